@@ -1,0 +1,136 @@
+"""From stored bytes to an arrival the core can decide, or to the rejection they get (design: What bad input gets).
+
+Belongs here: everything an event can be refused for before its entity is looked at. Does not: legality in a state (`decide`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from phaseline.machines.kinds import Kind, Kinds
+from phaseline.machines.table import Field
+from phaseline.schemas import codec, envelope
+from phaseline.schemas.envelope import Event, Invalid
+from phaseline.schemas.records import MAX_PAYLOAD, Cause, Reason, Rejection
+from phaseline.schemas.subjects import Address, BadSubject, Subjects
+
+MAX_TEXT = 4096
+"""Characters that a string in an event's data may have where Phaseline keeps it."""
+COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
+NO_DATA: Mapping[str, Any] = {}
+
+
+class Arrival(msgspec.Struct, frozen=True, gc=False):
+    """An event that is well formed. `time`: the stream's, ns."""
+
+    kind: str
+    trigger: str
+    id: str
+    data: Mapping[str, Any]
+    cause: Cause
+    sequence: int | None
+    time: int
+
+
+class Refused(Exception):
+    """An event that no table need look at."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        """Why, and a sentence for people."""
+        super().__init__(message)
+        self.reason: Reason = reason
+
+
+def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: int, time: int) -> Arrival | Rejection:
+    """What the stored message says; `sequence` and `time` (ns) are the stream's."""
+    address, event = None, None
+    try:
+        address = subjects.address(subject)
+        event = envelope.read(codec.decode(body))
+        return _arrival(kinds, address, event, sequence, time)
+    except BadSubject as error:
+        why: tuple[Reason, str] = ("invalid", str(error))
+    except codec.Undecodable as error:
+        why = ("undecodable", str(error))
+    except Invalid as error:
+        why = ("invalid", str(error))
+    except Refused as error:
+        why = (error.reason, str(error))
+    return refusal(subject, address, event, body, sequence, time, *why)
+
+
+def refusal(
+    subject: str, address: Address | None, event: Event | None, body: bytes, sequence: int, time: int,
+    reason: Reason, message: str,
+) -> Rejection:  # fmt: skip
+    """The rejection of a message that got no further than here; keeps the first bytes of its body."""
+    kind, trigger, entity_id = address or ("-", "-", "/".join(subject.split(".")[-3:]))
+    cause = Cause(sequence, event.id if event else "", event.source if event else "", "event")
+    return Rejection(kind, entity_id, trigger, reason, message, None, (), cause, time, body[:MAX_PAYLOAD])
+
+
+def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: int) -> Arrival:
+    kind = kinds.get(address.kind)
+    if kind is None:
+        raise Refused("unknown_kind", f"kind {address.kind!r} is unknown; there are {', '.join(kinds)}")
+    check_trigger(kind, address.trigger)
+    check_arity(kind, address.id)
+    if event.type != f"{address.kind}.{address.trigger}":
+        raise Invalid(f"envelope: type is {event.type!r}, the subject says {address.kind}.{address.trigger}")
+    if event.subject is not None and event.subject != f"{address.kind}/{address.id}":
+        raise Invalid(
+            f"envelope: subject is {event.subject[:256]!r}, the NATS subject says {address.kind}/{address.id}"
+        )
+    data = event.data
+    if data:
+        check_data(kind, address.trigger, data)
+    elif any(field.required for field in kind.fields[address.trigger]):
+        check_data(kind, address.trigger, {})
+    cause = Cause(sequence, event.id, event.source, "event", None, event.time)
+    return Arrival(
+        kind.name, address.trigger, address.id, data or NO_DATA, cause,
+        None if event.sequence is None else envelope.sequence_of(event), time,
+    )  # fmt: skip
+
+
+def check_trigger(kind: Kind, trigger: str) -> None:
+    """Raise `Refused` unless somebody outside may send `trigger`."""
+    role = kind.roles.get(trigger)
+    if role == "derived":
+        raise Refused("derived", f"{trigger} is fired by the engine only")
+    if role is None:
+        offered = ", ".join(name for name, role in kind.roles.items() if role != "derived")
+        raise Refused("unknown_trigger", f"{kind.name} has no trigger {trigger!r}; it has {offered}")
+
+
+def check_arity(kind: Kind, entity_id: str) -> None:
+    """Raise `Invalid` unless the id has as many parts as the kind's ids have."""
+    if entity_id.count("/") + 1 != kind.arity:
+        shape = "/".join(f"<{part}>" for part in kind.table.id)
+        raise Invalid(f"the id {entity_id!r} does not fit {kind.name}, whose ids are {shape}")
+
+
+def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
+    """Raise `Invalid` where a field that means something has the wrong type or value."""
+    for field in (*COMMON, *kind.fields[trigger]):
+        found = data.get(field.name)
+        if found is None:
+            if field.required:
+                raise Invalid(f"data.{field.name} is required: {field.doc}")
+            continue
+        if field.many and not isinstance(found, list):
+            raise Invalid(f"data.{field.name} must be a list of {field.type.__name__}")
+        for value in found if field.many else [found]:
+            _check_value(field, value)
+        if field.many and len(set(found)) < len(found):
+            raise Invalid(f"data.{field.name} holds a value twice")
+
+
+def _check_value(field: Field, value: object) -> None:
+    if type(value) is not field.type:
+        raise Invalid(f"data.{field.name} must be {field.type.__name__}, found {type(value).__name__}")
+    if field.options and value not in field.options:
+        raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}")
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        raise Invalid(f"data.{field.name} is longer than {MAX_TEXT} characters")

@@ -1,0 +1,93 @@
+"""The entities of a partition as records left them, with the tallies and indexes that follow from them.
+
+Belongs here: holding state and `evolve`. Does not: deciding anything (`decide`), I/O.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.table import ABSENT
+from phaseline.schemas.records import Entity, Record, Rejection
+
+NOTHING: Mapping[str, int] = {}
+
+
+def ancestor_id(entity_id: str, arity: int) -> str:
+    """The first `arity` parts of an id."""
+    parts = entity_id.split("/", arity)
+    return "/".join(parts[:arity]) if len(parts) > arity else entity_id
+
+
+class Tree:
+    """All entities of some trees. `tallies[of, kind, facet][id][phase]` counts what is below `of/id`."""
+
+    __slots__ = ("below", "entities", "kinds", "tallies")
+
+    def __init__(self, kinds: Kinds) -> None:
+        """Start empty."""
+        self.kinds = kinds
+        self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
+        self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
+        self.tallies: dict[tuple[str, str, int], dict[str, dict[str, int]]] = {
+            (counted.kind, kind.name, counted.facet): {} for kind in kinds.values() for counted in kind.counted
+        }
+
+    def __len__(self) -> int:
+        """How many entities there are."""
+        return sum(map(len, self.entities.values()))
+
+    def get(self, kind: str, entity_id: str) -> Entity | None:
+        """The entity, or None while unknown."""
+        return self.entities[kind].get(entity_id)
+
+    def above(self, entity_id: str, kind: str) -> Entity | None:
+        """The ancestor of that kind."""
+        return self.entities[kind].get(ancestor_id(entity_id, self.kinds[kind].arity))
+
+    def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
+        """How many descendants are in which phase."""
+        return self.tallies[kind, below, facet].get(entity_id, NOTHING)
+
+    def descendants(self, kind: str, entity_id: str, below: str) -> Iterator[str]:
+        """The ids of kind `below` under `kind/entity_id`, in any order."""
+        ids = [entity_id]
+        for step in self.kinds.path(kind, below):
+            children = self.below[step]
+            ids = [child for parent in ids for child in children.get(parent, ())]
+        yield from ids
+
+    def put(self, entity: Entity) -> None:
+        """Let `entity` be what it is now, and bring tallies and indexes up to date."""
+        kind, entity_id = self.kinds[entity.kind], entity.id
+        known = self.entities[kind.name]
+        old = known.get(entity_id)
+        known[entity_id] = entity
+        if old is None and kind.parent is not None:
+            parent = ancestor_id(entity_id, kind.parent_arity)
+            self.below[kind.name].setdefault(parent, []).append(entity_id)
+        for counted in kind.counted:
+            now = entity.facets[counted.facet].state.phase
+            was = ABSENT if old is None else old.facets[counted.facet].state.phase
+            if now != was:
+                of = self.tallies[counted.kind, kind.name, counted.facet]
+                recount(of.setdefault(ancestor_id(entity_id, counted.arity), {}), was, now)
+
+
+def recount(tally: dict[str, int], was: str, now: str) -> bool:
+    """Move one descendant from phase `was` to phase `now`; whether a count left zero or came to it."""
+    crossed = False
+    if was != ABSENT:
+        tally[was] -= 1
+        if not tally[was]:
+            del tally[was]
+            crossed = True
+    if now != ABSENT:
+        tally[now] = tally.get(now, 0) + 1
+        crossed = crossed or tally[now] == 1
+    return crossed
+
+
+def evolve(tree: Tree, record: Record) -> None:
+    """Take one committed record into the tree."""
+    if not isinstance(record, Rejection):
+        tree.put(record.entity)

@@ -1,0 +1,152 @@
+"""What is wrong between tables: unknown relatives, cascades that circle, views that could not settle.
+
+Belongs here: checks that need more than one table. Does not: compiled lookups (`kinds`).
+"""
+
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+
+from phaseline.machines.checks import WrongTable
+from phaseline.machines.machine import phases_of
+from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Some
+from phaseline.machines.table import ABSENT, DELETED, Facet, Table, View
+
+
+def check_forest(tables: tuple[Table, ...]) -> None:
+    """Raise `WrongTable` unless `tables` fit each other."""
+    named = {table.kind: table for table in tables}
+    if len(named) < len(tables):
+        twice = sorted({t.kind for t in tables if [o.kind for o in tables].count(t.kind) > 1})
+        raise WrongTable(twice[0], ["two tables have this name: rename one"])
+    for table in tables:
+        problems = [*_parent(table, named)] or [*_relatives(table, named), *_fired(table, named)]
+        problems = problems or [*_settles(table, named)]
+        if problems:
+            raise WrongTable(table.kind, problems)
+    _cascades_end(named)
+
+
+def path(named: Mapping[str, Table], above: str, below: str) -> Iterator[str]:
+    """The kinds from `above` (left out) down to `below`; nothing where `below` is not under `above`."""
+    chain = [below]
+    while (parent := named[chain[-1]].parent) is not None:
+        if parent == above:
+            yield from reversed(chain)
+            return
+        chain.append(parent)
+
+
+def predicates(table: Table) -> Iterator[Predicate]:
+    """Everything a table looks at: guards, views, tallies."""
+    for facet in table.facets:
+        for row in facet.rows:
+            yield from row.when
+        for view in facet.views:
+            yield from view.while_
+    for reached in table.reached:
+        yield reached.when
+
+
+def _parent(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
+    if table.parent is None:
+        return
+    parent = named.get(table.parent)
+    if parent is None:
+        yield f"its parent {table.parent} is no kind here: register that table too, or correct the name"
+    elif len(parent.id) >= len(table.id):
+        yield f"its id must be longer than its parent's ({'/'.join(parent.id)}): begin it with the parent's parts"
+
+
+def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
+    for predicate in predicates(table):
+        if isinstance(predicate, Above | AttributeIs):
+            if predicate.kind != table.kind and not (
+                predicate.kind in named and any(path(named, predicate.kind, table.kind))
+            ):
+                yield f"`{predicate.text()}`: {predicate.kind} is not above {table.kind}: name an ancestor"
+                continue
+        elif isinstance(predicate, Some | Every):
+            if predicate.of != table.kind or not (
+                predicate.kind in named and any(path(named, table.kind, predicate.kind))
+            ):
+                yield f"`{predicate.text()}`: {predicate.kind} is not below {table.kind}: name a descendant, and of={table.kind}"
+                continue
+        yield from _known(predicate, named)
+
+
+def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
+    if isinstance(predicate, AttributeIs):
+        if predicate.name not in {a.name for a in named[predicate.kind].attributes}:
+            yield f"`{predicate.text()}`: {predicate.kind} has no attribute {predicate.name}: declare it there"
+    elif isinstance(predicate, Above | Some | Every):
+        facets = named[predicate.kind].facets
+        if predicate.facet >= len(facets):
+            yield f"`{predicate.text()}`: {predicate.kind} has only {len(facets)} facet(s)"
+            return
+        for phase in set(predicate.phases).difference(phases_of(facets[predicate.facet])):
+            yield f"`{predicate.text()}`: {predicate.kind} has no phase {phase}: correct the name"
+
+
+def _fired(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
+    for fired in table.fired:
+        for kind in fired.at:
+            if kind not in named or not any(path(named, table.kind, kind)):
+                yield f"it fires {fired.trigger} at {kind}, which is not below it: name a descendant"
+            elif fired.trigger not in named[kind].derived:
+                yield f"it fires {fired.trigger} at {kind}, where it is no derived trigger: add it to `derived`, with a row"
+    for reached in table.reached:
+        if reached.trigger not in table.derived:
+            yield f"it fires {reached.trigger} at itself: add it to `derived`, with a row"
+    firing = {(kind, f.trigger) for t in named.values() for f in t.fired for kind in f.at}
+    firing |= {(table.kind, reached.trigger) for reached in table.reached}
+    for trigger in table.derived:
+        if (table.kind, trigger) not in firing:
+            yield f"nothing fires the derived trigger {trigger}: add a Fired or Reached for it, or drop it"
+
+
+def _settles(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
+    """A view that looks up must not depend on what a view that looks down shows (spec: Base and state)."""
+    for facet in table.facets:
+        for view in facet.views:
+            for seen in view.while_:
+                if isinstance(seen, Above) and not seen.base:
+                    above = named[seen.kind].facets[seen.facet]
+                    for other in above.views:
+                        if any(isinstance(p, Some | Every) for p in other.while_) and _swayed(seen, above, other):
+                            yield (
+                                f"view {view.to} looks up at `{seen.text()}`, which {seen.kind}'s view {other.to} changes by "
+                                "looking down: look at the base (base=True), or at phases that view neither shows nor covers"
+                            )
+
+
+def _swayed(seen: Above, above: Facet, other: View) -> bool:
+    """Whether the view `other` of the facet `above` can change what `seen` says of it."""
+    covered = set(other.base or phases_of(above)).difference(other.unless, (ABSENT, DELETED))
+    if other.to in seen.phases or covered.intersection(seen.phases):
+        return True
+    later = above.views[above.views.index(other) + 1 :]
+    return any(v.to in seen.phases and covered.intersection(v.base or phases_of(above)) for v in later)
+
+
+def _cascades_end(named: Mapping[str, Table]) -> None:
+    graph: dict[str, set[str]] = {}
+    for table in named.values():
+        for fired in table.fired:
+            for on in fired.on or _entering(table, fired.into):
+                for kind in fired.at:
+                    graph.setdefault(f"{table.kind}.{on}", set()).add(f"{kind}.{fired.trigger}")
+        for reached in table.reached:
+            if isinstance(reached.when, Some | Every):
+                for trigger in named[reached.when.kind].triggers:
+                    graph.setdefault(f"{reached.when.kind}.{trigger}", set()).add(f"{table.kind}.{reached.trigger}")
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = " -> ".join(error.args[1])
+        raise WrongTable(
+            error.args[1][0].split(".")[0], [f"its cascades circle: {circle}: drop one of them"]
+        ) from error
+
+
+def _entering(table: Table, phase: str | None) -> list[str]:
+    return [row.trigger for facet in table.facets for row in facet.rows if row.to == phase]

@@ -1,0 +1,146 @@
+"""All kinds of an installation, checked against each other and compiled (design: Words; spec: Base and state).
+
+Belongs here: who is above whom, who counts whom, who looks up at whom; finding kinds of other packages.
+Does not: what a kind's rules are.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import NamedTuple
+
+from phaseline.machines import checks, cluster, component, forest, node, node_pool
+from phaseline.machines.arithmetic import state
+from phaseline.machines.machine import FacetMachine, Step, phases_of
+from phaseline.machines.predicates import Above, Every, Some
+from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
+from phaseline.schemas.records import Facet, State
+
+ENTRY_POINTS = "phaseline.kinds"
+BUILT_IN = (cluster.CLUSTER, node_pool.NODE_POOL, node.NODE, component.COMPONENT)
+
+
+class Counted(NamedTuple):
+    """An ancestor kind keeps a tally of one facet of this kind. `arity`: parts of the ancestor's id."""
+
+    facet: int
+    kind: str
+    arity: int
+
+
+class Seen(NamedTuple):
+    """Views of kind `below` look at one facet of this kind, for these phases (of the base, or of the state)."""
+
+    facet: int
+    phases: frozenset[str]
+    base: bool
+    below: str
+
+
+class Kind:
+    """A table, compiled and placed among the others."""
+
+    def __init__(self, table: Table, tables: Mapping[str, Table]) -> None:
+        """Compile `table`; `tables` are all of the installation."""
+        self.table = table
+        self.name = table.kind
+        self.arity = len(table.id)
+        self.names = tuple(facet.name for facet in table.facets)
+        self.machines = tuple(FacetMachine(facet) for facet in table.facets)
+        self.parent = table.parent
+        self.parent_arity = len(tables[table.parent].id) if table.parent else 0
+        self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
+        self.steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
+            trigger: tuple((i, m.steps[trigger]) for i, m in enumerate(self.machines) if trigger in m.steps)
+            for trigger in table.triggers
+        }
+        self.fields: dict[str, tuple[Field, ...]] = {trigger: fields_of(table, trigger) for trigger in table.triggers}
+        self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
+        self.unborn = tuple(Facet(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
+        self.adopted = tuple(state(*table.adopted) for _ in self.machines)
+        self.counted = tuple(counted_by(table, tables))
+        self.seen = tuple(seen_by(table, tables))
+        self.bases: tuple[frozenset[State], ...] = tuple(checks.reachable(machine) for machine in self.machines)
+        """Per facet, every base that rows can lead to, conditions in sorted order."""
+
+
+class Kinds(Mapping[str, Kind]):
+    """The kinds of an installation by name. Raises `WrongTable` where a table could not work, saying what to write."""
+
+    def __init__(self, tables: tuple[Table, ...] = BUILT_IN) -> None:
+        """Check and compile `tables`."""
+        for table in tables:
+            checks.check_table(table)
+        forest.check_forest(tables)
+        named = {table.kind: table for table in tables}
+        self._kinds = {table.kind: Kind(table, named) for table in tables}
+        self._paths = {(a.kind, b.kind): tuple(forest.path(named, a.kind, b.kind)) for a in tables for b in tables}
+
+    def __getitem__(self, name: str) -> Kind:
+        """The kind of that name."""
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, in the order of the tables."""
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._kinds)
+
+    def path(self, above: str, below: str) -> tuple[str, ...]:
+        """The kinds from `above` (left out) down to `below`; empty where `below` is not under `above`."""
+        return self._paths[above, below]
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """The kinds whose parent is `name`."""
+        return tuple(kind.name for kind in self.values() if kind.parent == name)
+
+
+def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
+    """What the data of an event may hold beside `reason` and `message`."""
+    rows = [(facet, row) for facet in table.facets for row in facet.rows if row.trigger == trigger]
+    attributes = table.attributes if any(row.assigns for _, row in rows) else ()
+    named: tuple[Field, ...] = ()
+    for facet in (facet for facet, row in rows if row.to == NAMED):
+        phases = tuple(phase for phase in phases_of(facet) if phase not in (ABSENT, DELETED))
+        conditions = tuple(dict.fromkeys(label.condition for label in facet.labels))
+        named = (
+            Field("phase", str, "the phase it is in", phases, required=True),
+            Field(
+                "conditions",
+                str,
+                "its conditions, in order of arrival; the phase's own where left out",
+                conditions,
+                many=True,
+            ),
+        )
+    return (*named, *table.fields.get(trigger, ()), *attributes)
+
+
+def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
+    """Which ancestors look at this kind's tally."""
+    seen = set()
+    for other in tables.values():
+        for predicate in forest.predicates(other):
+            if isinstance(predicate, Some | Every) and predicate.kind == table.kind:
+                seen.add(Counted(predicate.facet, other.kind, len(other.id)))
+    yield from sorted(seen)
+
+
+def seen_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Seen]:
+    """Which descendants' views look at this kind."""
+    for other in tables.values():
+        for facet in other.facets:
+            for view in facet.views:
+                for predicate in view.while_:
+                    if isinstance(predicate, Above) and predicate.kind == table.kind:
+                        yield Seen(predicate.facet, frozenset(predicate.phases), predicate.base, other.kind)
+
+
+@cache
+def installed() -> Kinds:
+    """The built-in kinds and those that installed packages offer under the entry point group `phaseline.kinds`."""
+    offered = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
+    tables = [table for found in offered for table in (found if isinstance(found, tuple | list) else (found,))]
+    return Kinds((*BUILT_IN, *tables))

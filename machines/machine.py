@@ -1,0 +1,156 @@
+"""Tables become machines: one shared `transitions.Machine` per facet, read back as a lookup. The only importer of `transitions`.
+
+Belongs here: building the machine and the lookup from it. Does not: a second definition of any rule; a test drives
+the machine itself through every state and trigger and compares.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from transitions import EventData, Machine
+from transitions import Transition as _Arrow
+
+from phaseline.machines.arithmetic import causes, state, taken
+from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, At, Facet, Live, Row, Start
+from phaseline.schemas.records import State
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """A row from one phase to one phase, with what must hold for it to be this step."""
+
+    row: Row
+    facet: Facet
+    source: str
+    dest: str
+    start: At
+    last: bool | None = None
+    """For a row that clears causes: whether this is the step that clears the last one."""
+    results: dict[State, State] = field(default_factory=dict)
+
+    def fits(self, judged: State, base: State, data: Mapping[str, Any]) -> bool:
+        """Whether the row means this state and this data; guards are asked separately."""
+        start, row = self.start, self.row
+        if start.has is not None and start.has not in judged.conditions:
+            return False
+        if start.base is not None and start.base != base.phase:
+            return False
+        if any(c in judged.conditions for c in start.lacks):
+            return False
+        if any(data.get(name) != value for name, value in row.given.items()):
+            return False
+        if row.to == NAMED:
+            return bool(data.get("phase") == self.dest)
+        return self.last is None or self.last == self._clears_last(base)
+
+    def _clears_last(self, base: State) -> bool:
+        standing = causes(self.facet).difference(self.row.clears)
+        return not any(c in standing for c in base.conditions) and any(c in self.row.clears for c in base.conditions)
+
+    def result(self, base: State, data: Mapping[str, Any]) -> State:
+        """The base after this step."""
+        if self.row.to == NAMED:
+            named = data.get("conditions")
+            return state(self.dest, tuple(named)) if named else taken(self.facet, self.row, base, self.dest)
+        found = self.results.get(base)
+        if found is None:
+            stays = self.row.to == SAME and not self.last
+            found = self.results[base] = taken(self.facet, self.row, base, base.phase if stays else self.dest)
+        return found
+
+
+class _Step(_Arrow):
+    """An arrow of the machine that remembers the step it was made from."""
+
+    def __init__(self, *arrow: Any, step: Step, **rest: Any) -> None:
+        super().__init__(*arrow, **rest)
+        self.step = step
+
+
+class _Machine(Machine):
+    transition_cls = _Step
+
+
+@dataclass(slots=True)
+class Model:
+    """What the machine moves when it is driven directly: a throwaway."""
+
+    state: str
+
+
+class FacetMachine:
+    """One facet, ready to be asked: `steps[trigger][phase]` are the steps to try, in the table's order."""
+
+    def __init__(self, facet: Facet) -> None:
+        """Build the machine from the table and read the lookup back from it."""
+        self.facet = facet
+        self.phases = phases_of(facet)
+        self.machine = _Machine(
+            model=None, states=list(self.phases), initial=ABSENT, auto_transitions=False, send_event=True
+        )
+        for row in facet.rows:
+            for step in steps_of(facet, row, self.phases):
+                self.machine.add_transition(
+                    row.trigger, step.source, step.dest, conditions=[_condition(step)], step=step
+                )
+        self.steps: dict[str, dict[str, tuple[Step, ...]]] = {
+            trigger: {source: tuple(arrow.step for arrow in arrows) for source, arrows in event.transitions.items()}
+            for trigger, event in self.machine.events.items()
+        }
+        self.views = {
+            phase: tuple(
+                view
+                for view in facet.views
+                if (phase in view.base or not view.base) and phase not in (*view.unless, ABSENT, DELETED)
+            )
+            for phase in self.phases
+        }
+
+    def drive(self, model: Model, trigger: str, judged: State, base: State, data: Mapping[str, Any]) -> bool:
+        """Let the machine itself take `trigger`, guards aside: what the lookup must agree with."""
+        event = self.machine.events[trigger]
+        if judged.phase not in event.transitions:
+            return False
+        return bool(event.trigger(model, judged=judged, base=base, data=data))
+
+
+def _condition(step: Step) -> Any:
+    def fits(event: EventData) -> bool:
+        return step.fits(event.kwargs["judged"], event.kwargs["base"], event.kwargs["data"])
+
+    return fits
+
+
+def phases_of(facet: Facet) -> tuple[str, ...]:
+    """Every phase of a facet, in the order of its labels: Absent first, Deleted last where a row leads there."""
+    named = [label.phase for label in facet.labels]
+    ends = [DELETED] if any(row.to == DELETED for row in facet.rows) else []
+    return tuple(dict.fromkeys([ABSENT, *named, *ends]))
+
+
+def starts_of(start: Start, phases: tuple[str, ...]) -> list[At]:
+    """A row's start, phase by phase."""
+    if isinstance(start, Live):
+        return [At(phase, has=start.has) for phase in phases if phase not in (*start.but, ABSENT, DELETED)]
+    return [start if isinstance(start, At) else At(start)]
+
+
+def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:
+    """A row, phase by phase."""
+    starts = [at for start in row.start for at in starts_of(start, phases)]
+    if row.to == NAMED:
+        return [
+            Step(row, facet, at.phase, dest, at) for at in starts for dest in phases if dest not in (ABSENT, DELETED)
+        ]
+    found: list[Step] = []
+    for at in starts:
+        source = at.phase
+        if row.to == SAME and row.clears and source == facet.collects and causes(facet).intersection(row.clears):
+            found += [
+                Step(row, facet, source, facet.healthy, at, last=True),
+                Step(row, facet, source, source, at, last=False),
+            ]
+        else:
+            found.append(Step(row, facet, source, source if row.to == SAME else row.to, at))
+    return found

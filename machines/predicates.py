@@ -1,0 +1,125 @@
+"""What guards and views may look at: the states above, the tallies below, attributes (spec: Base and state).
+
+Belongs here: pure predicates that declare what they read, so that tables can be checked. Does not: any kind's rules.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from phaseline.schemas.records import Facet
+
+
+class Standing(Protocol):
+    """What predicates may see of one entity."""
+
+    @property
+    def facets(self) -> Sequence[Facet]:
+        """Its facets, in the order of its table."""
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """Its attributes."""
+
+
+class Scene(Protocol):
+    """The tree around an entity, as far as predicates may see it."""
+
+    def above(self, entity_id: str, kind: str) -> Standing | None:
+        """The ancestor of that kind (or the entity itself, for its own kind); None while unknown."""
+
+    def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
+        """How many descendants of kind `below` are in which phase."""
+
+
+class Predicate(Protocol):
+    """Something that holds or not for the entity `entity_id` in a scene."""
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """Whether it holds now."""
+
+    def text(self) -> str:
+        """What it says, for tables and for the person whose request it refuses."""
+
+
+def listed(words: tuple[str, ...]) -> str:
+    """`A, B or C`."""
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """An ancestor's facet is in one of these phases; its base, where `base` is set."""
+
+    kind: str
+    phases: tuple[str, ...]
+    facet: int = 0
+    base: bool = False
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """False while the ancestor is unknown."""
+        found = scene.above(entity_id, self.kind)
+        if found is None:
+            return False
+        facet = found.facets[self.facet]
+        return (facet.base if self.base else facet.state).phase in self.phases
+
+    def text(self) -> str:
+        """`the cluster is Running or Updating`."""
+        return f"the {self.kind}{chr(39) + 's base' if self.base else ''} is {listed(self.phases)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeIs:
+    """An attribute of the entity itself or of an ancestor has this value."""
+
+    kind: str
+    name: str
+    value: object
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """False while the entity is unknown."""
+        found = scene.above(entity_id, self.kind)
+        return found is not None and found.attributes.get(self.name) == self.value
+
+    def text(self) -> str:
+        """`the node_pool's autoscaling_mode is Recycle`."""
+        return f"the {self.kind}'s {self.name} is {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """At least one descendant is in one of these phases."""
+
+    of: str
+    kind: str
+    phases: tuple[str, ...]
+    facet: int = 0
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """By the tally, without looking at the descendants."""
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet)
+        return any(tally.get(phase) for phase in self.phases)
+
+    def text(self) -> str:
+        """`a node_pool is Creating, Deleting or Scaling`."""
+        return f"a {self.kind} is {listed(self.phases)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Every descendant that is not Deleted is in one of these phases; also when there is none."""
+
+    of: str
+    kind: str
+    phases: tuple[str, ...]
+    facet: int = 0
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """By the tally, without looking at the descendants."""
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet)
+        return all(phase in self.phases or phase == "Deleted" or not count for phase, count in tally.items())
+
+    def text(self) -> str:
+        """`every rsync_resource is Applied`."""
+        return f"every {self.kind} is {listed(self.phases)}"

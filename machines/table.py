@@ -1,0 +1,180 @@
+"""The words a machine is written in: labels, rows, views, cascades, tables (spec: How to read the tables).
+
+Belongs here: the shapes of a table. Does not: what is wrong with one (`checks`), how it is looked up (`machine`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from phaseline.machines.predicates import Predicate
+from phaseline.schemas.records import State
+
+ABSENT = "Absent"
+"""The phase of what is unknown (the spec's empty set)."""
+DELETED = "Deleted"
+OK = "Ok"
+PROGRESSING = "Progressing"
+SAME = "="
+"""A row's target where the phase stays."""
+NAMED = "*"
+"""A row's target where the event's data names the base (`adopt`)."""
+
+Role = Literal["intent", "observation", "derived"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A pair of phase and condition, and what consoles call it. `schedulable` matters to nodes only."""
+
+    phase: str
+    condition: str
+    zh: str
+    en: str
+    schedulable: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A starting point narrower than a phase: with or without a condition, or with the base under it named."""
+
+    phase: str
+    has: str | None = None
+    lacks: tuple[str, ...] = ()
+    base: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Every phase but Absent and Deleted, and but those named; with a condition where `has` names one."""
+
+    but: tuple[str, ...] = ()
+    has: str | None = None
+
+
+LIVE = Live()
+Start = str | At | Live
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """One row: from these starts, on this trigger, the base goes there.
+
+    because: the condition that comes with the target; its own where it has only one. In the phase that collects
+    causes it adds to those that stand. sets / clears: conditions that come and go while the phase stays (or, where
+    the last cause is cleared, falls back to the table's `healthy` phase). given: fields of the event's data that must
+    have these values. when: guards. assigns: the event's data may set the entity's attributes.
+    """
+
+    start: tuple[Start, ...]
+    trigger: str
+    to: str
+    because: str | None = None
+    sets: str | None = None
+    clears: tuple[str, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
+    when: tuple[Predicate, ...] = ()
+    assigns: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A rule that shows another state than the base, while all its predicates hold.
+
+    base: the base phases it may cover (all live ones where empty), unless: those it may not.
+    keeps: conditions of the base stay, `because` is added to them (as in Failed [the base's causes, +ClusterNotRunning]).
+    """
+
+    to: str
+    while_: tuple[Predicate, ...]
+    because: str | None = None
+    base: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    keeps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """Triggers fired downward: by a trigger that was taken (`on`), or by entering a phase (`into`).
+
+    unless: a field of the event's data and the value with which nothing is fired.
+    """
+
+    trigger: str
+    at: tuple[str, ...]
+    on: tuple[str, ...] = ()
+    into: str | None = None
+    unless: tuple[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A trigger that the entity fires at itself when its children's tally begins to satisfy a predicate."""
+
+    when: Predicate
+    trigger: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of an event's data, or an attribute of an entity."""
+
+    name: str
+    type: type
+    doc: str
+    options: tuple[str, ...] = ()
+    default: Any = None
+    many: bool = False
+    """Whether it is a list of that type."""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facet:
+    """One state machine of a kind.
+
+    standing: conditions that stay across phases until cleared. collects: the phase in which causes add up.
+    order: which condition names the state where several stand. foremost: a condition that comes first of all.
+    """
+
+    name: str
+    labels: tuple[Label, ...]
+    rows: tuple[Row, ...]
+    views: tuple[View, ...] = ()
+    standing: tuple[str, ...] = ()
+    collects: str | None = None
+    healthy: str = "Running"
+    order: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A kind, whole. `id`: the names of its id's parts; `parent`: the kind its id's beginning names.
+
+    adopted: the base of an entity that an observation of something below it makes known.
+    fields: per trigger, the fields of its data that mean something.
+    """
+
+    kind: str
+    id: tuple[str, ...]
+    facets: tuple[Facet, ...]
+    intents: tuple[str, ...]
+    derived: tuple[str, ...] = ()
+    parent: str | None = None
+    adopted: State = State("Running", (OK,))
+    attributes: tuple[Field, ...] = ()
+    fields: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
+    fired: tuple[Fired, ...] = ()
+    reached: tuple[Reached, ...] = ()
+    doc: str = ""
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """Every trigger, in the order of the rows."""
+        return tuple(dict.fromkeys(row.trigger for facet in self.facets for row in facet.rows))
+
+    def role(self, trigger: str) -> Role:
+        """Whether `trigger` asks, reports, or is the engine's own."""
+        if trigger in self.intents:
+            return "intent"
+        return "derived" if trigger in self.derived else "observation"

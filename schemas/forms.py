@@ -1,0 +1,180 @@
+"""The maps that records are on the wire, and back (design: Records).
+
+Belongs here: field names, which are the contract. Does not: bytes (`codec`), what makes a record (`engine.decide`).
+"""
+
+from typing import Any
+
+from phaseline.schemas.envelope import SCHEMA_VERSION
+from phaseline.schemas.records import (
+    Cause,
+    Entity,
+    Facet,
+    Mark,
+    Record,
+    Rejection,
+    State,
+    Transition,
+    nanoseconds,
+    timestamp,
+)
+
+
+def state_to_wire(state: State) -> dict[str, Any]:
+    """`{"state", "conditions"}`."""
+    return {"state": state.phase, "conditions": state.conditions}
+
+
+def state_from_wire(found: dict[str, Any]) -> State:
+    """The inverse of `state_to_wire`."""
+    return State(found["state"], tuple(found["conditions"]))
+
+
+def entity_to_wire(entity: Entity) -> dict[str, Any]:
+    """The record's `entity`: facets with state, conditions, base and since; attributes; sequences if any."""
+    facets = {
+        name: {
+            "state": facet.state.phase,
+            "conditions": facet.state.conditions,
+            "base": state_to_wire(facet.base),
+            "since": timestamp(facet.since),
+        }
+        for name, facet in zip(entity.names, entity.facets, strict=True)
+    }
+    found: dict[str, Any] = {"facets": facets, "attributes": entity.attributes}
+    if entity.sequences:
+        found["sequences"] = entity.sequences
+    return found
+
+
+def entity_from_wire(kind: str, entity_id: str, version: int, found: dict[str, Any]) -> Entity:
+    """The inverse of `entity_to_wire`."""
+    facets = found["facets"]
+    return Entity(
+        kind,
+        entity_id,
+        version,
+        tuple(facets),
+        tuple(
+            Facet(state_from_wire(facet["base"]), state_from_wire(facet), nanoseconds(facet["since"]))
+            for facet in facets.values()
+        ),
+        found["attributes"],
+        found.get("sequences", {}),
+    )
+
+
+def cause_to_wire(cause: Cause, records: int) -> dict[str, Any]:
+    """The record's `cause`."""
+    return {
+        "sequence": cause.sequence,
+        "event": cause.event,
+        "source": cause.source,
+        "by": cause.by,
+        "from": cause.origin,
+        "time": cause.time,
+        "records": records,
+    }
+
+
+def cause_from_wire(found: dict[str, Any]) -> Cause:
+    """The inverse of `cause_to_wire`."""
+    return Cause(found["sequence"], found["event"], found["source"], found["by"], found["from"], found["time"])
+
+
+def to_wire(record: Record, place: int, records: int, installation: str) -> dict[str, Any]:
+    """The CloudEvents envelope of a record, the `place`-th of the `records` that its event made."""
+    if isinstance(record, Transition):
+        kind, entity_id, verb, data = record.entity.kind, record.entity.id, "transitioned", _transition_data(record)
+    elif isinstance(record, Rejection):
+        kind, entity_id, verb, data = record.kind, record.id, "rejected", _rejection_data(record)
+    else:
+        kind, entity_id, verb, data = record.entity.kind, record.entity.id, "marked", _mark_data(record)
+    data["cause"] = cause_to_wire(record.cause, records)
+    return {
+        "specversion": "1.0",
+        "id": f"{record.cause.sequence}-{place}",
+        "source": installation,
+        "type": f"{kind}.{verb}",
+        "subject": f"{kind}/{entity_id}",
+        "time": timestamp(record.time),
+        "schemaversion": SCHEMA_VERSION,
+        "data": data,
+    }
+
+
+def _transition_data(record: Transition) -> dict[str, Any]:
+    entity = record.entity
+    return {
+        "kind": entity.kind,
+        "id": entity.id,
+        "facet": record.facet,
+        "from": None if record.before is None else state_to_wire(record.before),
+        "to": state_to_wire(record.after),
+        "version": entity.version,
+        "trigger": record.trigger,
+        "reason": record.reason,
+        "message": record.message,
+        "cause": None,
+        "entity": entity_to_wire(entity),
+    }
+
+
+def _rejection_data(record: Rejection) -> dict[str, Any]:
+    state = record.state
+    return {
+        "kind": record.kind,
+        "id": record.id,
+        "trigger": record.trigger,
+        "reason": record.reason,
+        "message": record.message,
+        "state": None if state is None else {facet: state_to_wire(found) for facet, found in state.items()},
+        "legal": record.legal,
+        "cause": None,
+        "payload": record.payload,
+    }
+
+
+def _mark_data(record: Mark) -> dict[str, Any]:
+    entity = record.entity
+    return {
+        "kind": entity.kind,
+        "id": entity.id,
+        "version": entity.version,
+        "cause": None,
+        "entity": entity_to_wire(entity),
+    }
+
+
+def from_wire(body: dict[str, Any]) -> Record:
+    """The record in a decoded body of the log or of the live feed."""
+    data, time = body["data"], nanoseconds(body["time"])
+    cause = cause_from_wire(data["cause"])
+    if body["type"].endswith(".rejected"):
+        state = data["state"]
+        return Rejection(
+            data["kind"],
+            data["id"],
+            data["trigger"],
+            data["reason"],
+            data["message"],
+            None if state is None else {facet: state_from_wire(found) for facet, found in state.items()},
+            tuple(data["legal"]),
+            cause,
+            time,
+            data["payload"],
+        )
+    entity = entity_from_wire(data["kind"], data["id"], data["version"], data["entity"])
+    if body["type"].endswith(".marked"):
+        return Mark(entity, cause, time)
+    return Transition(
+        data["facet"],
+        None if data["from"] is None else state_from_wire(data["from"]),
+        state_from_wire(data["to"]),
+        data["trigger"],
+        data["reason"],
+        data["message"],
+        cause,
+        entity,
+        time,
+    )
