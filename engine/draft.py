@@ -13,9 +13,7 @@ from phaseline.machines.arithmetic import shown
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import FacetMachine, Step
 from phaseline.machines.table import Fired
-from phaseline.schemas.records import By, Cause, Entity, Facet, State, Transition
-
-NO_DATA: Mapping[str, Any] = {}
+from phaseline.schemas.records import NONE, By, Cause, Entity, Facet, State, Transition
 
 
 class Why(NamedTuple):
@@ -35,8 +33,8 @@ class Touched:
         """Start from what is committed, or from nothing."""
         self.before = before
         self.facets: list[Facet] = list(kind.unborn if before is None else before.facets)
-        self.attributes: Mapping[str, Any] = {} if before is None else before.attributes
-        self.sequences: Mapping[str, int] = {} if before is None else before.sequences
+        self.attributes: Mapping[str, Any] = NONE if before is None else before.attributes
+        self.sequences: Mapping[str, int] = NONE if before is None else before.sequences
         self.why: dict[int, Why] = {}
 
 
@@ -112,10 +110,10 @@ class Draft:
         for facet, by_phase in self.kinds[kind].steps[why.trigger]:
             base = entity.facets[facet].base
             for step in by_phase.get(base.phase, ()):
-                if step.fits(base, base, NO_DATA) and all(p.holds(self, entity_id) for p in step.row.when):
+                if step.fits(base, base, NONE) and all(p.holds(self, entity_id) for p in step.row.when):
                     steps.append((facet, step))
                     break
-        self.take(kind, entity_id, steps, NO_DATA, why)
+        self.take(kind, entity_id, steps, NONE, why)
 
     def _restate(self, kind: str, entity_id: str, why: Why) -> None:
         machines = self.kinds[kind].machines
@@ -202,7 +200,7 @@ def _entity_after(
     """The whole entity after this facet's change; None where the facet did not change."""
     before = kind.unborn if entity is None else entity.facets
     old, new = before[index], touched.facets[index]
-    assigned = index in touched.why and touched.attributes != ({} if entity is None else entity.attributes)
+    assigned = index in touched.why and touched.attributes != (NONE if entity is None else entity.attributes)
     if new.base == old.base and new.state == old.state and not assigned:
         return None
     facet = Facet(new.base, new.state, old.since if new.state == old.state else time)
@@ -212,6 +210,6 @@ def _entity_after(
         1 if entity is None else entity.version + 1,
         kind.names,
         (*before[:index], facet, *before[index + 1 :]),
-        dict(touched.attributes),
-        dict(touched.sequences),
+        touched.attributes,
+        touched.sequences,
     )

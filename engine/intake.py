@@ -12,13 +12,12 @@ from phaseline.machines.kinds import Kind, Kinds
 from phaseline.machines.table import Field
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Event, Invalid
-from phaseline.schemas.records import MAX_PAYLOAD, Cause, Reason, Rejection
+from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.subjects import Address, BadSubject, Subjects
 
 MAX_TEXT = 4096
 """Characters that a string in an event's data may have where Phaseline keeps it."""
 COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
-NO_DATA: Mapping[str, Any] = {}
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):
@@ -89,7 +88,7 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
         check_data(kind, address.trigger, {})
     cause = Cause(sequence, event.id, event.source, "event", None, event.time)
     return Arrival(
-        kind.name, address.trigger, address.id, data or NO_DATA, cause,
+        kind.name, address.trigger, address.id, data or NONE, cause,
         None if event.sequence is None else envelope.sequence_of(event), time,
     )  # fmt: skip
 

@@ -6,13 +6,7 @@ Belongs here: the arithmetic of one facet's conditions. Does not: which row or v
 from functools import cache
 
 from phaseline.machines.table import DELETED, OK, SAME, Facet, Row, View
-from phaseline.schemas.records import State
-
-
-@cache
-def state(phase: str, conditions: tuple[str, ...] = ()) -> State:
-    """The one `State` object of that value, so that thousands of entities share it."""
-    return State(phase, conditions)
+from phaseline.schemas.records import State, state
 
 
 @cache

@@ -6,11 +6,11 @@ Belongs here: checks of one table by itself, each saying what to write instead. 
 from collections.abc import Iterator
 from itertools import pairwise
 
-from phaseline.machines.arithmetic import own_condition, state
+from phaseline.machines.arithmetic import own_condition
 from phaseline.machines.machine import FacetMachine, Step, phases_of, starts_of
 from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, Facet, Row, Table
 from phaseline.schemas import subjects
-from phaseline.schemas.records import State
+from phaseline.schemas.records import State, state
 
 MAX_BASES = 5000
 

@@ -10,11 +10,10 @@ from importlib.metadata import entry_points
 from typing import NamedTuple
 
 from phaseline.machines import checks, cluster, component, forest, node, node_pool
-from phaseline.machines.arithmetic import state
 from phaseline.machines.machine import FacetMachine, Step, phases_of
 from phaseline.machines.predicates import Above, Every, Some
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
-from phaseline.schemas.records import Facet, State
+from phaseline.schemas.records import Facet, State, state
 
 ENTRY_POINTS = "phaseline.kinds"
 BUILT_IN = (cluster.CLUSTER, node_pool.NODE_POOL, node.NODE, component.COMPONENT)

@@ -6,14 +6,14 @@ the machine itself through every state and trigger and compares.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from transitions import EventData, Machine
 from transitions import Transition as _Arrow
 
-from phaseline.machines.arithmetic import causes, state, taken
+from phaseline.machines.arithmetic import causes, taken
 from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, At, Facet, Live, Row, Start
-from phaseline.schemas.records import State
+from phaseline.schemas.records import State, state
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +95,10 @@ class FacetMachine:
                     row.trigger, step.source, step.dest, conditions=[_condition(step)], step=step
                 )
         self.steps: dict[str, dict[str, tuple[Step, ...]]] = {
-            trigger: {source: tuple(arrow.step for arrow in arrows) for source, arrows in event.transitions.items()}
+            trigger: {
+                source: tuple(cast("_Step", arrow).step for arrow in arrows)
+                for source, arrows in event.transitions.items()
+            }
             for trigger, event in self.machine.events.items()
         }
         self.views = {

@@ -6,7 +6,7 @@ Belongs here: encoding and decoding of whole bodies. Does not: what the maps mea
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
-import msgpack
+import msgpack  # type: ignore[import-untyped]  # it ships no types
 import msgspec
 
 JSON_STARTS = (b"{", b" ", b"\n", b"\r", b"\t")

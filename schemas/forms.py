@@ -3,10 +3,13 @@
 Belongs here: field names, which are the contract. Does not: bytes (`codec`), what makes a record (`engine.decide`).
 """
 
+from functools import cache
+from sys import intern
 from typing import Any
 
 from phaseline.schemas.envelope import SCHEMA_VERSION
 from phaseline.schemas.records import (
+    NONE,
     Cause,
     Entity,
     Facet,
@@ -16,18 +19,19 @@ from phaseline.schemas.records import (
     State,
     Transition,
     nanoseconds,
+    state,
     timestamp,
 )
 
 
-def state_to_wire(state: State) -> dict[str, Any]:
+def state_to_wire(found: State) -> dict[str, Any]:
     """`{"state", "conditions"}`."""
-    return {"state": state.phase, "conditions": state.conditions}
+    return {"state": found.phase, "conditions": found.conditions}
 
 
 def state_from_wire(found: dict[str, Any]) -> State:
     """The inverse of `state_to_wire`."""
-    return State(found["state"], tuple(found["conditions"]))
+    return state(found["state"], tuple(found["conditions"]))
 
 
 def entity_to_wire(entity: Entity) -> dict[str, Any]:
@@ -47,20 +51,26 @@ def entity_to_wire(entity: Entity) -> dict[str, Any]:
     return found
 
 
+@cache
+def _names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """One tuple for all entities of a kind."""
+    return names
+
+
 def entity_from_wire(kind: str, entity_id: str, version: int, found: dict[str, Any]) -> Entity:
     """The inverse of `entity_to_wire`."""
     facets = found["facets"]
     return Entity(
-        kind,
+        intern(kind),
         entity_id,
         version,
-        tuple(facets),
+        _names(tuple(facets)),
         tuple(
             Facet(state_from_wire(facet["base"]), state_from_wire(facet), nanoseconds(facet["since"]))
             for facet in facets.values()
         ),
-        found["attributes"],
-        found.get("sequences", {}),
+        found["attributes"] or NONE,
+        found.get("sequences") or NONE,
     )
 
 
@@ -121,14 +131,14 @@ def _transition_data(record: Transition) -> dict[str, Any]:
 
 
 def _rejection_data(record: Rejection) -> dict[str, Any]:
-    state = record.state
+    states = record.state
     return {
         "kind": record.kind,
         "id": record.id,
         "trigger": record.trigger,
         "reason": record.reason,
         "message": record.message,
-        "state": None if state is None else {facet: state_to_wire(found) for facet, found in state.items()},
+        "state": None if states is None else {facet: state_to_wire(found) for facet, found in states.items()},
         "legal": record.legal,
         "cause": None,
         "payload": record.payload,
@@ -151,14 +161,14 @@ def from_wire(body: dict[str, Any]) -> Record:
     data, time = body["data"], nanoseconds(body["time"])
     cause = cause_from_wire(data["cause"])
     if body["type"].endswith(".rejected"):
-        state = data["state"]
+        states = data["state"]
         return Rejection(
             data["kind"],
             data["id"],
             data["trigger"],
             data["reason"],
             data["message"],
-            None if state is None else {facet: state_from_wire(found) for facet, found in state.items()},
+            None if states is None else {facet: state_from_wire(found) for facet, found in states.items()},
             tuple(data["legal"]),
             cause,
             time,

@@ -3,8 +3,9 @@
 Belongs here: their shapes. Does not: the maps they are on the wire (`forms`), what makes one (`engine.decide`).
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -35,12 +36,22 @@ class State(NamedTuple):
         return f"{self.phase} [{', '.join(self.conditions)}]" if self.conditions else self.phase
 
 
+@cache
+def state(phase: str, conditions: tuple[str, ...] = ()) -> State:
+    """The one `State` object of that value, so that thousands of entities share it."""
+    return State(phase, conditions)
+
+
 class Facet(NamedTuple):
     """One state machine of an entity as it stands. `since`: ns since the epoch at which the state was entered."""
 
     base: State
     state: State
     since: int
+
+
+NONE: Mapping[str, Any] = {}
+"""What entities without attributes or sequences share. Never changed."""
 
 
 class Entity(msgspec.Struct, frozen=True, gc=False):
@@ -51,8 +62,8 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
     version: int
     names: tuple[str, ...]
     facets: tuple[Facet, ...]
-    attributes: dict[str, Any]
-    sequences: dict[str, int]
+    attributes: Mapping[str, Any]
+    sequences: Mapping[str, int]
     """The last `sequence` of each source that numbers its events."""
 
 
