@@ -143,7 +143,8 @@ class Draft:
             key = (above, counted.kind, kind, facet)
             if key not in self.tallies:
                 self.tallies[key] = dict(self.tree.tally(*key))
-            if recount(self.tallies[key], was, now) and self.above(above, counted.kind):
+            crossed = recount(self.tallies[key], was, now)
+            if not counted.phases.isdisjoint(crossed) and self.above(above, counted.kind):
                 self.dirty.setdefault((counted.kind, above), Why(self.trigger, "tally", f"{kind}/{entity_id}"))
 
     def _look_down(self, kind: str, entity_id: str, facet: int, was: str, now: str, *, of_base: bool) -> None:

@@ -59,6 +59,14 @@ def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: 
     return refusal(subject, address, event, body, sequence, time, *why)
 
 
+def address_of(subjects: Subjects, subject: str) -> Address | None:
+    """What the subject says, or None where it says nothing an entity can have."""
+    try:
+        return subjects.address(subject)
+    except BadSubject:
+        return None
+
+
 def refusal(
     subject: str, address: Address | None, event: Event | None, body: bytes, sequence: int, time: int,
     reason: Reason, message: str,
@@ -112,7 +120,10 @@ def check_arity(kind: Kind, entity_id: str) -> None:
 
 def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
     """Raise `Invalid` where a field that means something has the wrong type or value."""
-    for field in (*COMMON, *kind.fields[trigger]):
+    for field in COMMON:
+        if (words := data.get(field.name)) is not None:
+            _check_value(field, words)
+    for field in kind.fields[trigger]:
         found = data.get(field.name)
         if found is None:
             if field.required:

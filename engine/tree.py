@@ -14,8 +14,10 @@ NOTHING: Mapping[str, int] = {}
 
 def ancestor_id(entity_id: str, arity: int) -> str:
     """The first `arity` parts of an id."""
-    parts = entity_id.split("/", arity)
-    return "/".join(parts[:arity]) if len(parts) > arity else entity_id
+    above = entity_id.count("/") + 1 - arity
+    if above == 1:
+        return entity_id[: entity_id.rindex("/")]
+    return entity_id.rsplit("/", above)[0] if above else entity_id
 
 
 class Tree:
@@ -73,17 +75,18 @@ class Tree:
                 recount(of.setdefault(ancestor_id(entity_id, counted.arity), {}), was, now)
 
 
-def recount(tally: dict[str, int], was: str, now: str) -> bool:
-    """Move one descendant from phase `was` to phase `now`; whether a count left zero or came to it."""
-    crossed = False
+def recount(tally: dict[str, int], was: str, now: str) -> tuple[str, ...]:
+    """Move one descendant from phase `was` to phase `now`; the phases whose count left zero or came to it."""
+    crossed: tuple[str, ...] = ()
     if was != ABSENT:
         tally[was] -= 1
         if not tally[was]:
             del tally[was]
-            crossed = True
+            crossed = (was,)
     if now != ABSENT:
         tally[now] = tally.get(now, 0) + 1
-        crossed = crossed or tally[now] == 1
+        if tally[now] == 1:
+            crossed = (*crossed, now)
     return crossed
 
 

@@ -20,11 +20,15 @@ BUILT_IN = (cluster.CLUSTER, node_pool.NODE_POOL, node.NODE, component.COMPONENT
 
 
 class Counted(NamedTuple):
-    """An ancestor kind keeps a tally of one facet of this kind. `arity`: parts of the ancestor's id."""
+    """An ancestor kind keeps a tally of one facet of this kind. `arity`: parts of the ancestor's id.
+
+    phases: those whose count matters to the ancestor when it leaves zero or comes to it.
+    """
 
     facet: int
     kind: str
     arity: int
+    phases: frozenset[str]
 
 
 class Seen(NamedTuple):
@@ -63,7 +67,7 @@ class Kind:
         """Per facet, every base that rows can lead to, conditions in sorted order."""
 
 
-class Kinds(Mapping[str, Kind]):
+class Kinds(dict[str, Kind]):
     """The kinds of an installation by name. Raises `WrongTable` where a table could not work, saying what to write."""
 
     def __init__(self, tables: tuple[Table, ...] = BUILT_IN) -> None:
@@ -72,20 +76,8 @@ class Kinds(Mapping[str, Kind]):
             checks.check_table(table)
         forest.check_forest(tables)
         named = {table.kind: table for table in tables}
-        self._kinds = {table.kind: Kind(table, named) for table in tables}
+        super().__init__({table.kind: Kind(table, named) for table in tables})
         self._paths = {(a.kind, b.kind): tuple(forest.path(named, a.kind, b.kind)) for a in tables for b in tables}
-
-    def __getitem__(self, name: str) -> Kind:
-        """The kind of that name."""
-        return self._kinds[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names, in the order of the tables."""
-        return iter(self._kinds)
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self._kinds)
 
     def path(self, above: str, below: str) -> tuple[str, ...]:
         """The kinds from `above` (left out) down to `below`; empty where `below` is not under `above`."""
@@ -119,12 +111,14 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
 
 def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
     """Which ancestors look at this kind's tally."""
-    seen = set()
+    phases: dict[tuple[int, str], set[str]] = {}
     for other in tables.values():
         for predicate in forest.predicates(other):
             if isinstance(predicate, Some | Every) and predicate.kind == table.kind:
-                seen.add(Counted(predicate.facet, other.kind, len(other.id)))
-    yield from sorted(seen)
+                every = phases_of(table.facets[predicate.facet]) if isinstance(predicate, Every) else predicate.phases
+                phases.setdefault((predicate.facet, other.kind), set()).update(every)
+    for (facet, kind), found in sorted(phases.items()):
+        yield Counted(facet, kind, len(tables[kind].id), frozenset(found))
 
 
 def seen_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Seen]:

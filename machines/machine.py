@@ -28,9 +28,18 @@ class Step:
     last: bool | None = None
     """For a row that clears causes: whether this is the step that clears the last one."""
     results: dict[State, State] = field(default_factory=dict)
+    plain: bool = False
+    """Whether the phase alone says that the row means it."""
+
+    def __post_init__(self) -> None:
+        start, row = self.start, self.row
+        narrow = start.has or start.base or start.lacks or row.given or row.to == NAMED
+        self.plain = not narrow and self.last is None
 
     def fits(self, judged: State, base: State, data: Mapping[str, Any]) -> bool:
         """Whether the row means this state and this data; guards are asked separately."""
+        if self.plain:
+            return True
         start, row = self.start, self.row
         if start.has is not None and start.has not in judged.conditions:
             return False

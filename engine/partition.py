@@ -1,0 +1,58 @@
+"""One partition's loop: fetch, decide, commit, go on (design: The commit).
+
+Belongs here: the loop, and which form a commit takes. Does not: rules (`decide`), how a commit is made safe (`commit`).
+"""
+
+import asyncio
+
+from phaseline.engine import plan
+from phaseline.engine.fold import BATCH, Commit, Counts, Folder
+from phaseline.engine.reader import Reader, Stored
+from phaseline.engine.streams import Layout
+from phaseline.engine.takeover import Claim, take_over
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas.subjects import Subjects
+
+SLICE = 1_000
+"""Events taken at once, at most."""
+IDLE = 0.5
+"""Seconds after which an idle partition brings its checkpoint up to date."""
+
+
+class Partition:
+    """One share of the trees, owned by this process while `run` runs."""
+
+    def __init__(self, wire: Wire, layout: Layout, kinds: Kinds, number: int, worker: str) -> None:
+        """`worker` names the process in checkpoints and logs."""
+        self.wire, self.layout, self.kinds = wire, layout, kinds
+        self.number, self.worker = number, worker
+        self.counts = Counts()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Take over, then fold events until `stop`; raises `Fenced` when somebody else has the partition."""
+        claim = await take_over(self.wire, self.layout, self.kinds, self.number, self.worker)
+        await plan.resume(self.wire, self.layout, self.number, claim)
+        folder = Folder(claim.tree, Subjects(self.layout.prefix), self.number)
+        self.counts = folder.counts
+        held: list[Stored] = []
+        inbox = Subjects(self.layout.prefix).inbox(self.number)
+        async with Reader(self.wire, self.layout.events, [inbox], start=claim.position + 1) as events:
+            while not stop.is_set():
+                held = held or await events.take(SLICE, IDLE)
+                commit = folder.fold(held, claim.position)
+                await self.commit(claim, commit)
+                del held[: commit.events]
+
+    async def commit(self, claim: Claim, commit: Commit) -> None:
+        """Make a commit last, in the cheapest form that is safe."""
+        behind = claim.position if len(commit.messages) > BATCH else commit.position
+        moved, claim.position = claim.checkpoint.position < commit.position, behind
+        if len(commit.messages) > BATCH:
+            await plan.commit(self.wire, self.layout, self.number, claim, commit.messages, commit.position)
+        elif commit.lone:
+            await claim.fence.append_one(*commit.messages[0])
+        elif commit.messages:
+            await claim.append(commit.messages)
+        elif moved:
+            await claim.move()

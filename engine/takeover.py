@@ -1,0 +1,96 @@
+"""Becoming a partition's owner: fence everybody else out, load what is committed, finish what was begun.
+
+Belongs here: the steps from nothing to a tree that may be folded on (design: Taking over a partition).
+Does not: the loop that follows (`partition`), which worker should own what (`lease`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+from msgspec.structs import replace
+
+from phaseline.engine import checkpoint
+from phaseline.engine.checkpoint import Checkpoint, Plan
+from phaseline.engine.commit import Fence, last_message
+from phaseline.engine.errors import KindMissing
+from phaseline.engine.fold import Message
+from phaseline.engine.reader import Reader
+from phaseline.engine.streams import Layout
+from phaseline.engine.tree import Tree
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec, forms
+from phaseline.schemas.records import Rejection
+from phaseline.schemas.subjects import Subjects
+
+LOAD = 5_000
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Claim:
+    """A partition owned: its tree as committed, its fence, and the checkpoint that stands. `position` is in EVENTS."""
+
+    tree: Tree
+    fence: Fence
+    checkpoint: Checkpoint
+    position: int
+
+    async def append(self, messages: Sequence[Message], plan: Plan | None = None) -> None:
+        """Commit `messages` in one batch with the checkpoint of where we are."""
+        self.checkpoint = replace(self.checkpoint, position=self.position, plan=plan)
+        await self.fence.append(messages, self.checkpoint.encode_as)
+
+    async def move(self) -> None:
+        """Commit the checkpoint of where we are, alone."""
+        self.checkpoint = replace(self.checkpoint, position=self.position)
+        await self.fence.move(self.checkpoint.encode_as)
+
+
+async def take_over(wire: Wire, layout: Layout, kinds: Kinds, partition: int, worker: str) -> Claim:
+    """Own `partition` from here on; raises `Fenced` where somebody else was faster, `KindMissing`, or as `Wire` does."""
+    subject = Subjects(layout.prefix).checkpoint(partition)
+    found = await last_message(wire, layout.log, subject)
+    last = checkpoint.decode(found.data) if found else Checkpoint()
+    mine = replace(last, epoch=last.epoch + 1, worker=worker)
+    fence = Fence(wire, layout.log, subject, found.sequence if found else 0)
+    await fence.move(mine.encode_as)
+    tree, highest = await load(wire, layout, kinds, partition, mine.epoch)
+    log.info(
+        "partition_taken",
+        partition=partition,
+        epoch=mine.epoch,
+        entities=len(tree),
+        position=max(last.position, highest),
+    )
+    return Claim(tree, fence, mine, max(last.position, highest) if last.plan is None else last.position)
+
+
+async def load(wire: Wire, layout: Layout, kinds: Kinds, partition: int, epoch: int) -> tuple[Tree, int]:
+    """The partition's tree, and the sequence of the last event that made a record in it.
+
+    STATE copies LOG in order, so once the checkpoint of `epoch` has come through it, the copy is complete.
+    """
+    tree, highest = Tree(kinds), 0
+    subjects = Subjects(layout.prefix)
+    own = f"{subjects.prefix}.state.{partition}.checkpoint"
+    async with Reader(wire, layout.state, [f"{subjects.prefix}.state.{partition}.>"], start="first") as reader:
+        while True:
+            for stored in await reader.take(LOAD):
+                if stored.subject == own:
+                    if checkpoint.decode(stored.data).epoch >= epoch:
+                        return tree, highest
+                    continue
+                highest = max(highest, put(tree, stored.data))
+
+
+def put(tree: Tree, body: bytes) -> int:
+    """Take one committed record into the tree; the sequence of its cause."""
+    record = forms.from_wire(codec.decode(body))
+    if not isinstance(record, Rejection):
+        if record.entity.kind not in tree.kinds:
+            raise KindMissing(kind=record.entity.kind, known=", ".join(tree.kinds))
+        tree.put(record.entity)
+    return record.cause.sequence
