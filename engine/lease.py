@@ -1,0 +1,120 @@
+"""Who should own which partition: keys that expire, and rendezvous hashing over the workers alive.
+
+Belongs here: the even share, and quick take-over. Does not: safety; that is the fence's alone (`commit`).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from hashlib import blake2b
+
+import structlog
+
+from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout
+from phaseline.engine.wire import Wire
+
+TICKS = 4
+"""Renewals in the life of a lease."""
+
+log = structlog.get_logger(__name__)
+Change = Callable[[int], Awaitable[None]]
+
+
+def favourite(partition: int, workers: Iterable[str]) -> str:
+    """Which worker should own `partition`: each change of the workers moves as few partitions as can be."""
+    return max(workers, key=lambda worker: blake2b(f"{partition} {worker}".encode(), digest_size=8).digest())
+
+
+class Leases:
+    """One worker's leases. `held`: partition -> the sequence of its key."""
+
+    def __init__(self, wire: Wire, settings: Settings, layout: Layout, worker: str) -> None:
+        """`worker`: a name of its own, fit for a subject."""
+        self._wire, self._layout, self._worker = wire, layout, worker
+        self._seconds = settings.lease
+        self._ttl = f"{round(settings.lease)}s"
+        self.held: dict[int, int] = {}
+
+    async def run(self, stop: asyncio.Event, gained: Change, lost: Change) -> None:
+        """Keep an even share until `stop`: `gained` and `lost` are awaited for each partition that comes or goes."""
+        while not stop.is_set():
+            try:
+                await self._tick(gained, lost)
+            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                log.warning("lease_wait", worker=self._worker, why=str(error))
+            try:
+                async with asyncio.timeout(self._seconds / TICKS):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+
+    async def _tick(self, gained: Change, lost: Change) -> None:
+        await self._write(self._key_of_worker, None)
+        keys = await self.keys()
+        alive = {key.removeprefix("worker.") for key in keys if key.startswith("worker.")} | {self._worker}
+        mine = {p for p in range(self._layout.partitions) if favourite(p, alive) == self._worker}
+        for partition in sorted(set(self.held) - mine):
+            await lost(partition)
+            await self.give_up(partition)
+        await asyncio.gather(*(self._renew(partition, lost) for partition in sorted(set(self.held) & mine)))
+        free = (p for p in sorted(mine - set(self.held)) if f"partition.{p}" not in keys)
+        await asyncio.gather(*(self._acquire(partition, gained) for partition in free))
+
+    async def keys(self) -> set[str]:
+        """What is leased now, and by whom the workers are alive: `worker.<name>`, `partition.<number>`."""
+        answer = await self._wire.api(f"STREAM.INFO.{self._layout.lease}", {"subjects_filter": ">"})
+        found: dict[str, int] = answer["state"].get("subjects") or {}
+        return {subject.removeprefix(f"{self._layout.prefix}.lease.") for subject in found}
+
+    async def give_up(self, partition: int) -> None:
+        """Let others have `partition` at once."""
+        sequence = self.held.pop(partition, None)
+        if sequence is not None:
+            await self._delete(sequence)
+
+    async def release_all(self) -> None:
+        """Give up everything, the worker's own key too."""
+        for partition in list(self.held):
+            await self.give_up(partition)
+        try:
+            await self._wire.api(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
+        except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+            log.info("lease_left", worker=self._worker, why=str(error))
+
+    @property
+    def _key_of_worker(self) -> str:
+        return f"{self._layout.prefix}.lease.worker.{self._worker}"
+
+    def _key(self, partition: int) -> str:
+        return f"{self._layout.prefix}.lease.partition.{partition}"
+
+    async def _write(self, key: str, expected: int | None) -> int:
+        headers = {"Nats-TTL": self._ttl}
+        if expected is not None:
+            headers["Nats-Expected-Last-Subject-Sequence"] = str(expected)
+        return (await self._wire.publish_acked(key, self._worker.encode(), headers)).seq
+
+    async def _renew(self, partition: int, lost: Change) -> None:
+        try:
+            self.held[partition] = await self._write(self._key(partition), self.held[partition])
+        except Fenced:
+            # It expired while we could not renew it. Nobody has it yet: go on, the fence tells if that is wrong.
+            try:
+                self.held[partition] = await self._write(self._key(partition), 0)
+            except Fenced:
+                self.held.pop(partition, None)
+                await lost(partition)
+
+    async def _acquire(self, partition: int, gained: Change) -> None:
+        try:
+            self.held[partition] = await self._write(self._key(partition), 0)
+        except Fenced:
+            return
+        await gained(partition)
+
+    async def _delete(self, sequence: int) -> None:
+        try:
+            await self._wire.api(f"STREAM.MSG.DELETE.{self._layout.lease}", {"seq": sequence, "no_erase": True})
+        except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+            log.debug("lease_left", worker=self._worker, why=str(error))

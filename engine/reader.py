@@ -1,0 +1,241 @@
+"""Reading a stream in order, without acknowledgements, through everything that can interrupt it.
+
+Belongs here: pulling, noticing that something is missing, and beginning again where it broke off.
+Does not: what the messages mean.
+"""
+
+import asyncio
+import json
+import secrets
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, NamedTuple, Self
+
+import structlog
+
+from phaseline.engine import frames
+from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, PhaselineError
+from phaseline.engine.wire import Wire
+
+PULL = 1_000
+"""Messages asked for at once."""
+BUFFER = 3_000
+"""Messages held or asked for, at most."""
+SECOND = 1_000_000_000
+EXPIRES = 30
+HEARTBEAT = 2
+SILENCE = 5.0
+"""Seconds without a message or a heartbeat after which the consumer is taken for dead."""
+RETRY = 0.25
+KEEP = 60
+"""Seconds after which the server forgets a consumer that nobody pulls from."""
+EXPIRED = "408"
+IDLE = "100"
+
+log = structlog.get_logger(__name__)
+
+
+class Stored(NamedTuple):
+    """A message as a stream holds it. `time_ns`: when it was stored; `pending`: how many more there were for this reader."""
+
+    subject: str
+    data: bytes
+    sequence: int
+    time_ns: int
+    pending: int
+    block: bytes | None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Its headers, read on demand."""
+        return frames.read_headers(self.block) if self.block else {}
+
+
+class Reader:
+    """`async with Reader(...) as reader: await reader.take(500)`: each message once, in the stream's order.
+
+    start: a sequence, an RFC 3339 time, "first", or "new" (after what is in the stream when the reader is entered).
+    """
+
+    def __init__(self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "first") -> None:
+        """Read what matches any of `filters` (all, where there is none)."""
+        self._wire, self._stream, self._filters, self._start = wire, stream, list(filters), start
+        self._buffer: deque[Stored] = deque()
+        self._arrived = asyncio.Event()
+        self._name, self._inbox, self._sid = "", "", 0
+        self._wanted = 0
+        self._last = 0
+        self._order = 0
+        self._heard = 0.0
+        self._known_pending: int | None = None
+        self._failure: PhaselineError | None = None
+        self._broken = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._unhook = lambda: None
+
+    async def __aenter__(self) -> Self:
+        """Create the consumer; raises as `Wire.api` does."""
+        if self._start == "new":
+            info = await self._wire.api(f"STREAM.INFO.{self._stream}")
+            self._start = int(info["state"]["last_seq"]) + 1
+        await self._open()
+        self._unhook = self._wire.on_reconnect(self._broken.set)
+        self._tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._mend())]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Let go of the consumer; the server forgets it by itself where it cannot be told."""
+        self._unhook()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._close()
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether all that was in the stream has been taken, as far as the reader knows."""
+        return not self._buffer and self._known_pending == 0
+
+    async def take(self, limit: int, timeout: float | None = None) -> list[Stored]:
+        """Up to `limit` messages, at least one; none when `timeout` seconds passed without. Raises what ended the reader."""
+        if not self._buffer:
+            try:
+                async with asyncio.timeout(timeout):
+                    await self._arrived.wait()
+            except TimeoutError:
+                return []
+        if self._failure is not None and not self._buffer:
+            raise self._failure
+        buffer = self._buffer
+        found = [buffer.popleft() for _ in range(min(limit, len(buffer)))]
+        if not buffer and self._failure is None:
+            self._arrived.clear()
+        self._pull()
+        return found
+
+    async def _open(self) -> None:
+        """A new consumer, after the last message that came."""
+        self._name = f"r{secrets.token_hex(6)}"
+        self._inbox = self._wire.inbox()
+        self._wanted = self._order = 0
+        self._sid = await self._wire.subscribe(self._inbox, self._received)
+        made = await self._wire.api(f"CONSUMER.CREATE.{self._stream}.{self._name}", self._config())
+        self._known_pending = int(made["num_pending"])
+        self._heard = asyncio.get_running_loop().time()
+        self._pull()
+
+    def _config(self) -> dict[str, Any]:
+        config: dict[str, Any] = {
+            "name": self._name,
+            "ack_policy": "none",
+            "replay_policy": "instant",
+            "inactive_threshold": KEEP * SECOND,
+            "mem_storage": True,
+            "num_replicas": 1,
+            "max_waiting": 16,
+            **self._where(),
+        }
+        if len(self._filters) == 1:
+            config["filter_subject"] = self._filters[0]
+        elif self._filters:
+            config["filter_subjects"] = self._filters
+        return {"stream_name": self._stream, "config": config, "action": "create"}
+
+    def _where(self) -> dict[str, Any]:
+        if self._last:
+            return {"deliver_policy": "by_start_sequence", "opt_start_seq": self._last + 1}
+        if isinstance(self._start, int):
+            return {"deliver_policy": "by_start_sequence", "opt_start_seq": max(1, self._start)}
+        if self._start == "first":
+            return {"deliver_policy": "all"}
+        return {"deliver_policy": "by_start_time", "opt_start_time": self._start}
+
+    async def _close(self) -> None:
+        sid, self._sid = self._sid, 0
+        if sid:
+            await self._wire.unsubscribe(sid)
+        if self._wire.connected:
+            try:
+                await self._wire.api(f"CONSUMER.DELETE.{self._stream}.{self._name}")
+            except (ApiFailed, NoAnswer, NatsUnreachable) as error:
+                log.debug("consumer_left", consumer=self._name, why=str(error))
+
+    def _pull(self) -> None:
+        while self._wanted + len(self._buffer) <= BUFFER - PULL:
+            body = {"batch": PULL, "expires": EXPIRES * SECOND, "idle_heartbeat": HEARTBEAT * SECOND}
+            subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._name}"
+            try:
+                self._wire.send(self._wire.frame(subject, json.dumps(body).encode(), reply=self._inbox))
+            except NatsUnreachable:
+                return  # the reconnect begins anew
+            self._wanted += PULL
+
+    def _received(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
+        if subject == self._inbox:
+            self._status(block)
+        else:
+            self._message(subject, data, block, reply)
+
+    def _message(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
+        words = reply.split(".")
+        at = 5 if len(words) == 9 else 7
+        if words[at - 2] != self._name:
+            return
+        self._order += 1
+        if int(words[at + 1]) != self._order:
+            log.info("reader_gap", stream=self._stream, expected=self._order, found=words[at + 1])
+            self._broken.set()
+            return
+        self._wanted -= 1
+        self._last = int(words[at])
+        self._known_pending = int(words[at + 3])
+        self._heard = asyncio.get_running_loop().time()
+        self._buffer.append(Stored(subject, data, self._last, int(words[at + 2]), self._known_pending, block))
+        self._arrived.set()
+
+    def _status(self, block: bytes | None) -> None:
+        headers = frames.read_headers(block) if block else {}
+        status = headers.get(frames.STATUS, "")
+        self._heard = asyncio.get_running_loop().time()
+        if status == EXPIRED:
+            self._wanted -= int(headers.get("Nats-Pending-Messages", PULL))
+            self._pull()
+        elif status != IDLE:
+            log.info("reader_status", stream=self._stream, status=status, said=headers.get(frames.DESCRIPTION, ""))
+            self._broken.set()
+
+    async def _watch(self) -> None:
+        """Notice silence: while pulls are open the server sends at least heartbeats."""
+        while True:
+            await asyncio.sleep(SILENCE / 4)
+            quiet = asyncio.get_running_loop().time() - self._heard
+            if quiet > SILENCE and self._wanted > 0 and self._wire.connected:
+                log.info("reader_silence", stream=self._stream, seconds=round(quiet, 1))
+                self._broken.set()
+
+    async def _mend(self) -> None:
+        """Begin again with a new consumer whenever something broke."""
+        while True:
+            await self._broken.wait()
+            self._broken.clear()
+            try:
+                await self._wire.until_connected()
+                await self._close()
+                await self._open()
+            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                log.info("reader_retry", stream=self._stream, why=str(error))
+                await asyncio.sleep(RETRY)
+                self._broken.set()
+            except PhaselineError as error:
+                self._failure = error
+                self._arrived.set()
+                return
+
+
+async def read_all(
+    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "first"
+) -> AsyncIterator[list[Stored]]:
+    """What is in the stream now, in order, in lists of some size."""
+    async with Reader(wire, stream, filters, start) as reader:
+        while not reader.caught_up:
+            yield await reader.take(BUFFER)

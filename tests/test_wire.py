@@ -1,0 +1,148 @@
+"""The connection: asking, failing in our words, surviving the server."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from phaseline.engine import frames
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.errors import (
+    ApiFailed,
+    ConnectionLost,
+    Fenced,
+    NatsUnreachable,
+    NoAnswer,
+    NoResponders,
+    NoSuchStream,
+    PayloadTooLarge,
+    RequestTimedOut,
+    ServerTooOld,
+)
+from phaseline.engine.settings import Settings
+from phaseline.engine.wire import Wire
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_a_stream_takes_a_message_once(wire: Wire, settings: Settings) -> None:
+    await wire.api(f"STREAM.CREATE.{settings.prefix}", {"name": settings.prefix, "subjects": [f"{settings.prefix}.s.>"]})
+    subject = f"{settings.prefix}.s.a"
+    first = await wire.publish_acked(subject, b"1", {"Nats-Msg-Id": "1"})
+    again = await wire.publish_acked(subject, b"1", {"Nats-Msg-Id": "1"})
+    assert (first.seq, first.duplicate, again.seq, again.duplicate) == (1, False, 1, True)
+    with pytest.raises(Fenced, match=subject):
+        await wire.publish_acked(subject, b"2", {"Nats-Expected-Last-Subject-Sequence": "7"})
+
+
+async def test_refusals_come_as_our_errors(wire: Wire) -> None:
+    with pytest.raises(NoResponders, match="nobody"):
+        await wire.request("nobody.home")
+    with pytest.raises(NoSuchStream, match=r"nobody\.home"):
+        await wire.publish_acked("nobody.home", b"")
+    with pytest.raises(ApiFailed, match="stream not found") as caught:
+        await wire.api("STREAM.INFO.ABSENT")
+    assert caught.value.err_code == 10059
+    with pytest.raises(ServerTooOld, match=r"99\.1"):
+        wire.require(99, 1)
+    wire.require(2, 14)
+    with pytest.raises(PayloadTooLarge, match="1048577 bytes"):
+        await wire.request("big", b"x" * (wire.max_payload + 1))
+    with pytest.raises(frames.BadFrame):
+        wire.publish("a\r\nPUB b 0", b"")
+
+
+async def test_silence_is_timed_out(wire: Wire, settings: Settings) -> None:
+    await wire.subscribe(f"{settings.prefix}.silent", lambda *_: None)
+    with pytest.raises(RequestTimedOut, match=r"silent within 0\.2 s"):
+        await wire.request(f"{settings.prefix}.silent", timeout=0.2)
+
+
+async def test_subscribers_get_bytes_as_they_are(wire: Wire, settings: Settings) -> None:
+    got: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
+    sid = await wire.subscribe(f"{settings.prefix}.>", lambda *message: got.put_nowait(message))
+    odd = b"\xff\xfe".decode(errors="surrogateescape")
+    wire.publish(f"{settings.prefix}.é.{odd}", b"\r\nMSG \x00", {"A": "1", "B": "ü: :"})
+    subject, data, block, reply = await got.get()
+    assert (subject, data, reply) == (f"{settings.prefix}.é.{odd}", b"\r\nMSG \x00", "")
+    assert frames.read_headers(block) == {"A": "1", "B": "ü: :"}
+    await wire.unsubscribe(sid)
+    wire.publish(f"{settings.prefix}.x", b"")
+    await wire.flush()
+    assert got.empty()
+
+
+async def test_a_failing_subscriber_harms_nobody(wire: Wire, settings: Settings) -> None:
+    got: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("on purpose")
+
+    await wire.subscribe(f"{settings.prefix}.a", fail)
+    await wire.subscribe(f"{settings.prefix}.a", lambda _, data, *__: got.put_nowait(data))
+    wire.publish(f"{settings.prefix}.a", b"1")
+    assert await got.get() == b"1"
+
+
+async def test_it_survives_the_server(own_server: EmbeddedServer, own_settings: Settings) -> None:
+    async with Wire.open(own_settings) as wire:
+        down, up = asyncio.Event(), asyncio.Event()
+        wire.on_disconnect(down.set)
+        wire.on_reconnect(up.set)
+        got: asyncio.Queue[bytes] = asyncio.Queue()
+        await wire.subscribe("a", lambda _, data, *__: got.put_nowait(data))
+        await wire.subscribe("silent", lambda *_: None)
+        asking = asyncio.ensure_future(wire.request("silent", timeout=60))
+        await wire.flush()
+        await own_server.kill()
+        with pytest.raises(ConnectionLost):
+            await asking
+        await down.wait()
+        assert not wire.connected
+        with pytest.raises(NatsUnreachable, match=r"127\.0\.0\.1"):
+            wire.publish("a", b"lost")
+        with pytest.raises(NoAnswer):
+            await wire.request("a", timeout=0.1)
+        patient = asyncio.ensure_future(wire.request("$JS.API.INFO", timeout=30))
+        await own_server.start()
+        assert (await patient).data
+        await up.wait()
+        wire.publish("a", b"kept")
+        assert await got.get() == b"kept"
+
+
+async def test_a_violation_of_the_protocol_reconnects(wire: Wire) -> None:
+    up = asyncio.Event()
+    wire.on_reconnect(up.set)
+    wire.send(b"NONSENSE\r\n")
+    await up.wait()
+    assert (await wire.api("INFO"))["type"] == "io.nats.jetstream.api.v1.account_info_response"
+
+
+async def test_nobody_there_fails_at_once_and_hides_secrets(own_server: EmbeddedServer) -> None:
+    await own_server.stop()
+    url = own_server.url.replace("nats://", "nats://me:secret@")
+    settings = Settings(nats=(url,))
+    with pytest.raises(NatsUnreachable, match="127") as caught:
+        async with Wire.open(settings):
+            pass
+    assert "secret" not in str(caught.value) + repr(settings)
+
+
+async def test_patience_waits_for_the_first_connection(own_server: EmbeddedServer, own_settings: Settings) -> None:
+    await own_server.stop()
+
+    async def ask() -> dict[str, Any]:
+        async with Wire.open(own_settings, patient=True) as wire:
+            return await wire.api("INFO")
+
+    asking = asyncio.ensure_future(ask())
+    await asyncio.wait({asking}, timeout=0.5)
+    await own_server.start()
+    assert (await asking)["limits"] is not None
+
+
+async def test_tls_asked_for_is_never_clear(server: EmbeddedServer) -> None:
+    with pytest.raises(NatsUnreachable, match="refusing to talk in clear"):
+        async with Wire.open(Settings(nats=(server.url.replace("nats://", "tls://"),))):
+            pass
