@@ -13,7 +13,7 @@ from phaseline.machines.table import Field
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
-from phaseline.schemas.subjects import Address, BadSubject, Subjects
+from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
 
 MAX_TEXT = 4096
 """Characters that a string in an event's data may have where Phaseline keeps it."""
@@ -72,7 +72,8 @@ def refusal(
     reason: Reason, message: str,
 ) -> Rejection:  # fmt: skip
     """The rejection of a message that got no further than here; keeps the first bytes of its body."""
-    kind, trigger, entity_id = address or ("-", "-", "/".join(subject.split(".")[-3:]))
+    named = address or ("-", "-", "/".join(subject.split(".")[-3:]))
+    kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in named)
     cause = Cause(sequence, event.id if event else "", event.source if event else "", "event")
     return Rejection(kind, entity_id, trigger, reason, message, None, (), cause, time, body[:MAX_PAYLOAD])
 

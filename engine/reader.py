@@ -8,7 +8,7 @@ import asyncio
 import json
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import structlog
@@ -71,7 +71,7 @@ class Reader:
         self._failure: PhaselineError | None = None
         self._broken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._unhook = lambda: None
+        self._unhook: Callable[[], None] = self._broken.set
 
     async def __aenter__(self) -> Self:
         """Create the consumer; raises as `Wire.api` does."""
