@@ -1,0 +1,89 @@
+"""What the log must be: the pure fold of the stored events, byte for byte, and nothing else.
+
+Belongs here: comparing a real installation with that. Does not: making events, killing things.
+"""
+
+from collections.abc import Sequence
+
+from phaseline.engine import checkpoint
+from phaseline.engine.commit import last_message
+from phaseline.engine.fold import Folder, Message
+from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.streams import Layout
+from phaseline.engine.tree import Tree
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec, forms
+from phaseline.schemas.records import Rejection, Transition
+from phaseline.schemas.subjects import Subjects
+
+
+async def stored(wire: Wire, stream: str, filters: Sequence[str]) -> list[Stored]:
+    """All that a stream holds now under these filters."""
+    return [message async for messages in read_all(wire, stream, filters) for message in messages]
+
+
+async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> tuple[list[Message], Tree]:
+    """The log messages that the partition's events make, and the tree they lead to."""
+    subjects = Subjects(layout.prefix)
+    folder = Folder(Tree(kinds), subjects, partition)
+    messages: list[Message] = []
+    events = await stored(wire, layout.events, [subjects.inbox(partition)])
+    while events:
+        commit = folder.fold(events, 0)
+        messages += commit.messages
+        del events[: commit.events]
+    return messages, folder.tree
+
+
+async def committed(wire: Wire, layout: Layout, partition: int) -> list[Message]:
+    """The records of one partition, in the log's order."""
+    place = f"{layout.prefix}.log.{partition}"
+    filters = [f"{place}.transition.>", f"{place}.rejection.>", f"{layout.prefix}.mark.{partition}.>"]
+    return [Message(message.subject, message.data) for message in await stored(wire, layout.log, filters)]
+
+
+async def decided(wire: Wire, layout: Layout) -> bool:
+    """Whether every partition's checkpoint has come to the last of its events."""
+    subjects = Subjects(layout.prefix)
+    for partition in range(layout.partitions):
+        event = await last_message(wire, layout.events, subjects.inbox(partition))
+        mark = await last_message(wire, layout.log, subjects.checkpoint(partition))
+        if event is not None and (mark is None or checkpoint.decode(mark.data).position < event.sequence):
+            return False
+    return True
+
+
+async def assert_log_is_the_fold(wire: Wire, layout: Layout, kinds: Kinds) -> int:
+    """Each event's records are in the log once, in order; versions have no gaps; states are the fold's. How many records."""
+    total = 0
+    for partition in range(layout.partitions):
+        messages, tree = await expected(wire, layout, kinds, partition)
+        found = await committed(wire, layout, partition)
+        assert [m.subject for m in found] == [m.subject for m in messages]
+        assert found == messages
+        total += len(found)
+        _assert_versions(found)
+        await _assert_states(wire, layout, partition, tree)
+    return total
+
+
+def _assert_versions(messages: list[Message]) -> None:
+    versions: dict[tuple[str, str], int] = {}
+    for message in messages:
+        record = forms.from_wire(codec.decode(message.body))
+        if isinstance(record, Transition):
+            key = (record.entity.kind, record.entity.id)
+            assert record.entity.version == versions.get(key, 0) + 1
+            versions[key] = record.entity.version
+
+
+async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree) -> None:
+    copy = Tree(tree.kinds)
+    own = f"{layout.prefix}.state.{partition}.checkpoint"
+    for message in await stored(wire, layout.state, [f"{layout.prefix}.state.{partition}.>"]):
+        if message.subject != own:
+            record = forms.from_wire(codec.decode(message.data))
+            assert not isinstance(record, Rejection)
+            copy.put(record.entity)
+    assert copy.entities == tree.entities
