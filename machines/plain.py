@@ -1,0 +1,128 @@
+"""Tables as plain maps, complete, for programs: what `phaseline machines KIND --format json` prints.
+
+Belongs here: the names and nesting of those maps. Does not: anything a table does not say.
+"""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from phaseline.machines import wording
+from phaseline.machines.kinds import Kind
+from phaseline.machines.machine import phases_of
+from phaseline.machines.predicates import Predicate
+from phaseline.machines.table import NAMED, SAME, At, Facet, Field, Fired, Label, Live, Row, Start, Table, View
+
+
+def kind(found: Kind) -> dict[str, Any]:
+    """The whole table of a kind, JSON-able: it would do to write the table again, predicates of one's own aside."""
+    table = found.table
+    return {
+        "kind": table.kind,
+        "id": list(table.id),
+        "parent": table.parent,
+        "doc": table.doc,
+        "adopted": {"state": table.adopted.phase, "conditions": list(table.adopted.conditions)},
+        "attributes": [_field(attribute) for attribute in table.attributes],
+        "triggers": [_trigger(found, trigger) for trigger in table.triggers],
+        "facets": [_facet(table, facet) for facet in table.facets],
+        "fired": [_fired(fired) for fired in table.fired],
+        "reached": [{"when": _predicate(reached.when), "trigger": reached.trigger} for reached in table.reached],
+    }
+
+
+def _trigger(found: Kind, trigger: str) -> dict[str, Any]:
+    return {
+        "trigger": trigger,
+        "role": found.roles[trigger],
+        "fields": [_field(field) for field in found.fields[trigger]],
+    }
+
+
+def _facet(table: Table, facet: Facet) -> dict[str, Any]:
+    return {
+        "facet": facet.name,
+        "phases": list(phases_of(facet)),
+        "healthy": facet.healthy,
+        "collects": facet.collects,
+        "standing": list(facet.standing),
+        "order": list(facet.order),
+        "labels": [_label(label) for label in facet.labels],
+        "rows": [_row(table, facet, row) for row in facet.rows],
+        "views": [_view(facet, view) for view in facet.views],
+    }
+
+
+def _label(label: Label) -> dict[str, Any]:
+    return {field.name: getattr(label, field.name) for field in fields(label)}
+
+
+def _row(table: Table, facet: Facet, row: Row) -> dict[str, Any]:
+    return {
+        "trigger": row.trigger,
+        "role": table.role(row.trigger),
+        "start": [_start(where) for where in row.start],
+        "to": None if row.to in (SAME, NAMED) else row.to,
+        "stays": row.to == SAME,
+        "named": row.to == NAMED,
+        "because": row.because,
+        "sets": row.sets,
+        "clears": list(row.clears),
+        "given": dict(row.given),
+        "when": [_predicate(guard) for guard in row.when],
+        "assigns": row.assigns,
+        "text": {"from": wording.starts(row), "becomes": wording.becomes(facet, row), "needs": wording.needs(row)},
+    }
+
+
+def _start(where: Start) -> dict[str, Any]:
+    if isinstance(where, Live):
+        return {"live": True, "but": list(where.but), "has": where.has}
+    at = where if isinstance(where, At) else At(where)
+    return {"live": False, "phase": at.phase, "has": at.has, "lacks": list(at.lacks), "base": at.base}
+
+
+def _view(facet: Facet, view: View) -> dict[str, Any]:
+    return {
+        "to": view.to,
+        "because": view.because,
+        "keeps": view.keeps,
+        "base": list(view.base),
+        "unless": list(view.unless),
+        "while": [_predicate(seen) for seen in view.while_],
+        "text": {"shows": wording.shown(facet, view), "while": wording.while_(view)},
+    }
+
+
+def _fired(fired: Fired) -> dict[str, Any]:
+    return {
+        "trigger": fired.trigger,
+        "at": list(fired.at),
+        "on": list(fired.on),
+        "into": fired.into,
+        "unless": None if fired.unless is None else {"field": fired.unless[0], "is": fired.unless[1]},
+        "text": {"on": wording.firing(fired), "at": wording.targets(fired)},
+    }
+
+
+def _field(field: Field) -> dict[str, Any]:
+    return {
+        "name": field.name,
+        "type": field.type.__name__,
+        "many": field.many,
+        "required": field.required,
+        "options": list(field.options),
+        "default": field.default,
+        "doc": field.doc,
+    }
+
+
+def _predicate(predicate: Predicate) -> dict[str, Any]:
+    """What it says; and for ours, which are plain data, everything it is made of."""
+    parts: dict[str, Any] = {}
+    if is_dataclass(predicate):
+        parts = {field.name: _listed(getattr(predicate, field.name)) for field in fields(predicate)}
+    return {"predicate": type(predicate).__name__, **parts, "text": predicate.text()}
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple | frozenset) else value

@@ -1,0 +1,127 @@
+"""Tables in words, as the spec's pages put them: where a row starts, what the base becomes, what a view shows.
+
+Belongs here: phrases, each for one part of a table. Does not: how phrases stand on a page (`printing` and the formats).
+"""
+
+import json
+from typing import Any
+
+from phaseline.machines.arithmetic import causes, own_condition
+from phaseline.machines.predicates import listed
+from phaseline.machines.table import ABSENT, NAMED, SAME, At, Facet, Field, Fired, Live, Reached, Row, Start, View
+
+UNKNOWN = "∅"
+"""How the spec writes the phase of what is unknown."""
+
+
+def id_shape(parts: tuple[str, ...]) -> str:
+    """`<cluster>/<pool>`."""
+    return "/".join(f"<{part}>" for part in parts)
+
+
+def start(where: Start) -> str:
+    """`Running`, `Updating while its base is Running`, `live but Creating`."""
+    if isinstance(where, Live):
+        but = f" but {', '.join(where.but)}" if where.but else ""
+        return f"live{but}{f' with {where.has}' if where.has else ''}"
+    if isinstance(where, At):
+        has = f" [{where.has}]" if where.has else ""
+        lacks = f" without {listed(where.lacks)}" if where.lacks else ""
+        base = f" while its base is {where.base}" if where.base else ""
+        return f"{where.phase}{has}{lacks}{base}"
+    return UNKNOWN if where == ABSENT else where
+
+
+def starts(row: Row) -> str:
+    """Everywhere a row starts, in its order."""
+    return ", ".join(start(where) for where in row.start)
+
+
+def becomes(facet: Facet, row: Row) -> str:
+    """What the base becomes: `Failed [+Unknown]`, `same phase; sets Unschedulable`."""
+    if row.to == NAMED:
+        return "as data.phase and data.conditions name it"
+    if row.to == SAME:
+        sets = [f"sets {row.sets}"] if row.sets else []
+        clears = [f"clears {', '.join(row.clears)}"] if row.clears else []
+        moves = bool(causes(facet).intersection(row.clears)) and not row.sets
+        return "; ".join([*([] if moves else ["same phase" if sets or clears else "same"]), *sets, *clears])
+    if row.because is None:
+        return row.to
+    return f"{row.to} [{'+' if _adds(facet, row) else ''}{row.because}]"
+
+
+def _adds(facet: Facet, row: Row) -> bool:
+    """Whether other conditions can stand beside the one that the row brings."""
+    phases = {where if isinstance(where, str) else where.phase for where in row.start if not isinstance(where, Live)}
+    from_there = facet.collects in phases or any(isinstance(where, Live) for where in row.start)
+    return row.to == facet.collects and (from_there or bool(facet.standing))
+
+
+def data(row: Row) -> str:
+    """What the event's data must say (`condition: Balance`, `no condition`) and whether it may set attributes."""
+    given = (f"{name}: {plainly(value)}" if value is not None else f"no {name}" for name, value in row.given.items())
+    return ", ".join([*given, *(["attributes"] if row.assigns else [])])
+
+
+def needs(row: Row) -> str:
+    """What the guards ask for."""
+    return " and ".join(guard.text() for guard in row.when)
+
+
+def shown(facet: Facet, view: View) -> str:
+    """What a view shows: `Scaling [Progressing]`."""
+    condition = view.because or own_condition(facet, view.to)
+    if view.keeps:
+        return f"{view.to} [the base's causes, if it is {view.to}, +{condition}]"
+    return f"{view.to} [{condition}]" if condition else view.to
+
+
+def while_(view: View) -> str:
+    """While what a view shows."""
+    base = [f"the base is {listed(view.base)}"] if view.base else []
+    unless = [f"the base is not {listed(view.unless)}"] if view.unless else []
+    return ", and ".join([*(seen.text() for seen in view.while_), *base, *unless])
+
+
+def firing(fired: Fired) -> str:
+    """What fires downward: `delete unless data.cascade is false`, `Deleted`."""
+    unless = f" unless data.{fired.unless[0]} is {plainly(fired.unless[1])}" if fired.unless else ""
+    return listed((*fired.on, *((f"entering {fired.into}",) if fired.into else ()))) + unless
+
+
+def targets(fired: Fired) -> str:
+    """At whom: `every node_pool and component`."""
+    return f"every {' and '.join([', '.join(fired.at[:-1]), fired.at[-1]] if len(fired.at) > 1 else fired.at)}"
+
+
+def reaching(reached: Reached) -> str:
+    """What makes an entity fire at itself."""
+    return f"as soon as {reached.when.text()}"
+
+
+def takes(field: Field) -> str:
+    """What a field may hold: `one of Balance, StockOut`, `list of str`, `bool, required`."""
+    what = f"one of {', '.join(field.options)}" if field.options else field.type.__name__
+    default = f", default {plainly(field.default)}" if field.default is not None else ""
+    return f"{'list of ' if field.many else ''}{what}{default}{', required' if field.required else ''}"
+
+
+def collecting(facet: Facet) -> list[str]:
+    """The facet's own rules of conditions, one sentence each."""
+    found = []
+    if facet.collects:
+        found.append(
+            f"In {facet.collects}, causes add up and each is cleared by its own trigger; "
+            f"when none is left the base is {facet.healthy}."
+        )
+    if facet.standing:
+        found.append(f"Standing, so they stay across phases until cleared: {', '.join(facet.standing)}.")
+    if facet.order:
+        found.append(f"With several conditions, the label is the first one's in the order {', '.join(facet.order)}.")
+    return found
+
+
+def plainly(value: Any) -> str:
+    """A value as JSON has it, words without their quotes."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
