@@ -109,3 +109,39 @@ class KindMissing(PhaselineError):
 
 class PlanLost(PhaselineError):
     """the message {subject} is gone from the log, and with it a part of a cascade that was not committed whole"""
+
+
+class EventRefused(PhaselineError):
+    """not sent, it would be rejected as {reason}: {message}"""
+
+
+class Unconfirmed(NoAnswer):
+    """whether the event {event!r} of {source!r} was stored is unknown: send it again with the same id, it takes effect once"""
+
+
+class Undecided(NoAnswer):
+    """event {sequence} is stored, but no worker decided it within {seconds:g} s: see that one is running"""
+
+
+class EntityUnknown(PhaselineError):
+    """there is no {kind} {id!r}: see `phaseline list {kind}`"""
+
+
+class TreeUnknown(PhaselineError):
+    """nothing is known of the tree {root!r}"""
+
+
+class WordUnknown(PhaselineError):
+    """there is no {what} {word!r}; there are {known}"""
+
+
+class RecordGone(PhaselineError):
+    """the log has no message {sequence}: it holds {first} to {last}"""
+
+
+class NotRejected(PhaselineError):
+    """message {sequence} of the log is no rejection but {found}"""
+
+
+class EventGone(PhaselineError):
+    """event {sequence} is no longer in {stream}: what it said is lost"""

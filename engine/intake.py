@@ -79,9 +79,7 @@ def refusal(
 
 
 def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: int) -> Arrival:
-    kind = kinds.get(address.kind)
-    if kind is None:
-        raise Refused("unknown_kind", f"kind {address.kind!r} is unknown; there are {', '.join(kinds)}")
+    kind = find_kind(kinds, address.kind)
     check_trigger(kind, address.trigger)
     check_arity(kind, address.id)
     if event.type != f"{address.kind}.{address.trigger}":
@@ -100,6 +98,14 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
         kind.name, address.trigger, address.id, data or NONE, cause,
         None if event.sequence is None else envelope.sequence_of(event), time,
     )  # fmt: skip
+
+
+def find_kind(kinds: Kinds, name: str) -> Kind:
+    """The kind of that name; raises `Refused` naming those there are."""
+    kind = kinds.get(name)
+    if kind is None:
+        raise Refused("unknown_kind", f"kind {name!r} is unknown; there are {', '.join(kinds)}")
+    return kind
 
 
 def check_trigger(kind: Kind, trigger: str) -> None:
