@@ -1,0 +1,107 @@
+"""Events on their way out: composed, judged as a worker will judge them, made into messages.
+
+Belongs here: all that happens to an event before it is sent. Does not: sending it (`publishing`, `pipeline`).
+"""
+
+import getpass
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from phaseline.engine import intake
+from phaseline.engine.errors import EventRefused
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec, envelope
+from phaseline.schemas.envelope import Event, Invalid
+from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
+
+
+class Outgoing(NamedTuple):
+    """One message for EVENTS. `message_id` is what the server drops repeats by; `event`, `source`: who it is, for people."""
+
+    subject: str
+    body: bytes
+    message_id: str
+    event: str
+    source: str
+
+
+def default_source(program: str) -> str:
+    """Whom an event comes from when nobody says: `/phaseline/<program>/<user>`."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        user = "unknown"
+    return f"/phaseline/{program}/{user}"
+
+
+def compose(
+    kind: str,
+    trigger: str,
+    entity_id: str,
+    data: Mapping[str, Any] | None,
+    *,
+    source: str,
+    event_id: str | None = None,
+    sequence: int | None = None,
+    time: datetime | str | None = None,
+) -> Event:
+    """An event about `kind/entity_id`. A random id and this moment stand in for what is not given."""
+    when = datetime.now(UTC) if time is None else time
+    return Event(
+        id=secrets.token_hex(12) if event_id is None else event_id,
+        source=source,
+        type=f"{kind}.{trigger}",
+        specversion="1.0",
+        subject=f"{kind}/{entity_id}",
+        time=when if isinstance(when, str) else when.astimezone().isoformat(),
+        sequence=sequence,
+        data=None if data is None else dict(data),
+    )
+
+
+def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | None = None) -> Outgoing:
+    """The message of an event, given as such or as a CloudEvents map; raises `EventRefused` where none can be made.
+
+    With `kinds`, also where a worker would refuse it without looking at any entity.
+    """
+    body = envelope.write(event) if isinstance(event, Event) else dict(event)
+    try:
+        read = envelope.read(body)
+        address = address_of(read)
+        check_id(address.id)
+        if kinds is not None:
+            _judge(kinds, read, address)
+        subject = subjects.event(_token(address.kind), _token(address.trigger), address.id)
+        return Outgoing(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
+    except intake.Refused as error:
+        raise EventRefused(reason=error.reason, message=error) from error
+    except (Invalid, BadSubject) as error:
+        raise EventRefused(reason="invalid", message=error) from error
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise EventRefused(reason="undecodable", message=f"data that msgpack cannot hold: {error}") from error
+
+
+def _judge(kinds: Kinds, event: Event, address: Address) -> None:
+    kind = intake.find_kind(kinds, address.kind)
+    intake.check_trigger(kind, address.trigger)
+    intake.check_arity(kind, address.id)
+    intake.check_data(kind, address.trigger, event.data or {})
+    envelope.sequence_of(event)
+
+
+def address_of(event: Event) -> Address:
+    """What the event is about, by its own word; raises `Invalid` where `type` and `subject` do not say it."""
+    kind, dot, trigger = event.type.partition(".")
+    if not dot or not kind or not trigger:
+        raise Invalid(f"envelope: type must be <kind>.<trigger>, found {event.type!r}")
+    if event.subject is None or not event.subject.startswith(f"{kind}/"):
+        raise Invalid(f"envelope: subject must be {kind}/<id>, found {event.subject!r}")
+    return Address(kind, trigger, event.subject[len(kind) + 1 :])
+
+
+def _token(word: str) -> str:
+    """A kind or trigger, however wrong, as one token of a subject."""
+    check_id(word)
+    return quote(word.replace("/", "_"))

@@ -1,0 +1,66 @@
+"""One event into the stream, surely: sent again under the same id while no answer comes.
+
+Belongs here: a single event and its receipt; sending a refused one again. Does not: many at once (`pipeline`), what came of it (`outcomes`).
+"""
+
+import asyncio
+from typing import NamedTuple
+
+from phaseline.engine.errors import ConnectionLost, EventGone, NoAnswer, NoSuchStream, NotRejected, Unconfirmed
+from phaseline.engine.outgoing import Outgoing
+from phaseline.engine.queries import event_at, record_at
+from phaseline.engine.streams import Layout
+from phaseline.engine.wire import Wire
+from phaseline.schemas.records import Rejection
+
+MESSAGE_ID = "Nats-Msg-Id"
+
+
+class Receipt(NamedTuple):
+    """EVENTS' word that an event is stored. `duplicate`: it was there already, with this sequence."""
+
+    sequence: int
+    duplicate: bool
+    event: str
+    source: str
+
+
+async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
+    """Store one event within `timeout` seconds; raises `Unconfirmed` where it may or may not be stored, or as `Wire` does."""
+    again = False
+    try:
+        async with asyncio.timeout(timeout):
+            while True:
+                try:
+                    ack = await wire.publish_acked(message.subject, message.body, {MESSAGE_ID: message.message_id})
+                except ConnectionLost:
+                    again = True
+                else:
+                    return Receipt(ack.seq, ack.duplicate and not again, message.event, message.source)
+    except NoSuchStream:
+        raise
+    except (NoAnswer, TimeoutError) as error:
+        if isinstance(error, NoAnswer) and not again and not wire.connected:
+            raise
+        raise Unconfirmed(event=message.event, source=message.source) from error
+
+
+async def resend(wire: Wire, layout: Layout, sequence: int, timeout: float) -> Receipt:
+    """Store again the event whose rejection is message `sequence` of the log, byte for byte.
+
+    The server drops a second try for the same rejection within its window. Raises `RecordGone`, `NotRejected`,
+    `EventGone`, or as `publish` does.
+    """
+    _, record = await record_at(wire, layout, sequence)
+    if not isinstance(record, Rejection):
+        raise NotRejected(sequence=sequence, found="a transition")
+    found = await event_at(wire, layout, record.cause.sequence)
+    if found is None:
+        raise EventGone(sequence=record.cause.sequence, stream=layout.events)
+    inbox, body = found
+    rest = inbox.removeprefix(f"{layout.prefix}.inbox.").partition(".")[2]
+    message_id = f"phaseline-resend {sequence}"
+    message = Outgoing(
+        f"{layout.prefix}.events.{rest}", body, message_id, record.cause.event, record.cause.source
+    )
+    return await publish(wire, message, timeout)
