@@ -9,15 +9,11 @@ from typing import Any
 import msgspec
 
 from phaseline.machines.kinds import Kind, Kinds
-from phaseline.machines.table import Field
+from phaseline.machines.table import COMMON, MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
-
-MAX_TEXT = 4096
-"""Characters that a string in an event's data may have where Phaseline keeps it."""
-COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):

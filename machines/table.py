@@ -129,12 +129,18 @@ class Field:
     required: bool = False
 
 
+COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
+"""What the data of every event may hold; the transition repeats them."""
+MAX_TEXT = 4096
+"""Characters that a string in an event's data may have."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Facet:
     """One state machine of a kind.
 
     standing: conditions that stay across phases until cleared. collects: the phase in which causes add up.
-    order: which condition names the state where several stand. foremost: a condition that comes first of all.
+    order: which condition names the state where several stand.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """The event: a CloudEvents 1.0 envelope in structured mode (design: On the wire).
 
-Belongs here: the envelope's shape and its own rules. Does not: whether a kind or trigger exists (that is the tables' word).
+Belongs here: the envelope's shape and its own rules. Does not: which kinds and triggers exist (the tables say).
 """
 
 from datetime import datetime
@@ -8,12 +8,36 @@ from typing import Annotated, Any
 from urllib import parse
 
 import msgspec
+from msgspec import Meta
 
 SCHEMA_VERSION = 1
 """The version of the data schemas this package writes and reads."""
 
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
+MAX_SEQUENCE = 10**18 - 1
 
+Text = Annotated[str, Meta(min_length=1, max_length=1024)]
+Id = Annotated[Text, Meta(description="Together with `source` it identifies the event.")]
+Source = Annotated[Text, Meta(description="Who says it, like `/agent/c1`.")]
+Type = Annotated[Text, Meta(description="`<kind>.<trigger>`, as in the NATS subject.")]
+Specversion = Annotated[str, Meta(description="Of CloudEvents.", extra_json_schema={"const": "1.0"})]
+Subject = Annotated[str, Meta(description="`<kind>/<id>`; when given it must agree with the NATS subject.")]
+Time = Annotated[
+    str,
+    Meta(
+        description="The publisher's clock, RFC 3339; kept in the record's cause, never used to decide.",
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+Sequence = Annotated[
+    Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": MAX_SEQUENCE})]
+    | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,18}$"})],
+    Meta(description="Rising per source and entity; a lower or equal one is a repeat, however late."),
+]
+Schemaversion = Annotated[
+    int, Meta(description="The version of these schemas.", extra_json_schema={"const": SCHEMA_VERSION})
+]
+Contenttype = Annotated[str, Meta(description="Of `data`; it is a map in the body's own format whatever this says.")]
+Data = Annotated[dict[str, Any], Meta(description="What the trigger's own schema says.")]
 
 _SAFE = "/:@=+,;&?#!$'()*~[]|"
 
@@ -25,19 +49,16 @@ class Invalid(ValueError):
 class Event(msgspec.Struct, frozen=True, gc=False):
     """A fact or a request from outside. `id` and `source` together identify it; `type` is `<kind>.<trigger>`."""
 
-    id: Text
-    source: Text
-    type: Text
-    specversion: str
-    subject: str | None = None
-    """`<kind>/<id>`; when given it must agree with the NATS subject."""
-    time: str | None = None
-    """The publisher's clock, RFC 3339; kept in the record's cause, never used to decide."""
-    sequence: int | str | None = None
-    """Rising per source and entity; a lower or equal one is a repeat, however late."""
-    schemaversion: int = SCHEMA_VERSION
-    datacontenttype: str | None = None
-    data: dict[str, Any] | None = None
+    id: Id
+    source: Source
+    type: Type
+    specversion: Specversion
+    subject: Subject | None = None
+    time: Time | None = None
+    sequence: Sequence | None = None
+    schemaversion: Schemaversion = SCHEMA_VERSION
+    datacontenttype: Contenttype | None = None
+    data: Data | None = None
 
 
 def read(body: dict[str, Any]) -> Event:
@@ -68,7 +89,7 @@ def check_time(text: str) -> None:
 
 
 def sequence_of(event: Event) -> int | None:
-    """The event's `sequence` as a number, or None; raises `Invalid` when it is neither a number nor its decimal digits."""
+    """The event's `sequence` as a number, or None; raises `Invalid` when it is no number and no decimal digits."""
     found = event.sequence
     if found is None:
         return None
@@ -76,7 +97,7 @@ def sequence_of(event: Event) -> int | None:
         if not (found.isascii() and found.isdigit()) or len(found) > 18:
             raise Invalid(f"envelope: sequence must be a whole number of at most 18 digits, found {found[:64]!r}")
         return int(found)
-    if not 0 <= found < 10**18:
+    if not 0 <= found <= MAX_SEQUENCE:
         raise Invalid(f"envelope: sequence must be a whole number of at most 18 digits, found {found}")
     return found
 

@@ -1,6 +1,6 @@
-"""The maps that records are on the wire, and back (design: Records).
+"""Records to the maps they are on the wire, and back (design: Records).
 
-Belongs here: field names, which are the contract. Does not: bytes (`codec`), what makes a record (`engine.decide`).
+Belongs here: making and reading those maps. Does not: their shapes, which are the contract (`maps`), bytes (`codec`).
 """
 
 from functools import cache
@@ -8,6 +8,16 @@ from sys import intern
 from typing import Any
 
 from phaseline.schemas.envelope import SCHEMA_VERSION
+from phaseline.schemas.maps import (
+    CauseMap,
+    EntityMap,
+    FacetMap,
+    MarkData,
+    RecordMap,
+    RejectionData,
+    StateMap,
+    TransitionData,
+)
 from phaseline.schemas.records import (
     NONE,
     Cause,
@@ -23,8 +33,10 @@ from phaseline.schemas.records import (
     timestamp,
 )
 
+Data = TransitionData | RejectionData | MarkData
 
-def state_to_wire(found: State) -> dict[str, Any]:
+
+def state_to_wire(found: State) -> StateMap:
     """`{"state", "conditions"}`."""
     return {"state": found.phase, "conditions": found.conditions}
 
@@ -34,9 +46,9 @@ def state_from_wire(found: dict[str, Any]) -> State:
     return state(found["state"], tuple(found["conditions"]))
 
 
-def entity_to_wire(entity: Entity) -> dict[str, Any]:
+def entity_to_wire(entity: Entity) -> EntityMap:
     """The record's `entity`: facets with state, conditions, base and since; attributes; sequences if any."""
-    facets = {
+    facets: dict[str, FacetMap] = {
         name: {
             "state": facet.state.phase,
             "conditions": facet.state.conditions,
@@ -45,7 +57,7 @@ def entity_to_wire(entity: Entity) -> dict[str, Any]:
         }
         for name, facet in zip(entity.names, entity.facets, strict=True)
     }
-    found: dict[str, Any] = {"facets": facets, "attributes": entity.attributes}
+    found: EntityMap = {"facets": facets, "attributes": entity.attributes}
     if entity.sequences:
         found["sequences"] = entity.sequences
     return found
@@ -74,7 +86,7 @@ def entity_from_wire(kind: str, entity_id: str, version: int, found: dict[str, A
     )
 
 
-def cause_to_wire(cause: Cause, records: int) -> dict[str, Any]:
+def cause_to_wire(cause: Cause, records: int) -> CauseMap:
     """The record's `cause`."""
     return {
         "sequence": cause.sequence,
@@ -92,15 +104,17 @@ def cause_from_wire(found: dict[str, Any]) -> Cause:
     return Cause(found["sequence"], found["event"], found["source"], found["by"], found["from"], found["time"])
 
 
-def to_wire(record: Record, place: int, records: int, installation: str) -> dict[str, Any]:
+def to_wire(record: Record, place: int, records: int, installation: str) -> RecordMap[Data]:
     """The CloudEvents envelope of a record, the `place`-th of the `records` that its event made."""
+    cause = cause_to_wire(record.cause, records)
+    data: Data
     if isinstance(record, Transition):
-        kind, entity_id, verb, data = record.entity.kind, record.entity.id, "transitioned", _transition_data(record)
+        verb, data = "transitioned", _transition_data(record, cause)
     elif isinstance(record, Rejection):
-        kind, entity_id, verb, data = record.kind, record.id, "rejected", _rejection_data(record)
+        verb, data = "rejected", _rejection_data(record, cause)
     else:
-        kind, entity_id, verb, data = record.entity.kind, record.entity.id, "marked", _mark_data(record)
-    data["cause"] = cause_to_wire(record.cause, records)
+        verb, data = "marked", _mark_data(record, cause)
+    kind, entity_id = data["kind"], data["id"]
     return {
         "specversion": "1.0",
         "id": f"{record.cause.sequence}-{place}",
@@ -113,7 +127,7 @@ def to_wire(record: Record, place: int, records: int, installation: str) -> dict
     }
 
 
-def _transition_data(record: Transition) -> dict[str, Any]:
+def _transition_data(record: Transition, cause: CauseMap) -> TransitionData:
     entity = record.entity
     return {
         "kind": entity.kind,
@@ -125,12 +139,12 @@ def _transition_data(record: Transition) -> dict[str, Any]:
         "trigger": record.trigger,
         "reason": record.reason,
         "message": record.message,
-        "cause": None,
+        "cause": cause,
         "entity": entity_to_wire(entity),
     }
 
 
-def _rejection_data(record: Rejection) -> dict[str, Any]:
+def _rejection_data(record: Rejection, cause: CauseMap) -> RejectionData:
     states = record.state
     return {
         "kind": record.kind,
@@ -140,18 +154,18 @@ def _rejection_data(record: Rejection) -> dict[str, Any]:
         "message": record.message,
         "state": None if states is None else {facet: state_to_wire(found) for facet, found in states.items()},
         "legal": record.legal,
-        "cause": None,
+        "cause": cause,
         "payload": record.payload,
     }
 
 
-def _mark_data(record: Mark) -> dict[str, Any]:
+def _mark_data(record: Mark, cause: CauseMap) -> MarkData:
     entity = record.entity
     return {
         "kind": entity.kind,
         "id": entity.id,
         "version": entity.version,
-        "cause": None,
+        "cause": cause,
         "entity": entity_to_wire(entity),
     }
 
