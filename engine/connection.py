@@ -94,6 +94,11 @@ class Connection(Client):
             await self.close()
         except (OSError, nats_errors.Error) as error:
             log.warning("closing the connection to NATS failed", cause=_text(error))
+        except asyncio.CancelledError:
+            # nats-py cancels its reconnecting task, and with it the future both wait for: that is not us being cancelled.
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
 
     def unreachable(self) -> NatsUnreachable:
         """The error that says why there is no connection."""

@@ -1,0 +1,68 @@
+"""A line between client and server that loses answers on demand: real bytes, real sockets, a bad network.
+
+Belongs here: forwarding, holding and cutting. Does not: the protocol.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class Proxy:
+    """Forwards to a server's port. While `answers` is cleared, nothing comes back to the client."""
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self.port = 0
+        self.answers = asyncio.Event()
+        self.answers.set()
+        self.swallow_next = False
+        self._lines: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self._target)
+        self._writers |= {writer, up_writer}
+        self._keep(asyncio.create_task(self._up(reader, up_writer)))
+        self._keep(asyncio.create_task(self._down(up_reader, writer)))
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._lines.add(task)
+        task.add_done_callback(self._lines.discard)
+
+    async def _up(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    async def _down(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65_536):
+            await self.answers.wait()
+            if self.swallow_next and b'"seq"' in data:
+                self.swallow_next = False
+                break
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    def close(self) -> None:
+        """Cut everything."""
+        for task in self._lines:
+            task.cancel()
+        for writer in self._writers:
+            writer.close()
+
+
+@asynccontextmanager
+async def proxy_to(port: int) -> AsyncIterator[Proxy]:
+    """A proxy in front of the server on `port`."""
+    proxy = Proxy(port)
+    server = await asyncio.start_server(proxy._accept, "127.0.0.1", 0)
+    proxy.port = server.sockets[0].getsockname()[1]
+    try:
+        yield proxy
+    finally:
+        proxy.close()
+        server.close()
+        await asyncio.sleep(0)

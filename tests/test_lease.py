@@ -1,0 +1,90 @@
+"""Leases on the real server: an even share, one owner in every view, quick take-over (design: The commit)."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.lease import Leases, favourite
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import provision
+from phaseline.engine.wire import Wire
+
+LIMIT = 20
+PARTITIONS = 12
+
+
+class Owner:
+    """A worker that only keeps leases, and notes what it owns."""
+
+    def __init__(self, leases: Leases, ledger: dict[int, set[str]], name: str) -> None:
+        self.leases, self.ledger, self.name = leases, ledger, name
+        self.stop = asyncio.Event()
+        self.task = asyncio.create_task(leases.run(self.stop, self._gained, self._lost))
+
+    async def _gained(self, partition: int) -> None:
+        self.ledger[partition].add(self.name)
+        assert len(self.ledger[partition]) == 1, self.ledger
+
+    async def _lost(self, partition: int) -> None:
+        self.ledger[partition].discard(self.name)
+
+    async def leave(self) -> None:
+        self.stop.set()
+        await self.task
+        for partition in list(self.leases.held):
+            await self._lost(partition)
+        await self.leases.release_all()
+
+    async def die(self) -> None:
+        """As SIGKILL: nothing is given back."""
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+        for owners in self.ledger.values():
+            owners.discard(self.name)
+
+
+async def until_shared(ledger: dict[int, set[str]], names: set[str]) -> None:
+    async with asyncio.timeout(LIMIT):
+        while not all(owners == {favourite(p, names)} for p, owners in ledger.items()):
+            await asyncio.sleep(0.05)
+
+
+def ledger_of() -> dict[int, set[str]]:
+    return {partition: set() for partition in range(PARTITIONS)}
+
+
+async def test_shares_follow_the_workers(wire: Wire, settings: Settings) -> None:
+    settings = replace(settings, partitions=PARTITIONS, lease=1.0)
+    layout = await provision(wire, settings)
+    ledger = ledger_of()
+    owners = {name: Owner(Leases(wire, settings, layout, name), ledger, name) for name in ("a", "b", "c")}
+    await until_shared(ledger, {"a", "b", "c"})
+    await owners["b"].die()
+    await until_shared(ledger, {"a", "c"})
+    await owners["c"].leave()
+    await until_shared(ledger, {"a"})
+    await owners["a"].leave()
+    assert await owners["a"].leases.keys() == set()
+
+
+async def test_leases_outlive_a_server_restart(own_server: EmbeddedServer, own_settings: Settings) -> None:
+    settings = replace(own_settings, partitions=PARTITIONS, lease=1.0)
+    async with Wire.open(settings, patient=True) as wire:
+        layout = await provision(wire, settings)
+        ledger = ledger_of()
+        owner = Owner(Leases(wire, settings, layout, "a"), ledger, "a")
+        await until_shared(ledger, {"a"})
+        await own_server.kill()
+        await own_server.start()
+        await wire.until_connected(LIMIT)
+        await until_shared(ledger, {"a"})
+        await owner.leave()
+
+
+def test_shares_are_even_and_few_move() -> None:
+    workers = {f"w{n}" for n in range(5)}
+    owners = [favourite(p, workers) for p in range(1_000)]
+    assert min(Counter(owners).values()) > 120
+    without = [favourite(p, workers - {"w0"}) for p in range(1_000)]
+    assert all(a == b for a, b in zip(owners, without, strict=True) if a != "w0")
