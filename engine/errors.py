@@ -127,6 +127,10 @@ class EntityUnknown(PhaselineError):
     """there is no {kind} {id!r}: see `phaseline list {kind}`"""
 
 
+class IdUnfit(PhaselineError):
+    """{problem}"""
+
+
 class TreeUnknown(PhaselineError):
     """nothing is known of the tree {root!r}"""
 
@@ -136,11 +140,11 @@ class WordUnknown(PhaselineError):
 
 
 class RecordGone(PhaselineError):
-    """the log has no message {sequence}: it holds {first} to {last}"""
+    """there is no record at {sequence} in the log, which goes from {first} to {last}"""
 
 
 class NotRejected(PhaselineError):
-    """message {sequence} of the log is no rejection but {found}"""
+    """what stands at {sequence} in the log is no rejection but {found}"""
 
 
 class EventGone(PhaselineError):

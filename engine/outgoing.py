@@ -7,7 +7,7 @@ import getpass
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from phaseline.engine import intake
 from phaseline.engine.errors import EventRefused
@@ -18,7 +18,7 @@ from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, 
 
 
 class Outgoing(NamedTuple):
-    """One message for EVENTS. `message_id` is what the server drops repeats by; `event`, `source`: who it is, for people."""
+    """One message for EVENTS. `message_id`: what the server drops repeats by. `event`, `source`: which one it is."""
 
     subject: str
     body: bytes
@@ -36,27 +36,30 @@ def default_source(program: str) -> str:
     return f"/phaseline/{program}/{user}"
 
 
-def compose(
-    kind: str,
-    trigger: str,
-    entity_id: str,
-    data: Mapping[str, Any] | None,
-    *,
-    source: str,
-    event_id: str | None = None,
-    sequence: int | None = None,
-    time: datetime | str | None = None,
-) -> Event:
-    """An event about `kind/entity_id`. A random id and this moment stand in for what is not given."""
-    when = datetime.now(UTC) if time is None else time
+class Details(TypedDict, total=False):
+    """What an event may say beside what happened.
+
+    source: whom it comes from. event_id: what identifies it for that source, random where left out. sequence: rises
+    per source and entity, so that a repeat is known however late it comes. time: when it happened, now where left out.
+    """
+
+    source: str
+    event_id: str
+    sequence: int
+    time: datetime | str
+
+
+def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, details: Details) -> Event:
+    """An event about `kind/entity_id`; `details` must name a source."""
+    when = details.get("time", datetime.now(UTC))
     return Event(
-        id=secrets.token_hex(12) if event_id is None else event_id,
-        source=source,
+        id=details.get("event_id", secrets.token_hex(12)),
+        source=details["source"],
         type=f"{kind}.{trigger}",
         specversion="1.0",
         subject=f"{kind}/{entity_id}",
         time=when if isinstance(when, str) else when.astimezone().isoformat(),
-        sequence=sequence,
+        sequence=details.get("sequence"),
         data=None if data is None else dict(data),
     )
 

@@ -1,6 +1,7 @@
 """One event into the stream, surely: sent again under the same id while no answer comes.
 
-Belongs here: a single event and its receipt; sending a refused one again. Does not: many at once (`pipeline`), what came of it (`outcomes`).
+Belongs here: a single event and its receipt; sending a refused one again. Does not: many at once (`pipeline`), what
+came of it (`outcomes`).
 """
 
 import asyncio
@@ -26,7 +27,7 @@ class Receipt(NamedTuple):
 
 
 async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
-    """Store one event within `timeout` seconds; raises `Unconfirmed` where it may or may not be stored, or as `Wire` does."""
+    """Store one event. Raises `Unconfirmed` where `timeout` seconds leave it unknown whether it is stored, or as `Wire`."""
     again = False
     try:
         async with asyncio.timeout(timeout):
@@ -51,16 +52,13 @@ async def resend(wire: Wire, layout: Layout, sequence: int, timeout: float) -> R
     The server drops a second try for the same rejection within its window. Raises `RecordGone`, `NotRejected`,
     `EventGone`, or as `publish` does.
     """
-    _, record = await record_at(wire, layout, sequence)
+    record = (await record_at(wire, layout, sequence)).record
     if not isinstance(record, Rejection):
         raise NotRejected(sequence=sequence, found="a transition")
     found = await event_at(wire, layout, record.cause.sequence)
     if found is None:
         raise EventGone(sequence=record.cause.sequence, stream=layout.events)
-    inbox, body = found
-    rest = inbox.removeprefix(f"{layout.prefix}.inbox.").partition(".")[2]
-    message_id = f"phaseline-resend {sequence}"
-    message = Outgoing(
-        f"{layout.prefix}.events.{rest}", body, message_id, record.cause.event, record.cause.source
-    )
+    rest = found.subject.removeprefix(f"{layout.prefix}.inbox.").partition(".")[2]
+    subject, cause = f"{layout.prefix}.events.{rest}", record.cause
+    message = Outgoing(subject, found.body, f"phaseline-resend {sequence}", cause.event, cause.source)
     return await publish(wire, message, timeout)

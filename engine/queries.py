@@ -7,21 +7,23 @@ cascade is being copied it may show the first part of it.
 
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from phaseline.engine import frames
 from phaseline.engine.answers import Reply
-from phaseline.engine.errors import ApiFailed, EntityUnknown, RecordGone, TreeUnknown
+from phaseline.engine.errors import ApiFailed, EntityUnknown, IdUnfit, RecordGone, TreeUnknown, WordUnknown
 from phaseline.engine.fold import partition_of_id
+from phaseline.engine.intake import check_arity
 from phaseline.engine.reader import Stored, read_all
 from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.kinds import Kind, Kinds
 from phaseline.machines.table import DELETED
 from phaseline.schemas import codec, forms
-from phaseline.schemas.records import Entity, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, quote
+from phaseline.schemas.envelope import Invalid
+from phaseline.schemas.records import Entity, Mark, Rejection, Transition
+from phaseline.schemas.subjects import BadSubject, Subjects, check_id, quoted_id
 
 NOT_FOUND = "404"
 _NUMBER = re.compile(r"(\d+)")
@@ -34,18 +36,18 @@ async def last(wire: Wire, layout: Layout, kind: str, entity_id: str) -> Transit
     reply = await _direct(wire, f"{layout.state}.{subject}", b"")
     if reply is None:
         raise EntityUnknown(kind=kind, id=entity_id)
-    record = read_record(reply.data)
+    record = read_record(codec.decode(reply.data))
     if not isinstance(record, Transition):
         raise EntityUnknown(kind=kind, id=entity_id)
     return record
 
 
 async def states(
-    wire: Wire, layout: Layout, kinds: Kinds, kind: str | None, tree: str | None, state: str | None, *, deleted: bool
+    wire: Wire, layout: Layout, kinds: Kinds, kind: str | None, below: str | None, state: str | None, *, deleted: bool
 ) -> list[Transition]:
     """The last transition of each entity that fits, ids in natural order; `deleted` ones only where asked for."""
     found: dict[tuple[str, str], Transition] = {}
-    for subject in state_filters(layout, kinds, kind, tree):
+    for subject in state_filters(layout, kinds, kind, below):
         async for slice_ in read_all(wire, layout.state, [subject]):
             for record in filter(None, map(_transition_in, slice_)):
                 found[record.entity.kind, record.entity.id] = record
@@ -54,7 +56,7 @@ async def states(
 
 
 async def tree(wire: Wire, layout: Layout, kinds: Kinds, root: str, *, deleted: bool) -> list[Transition]:
-    """The last transition of each entity under `root`, the root's own included; raises `TreeUnknown`."""
+    """The last transition of `root` and of each entity under it; raises `TreeUnknown`."""
     found = await states(wire, layout, kinds, None, root, None, deleted=True)
     if not found:
         raise TreeUnknown(root=root)
@@ -69,15 +71,47 @@ def fits(entity: Entity, state: str | None, *, deleted: bool) -> bool:
     return deleted or phases != {DELETED}
 
 
-def state_filters(layout: Layout, kinds: Kinds, kind: str | None, root: str | None) -> Sequence[str]:
+def state_filters(layout: Layout, kinds: Kinds, kind: str | None, below: str | None) -> Sequence[str]:
     """Subjects of STATE, to be read one after another: a consumer of several is slow where there are many subjects."""
     start = f"{layout.prefix}.state"
-    if root is None:
+    if below is None:
         return [f"{start}.*.{kind or '*'}.>"]
-    partition, token = partition_of_id(root, layout.partitions), quote(root)
+    partition = partition_of_id(below, layout.partitions)
+    return [f"{start}.{partition}.{kind or '*'}.{quoted_id(below)}{end}" for end in ends(kinds, kind, below)]
+
+
+def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
+    """What follows `below` in the subjects of entities that are it or under it; raises `IdUnfit` where none can be."""
+    parts = below.count("/") + 1
     arities = {found.arity for found in kinds.values() if kind in (None, found.name)}
-    ends = [*([""] if 1 in arities else []), *([".>"] if arities - {1} else [])]
-    return [f"{start}.{partition}.{kind or '*'}.{token}{end}" for end in ends]
+    found = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
+    if not found:
+        raise IdUnfit(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
+    return found
+
+
+def check_kind(kinds: Kinds, kind: str) -> Kind:
+    """The kind of that name; raises `WordUnknown`."""
+    if kind not in kinds:
+        raise WordUnknown(what="kind", word=kind, known=", ".join(kinds))
+    return kinds[kind]
+
+
+def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
+    """Raise `WordUnknown` or `IdUnfit` unless `kind/entity_id` may name an entity."""
+    try:
+        check_arity(check_kind(kinds, kind), entity_id)
+        check_id(entity_id)
+    except (Invalid, BadSubject) as error:
+        raise IdUnfit(problem=error) from error
+
+
+def check_tree(below: str) -> None:
+    """Raise `IdUnfit` unless `below` may be the id of something."""
+    try:
+        check_id(below)
+    except BadSubject as error:
+        raise IdUnfit(problem=error) from error
 
 
 def natural(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:
@@ -99,42 +133,43 @@ def _transition_in(stored: Stored) -> Transition | None:
     return record if isinstance(record, Transition) else None
 
 
-async def history(wire: Wire, layout: Layout, kind: str, entity_id: str) -> AsyncIterator[tuple[int, Transition]]:
-    """An entity's transitions in order, with their places in the log; raises `EntityUnknown` where there is none."""
-    subjects = Subjects(layout.prefix)
-    subject = subjects.transition(partition_of_id(entity_id, layout.partitions), kind, "*", "*", entity_id)
-    known = False
-    async for slice_ in read_all(wire, layout.log, [subject]):
-        for stored in slice_:
-            record = read_record(stored.data)
-            if isinstance(record, Transition):
-                known = True
-                yield stored.sequence, record
-    if not known:
-        raise EntityUnknown(kind=kind, id=entity_id)
+class Logged(NamedTuple):
+    """A record with its place in the log, and the map it is on the wire."""
+
+    sequence: int
+    record: Transition | Rejection
+    wire: dict[str, Any]
 
 
-async def record_at(wire: Wire, layout: Layout, sequence: int) -> tuple[str, Transition | Rejection]:
-    """Subject and record of one message of the log; raises `RecordGone` where it is no record, or is not there."""
+class Kept(NamedTuple):
+    """An event as EVENTS keeps it. `subject`: the inbox's; `time`: when it was stored, RFC 3339."""
+
+    subject: str
+    body: bytes
+    time: str
+
+
+async def record_at(wire: Wire, layout: Layout, sequence: int) -> Logged:
+    """The record at `sequence` of the log; raises `RecordGone` where there is none."""
     reply = await _direct(wire, layout.log, json.dumps({"seq": sequence}).encode())
-    subject = "" if reply is None else reply.headers.get("Nats-Subject", "")
-    if reply is None or subject.removeprefix(f"{layout.prefix}.log.").count(".") < 3:  # noqa: PLR2004
+    body = {} if reply is None else codec.decode(reply.data)
+    if not str(body.get("type", "")).endswith((".transitioned", ".rejected")):
         held = (await wire.api(f"STREAM.INFO.{layout.log}"))["state"]
         raise RecordGone(sequence=sequence, first=held["first_seq"], last=held["last_seq"])
-    return subject, read_record(reply.data)
+    return Logged(sequence, read_record(body), body)
 
 
-async def event_at(wire: Wire, layout: Layout, sequence: int) -> tuple[str, bytes] | None:
-    """Inbox subject and body of one stored event; None where it is gone."""
+async def event_at(wire: Wire, layout: Layout, sequence: int) -> Kept | None:
+    """One stored event; None where it is gone."""
     reply = await _direct(wire, layout.events, json.dumps({"seq": sequence}).encode())
-    return None if reply is None else (reply.headers.get("Nats-Subject", ""), reply.data)
+    return None if reply is None else Kept(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
 
 
-def read_record(body: bytes) -> Transition | Rejection:
-    """The record in a message of the log that is a transition or a rejection."""
-    record = forms.from_wire(codec.decode(body))
-    if not isinstance(record, Transition | Rejection):
-        raise AssertionError(f"a {type(record).__name__} among the records of the log")  # noqa: TRY004
+def read_record(body: dict[str, Any]) -> Transition | Rejection:
+    """The record in a map that is known to be one of these two."""
+    record = forms.from_wire(body)
+    if isinstance(record, Mark):
+        raise TypeError("a mark is no record of what happened")
     return record
 
 

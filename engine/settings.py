@@ -4,9 +4,9 @@ Belongs here: values, their limits, and the names that follow from them. Does no
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from phaseline.engine.errors import BadSetting
@@ -51,9 +51,13 @@ class Settings:
         for url in self.nats:
             _check_url(url)
         _check(bool(_INBOX.match(self.inbox_prefix)), "inbox_prefix", f"{self.inbox_prefix!r} is no subject prefix")
-        _check(bool(_PREFIX.match(self.prefix)), "prefix", f"{self.prefix!r}: use letters, digits, `_`, `-`, dots between")
+        _check(
+            bool(_PREFIX.match(self.prefix)), "prefix", f"{self.prefix!r}: use letters, digits, `_`, `-`, dots between"
+        )
         _check(len(self.prefix) <= 64, "prefix", "at most 64 characters")
-        _check(self.partitions is None or 1 <= self.partitions <= MAX_PARTITIONS, "partitions", f"1 to {MAX_PARTITIONS}")
+        _check(
+            self.partitions is None or 1 <= self.partitions <= MAX_PARTITIONS, "partitions", f"1 to {MAX_PARTITIONS}"
+        )
         _check(self.replicas in (1, 3, 5), "replicas", "1, 3 or 5")
         _check(self.storage in ("file", "memory"), "storage", "file or memory")
         _check(0.1 <= self.dedupe_window <= 86_400, "dedupe_window", "0.1 s to a day")
@@ -81,6 +85,23 @@ class Settings:
     def stream(self, role: str) -> str:
         """The name of one of the installation's streams, `EVENTS` -> `pl-EVENTS`."""
         return f"{self.prefix.replace('.', '_')}-{role}"
+
+
+PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key")
+
+
+def from_words(**words: Any) -> Settings:
+    """Settings as a person gives them: files by their names, one URL or several. Raises `BadSetting`."""
+    known = {field.name for field in fields(Settings)}
+    for name in words:
+        _check(name in known, name, f"there is none of this name; there are {', '.join(sorted(known))}")
+    for name in PATHS:
+        if isinstance(words.get(name), str):
+            words[name] = Path(words[name])
+    if "nats" in words:
+        urls = words["nats"]
+        words["nats"] = tuple(urls.split(",") if isinstance(urls, str) else urls)
+    return Settings(**words)
 
 
 def _check(holds: bool, name: str, problem: str) -> None:

@@ -28,7 +28,8 @@ class Layout:
     lease: str
 
 
-def _layout(settings: Settings, partitions: int) -> Layout:
+def layout_of(settings: Settings, partitions: int) -> Layout:
+    """The names of an installation that has that many partitions."""
     names = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE"))
     return Layout(settings.prefix, partitions, *names)
 
@@ -38,12 +39,12 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
 
     Raises `PartitionsDiffer` where the installation has another number of partitions than `settings` asks for.
     """
-    layout = _layout(settings, settings.partitions or DEFAULT_PARTITIONS)
+    layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS)
     found = await _config(wire, layout.events)
     if found is None:
         await _create(wire, layout.events, events(settings, layout))
         found = await _config(wire, layout.events) or {}
-    layout = _layout(settings, _partitions(found, settings))
+    layout = layout_of(settings, _partitions(found, settings))
     for name, config in (
         (layout.log, log(settings)),
         (layout.state, state(settings, layout)),
@@ -56,11 +57,11 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
 
 async def inspect(wire: Wire, settings: Settings) -> Layout:
     """The installation as it stands; raises `NotProvisioned` where there is none."""
-    layout = _layout(settings, 1)
+    layout = layout_of(settings, 1)
     found = await _config(wire, layout.events)
     if found is None or await _config(wire, layout.state) is None:
         raise NotProvisioned(prefix=settings.prefix)
-    return _layout(settings, _partitions(found, settings))
+    return layout_of(settings, _partitions(found, settings))
 
 
 def _partitions(config: dict[str, Any], settings: Settings) -> int:

@@ -1,3 +1,63 @@
-"""Phaseline: lifecycle events in, explicit state machines, committed transitions out."""
+"""Phaseline: lifecycle events in, explicit state machines, committed transitions out.
+
+What a program needs is here by name, and loaded when it is first used: `import phaseline` alone costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from phaseline.engine import errors
+    from phaseline.engine.client import Client, connect
+    from phaseline.engine.errors import PhaselineError
+    from phaseline.engine.outcomes import Outcome
+    from phaseline.engine.pipeline import Sent
+    from phaseline.engine.publishing import Receipt
+    from phaseline.engine.settings import Settings
+    from phaseline.engine.watching import Watch
+    from phaseline.schemas.envelope import Event
+    from phaseline.schemas.records import Cause, Entity, Facet, Rejection, State, Transition
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Cause",
+    "Client",
+    "Entity",
+    "Event",
+    "Facet",
+    "Outcome",
+    "PhaselineError",
+    "Receipt",
+    "Rejection",
+    "Sent",
+    "Settings",
+    "State",
+    "Transition",
+    "Watch",
+    "__version__",
+    "connect",
+    "errors",
+]
+
+_HOMES = {
+    "phaseline.engine.client": ("Client", "connect"),
+    "phaseline.engine.errors": ("PhaselineError",),
+    "phaseline.engine.outcomes": ("Outcome",),
+    "phaseline.engine.pipeline": ("Sent",),
+    "phaseline.engine.publishing": ("Receipt",),
+    "phaseline.engine.settings": ("Settings",),
+    "phaseline.engine.watching": ("Watch",),
+    "phaseline.schemas.envelope": ("Event",),
+    "phaseline.schemas.records": ("Cause", "Entity", "Facet", "Rejection", "State", "Transition"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for by name."""
+    if name == "errors":
+        return import_module("phaseline.engine.errors")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'phaseline' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
