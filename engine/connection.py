@@ -52,7 +52,7 @@ class Connection(Client):
             limit = None if patient else self._settings.connect_timeout
             await asyncio.wait({trying, self._hopeless}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if not trying.done():
-                raise self.unreachable()
+                raise self.unreachable()  # noqa: TRY301  # the clean-up below is for this too
             try:
                 trying.result()
             except (OSError, nats_errors.Error, ValueError, ImportError) as error:
@@ -135,7 +135,7 @@ class Connection(Client):
         self._callbacks[self._sid + 1] = callback
         # The future keeps nats-py from starting a task for messages that never pass through it.
         sub = await self.subscribe(subject, future=asyncio.get_running_loop().create_future())
-        return sub._id
+        return sub._id  # noqa: SLF001  # there is no public way to name a subscription
 
     async def unsubscribe_from(self, sid: int) -> None:
         """Let no further message come."""

@@ -44,7 +44,7 @@ def decide(tree: Tree, arrival: Arrival) -> list[Record]:
     draft.settle()
     records: list[Record] = list(draft.records(arrival.cause, arrival.time, *_words(arrival)))
     if arrival.sequence is not None and not any(_is_own(record, arrival) for record in records):
-        records.append(_mark(tree, arrival, entity))
+        records.append(_mark(arrival, entity))
     return records
 
 
@@ -105,7 +105,7 @@ def _answer_to_unpicked(
         return [reject(tree, arrival, *refused)]
     if kind.roles[arrival.trigger] == "observation" and already_so(kind, facets, arrival):
         entity = tree.get(kind.name, arrival.id)
-        return [] if arrival.sequence is None else [_mark(tree, arrival, entity)]
+        return [] if arrival.sequence is None else [_mark(arrival, entity)]
     found = ", ".join(str(facet.state) for facet in facets)
     return [
         reject(tree, arrival, "illegal", f"{kind.name} {arrival.id} is {found}: {arrival.trigger} is not legal there")
@@ -163,7 +163,7 @@ def _words(arrival: Arrival) -> tuple[str | None, str | None]:
     return arrival.data.get("reason"), arrival.data.get("message")
 
 
-def _mark(tree: Tree, arrival: Arrival, entity: Entity | None) -> Mark:
+def _mark(arrival: Arrival, entity: Entity | None) -> Mark:
     if entity is None:
         raise AssertionError(f"{arrival.kind}/{arrival.id} took an event without a record of its own")
     source, sequence = arrival.cause.source, arrival.sequence or 0

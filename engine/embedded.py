@@ -85,7 +85,7 @@ class EmbeddedServer:
         for stale in self._data.glob("nats-server_*.ports"):
             stale.unlink()
         read_from = self.log.stat().st_size if self.log.exists() else 0
-        self._process = subprocess.Popen(  # noqa: S603  # our own binary, no shell
+        self._process = subprocess.Popen(  # noqa: S603, ASYNC220  # our own binary, no shell; it starts in a moment
             [binary, "--config", str(config)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -181,7 +181,7 @@ def find_binary() -> str:
 async def _claim(data: Path) -> IO[bytes]:
     """The data directory's lock, waited for a little: the server of a parent that just died is still closing."""
     try:
-        data.mkdir(parents=True, exist_ok=True)
+        data.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240  # once, at the start
         lock = (data / "phaseline.lock").open("ab")
     except OSError as error:
         raise DataDirUnusable(path=data, cause=error.strerror or error) from error

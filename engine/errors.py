@@ -116,7 +116,7 @@ class EventRefused(PhaselineError):
 
 
 class Unconfirmed(NoAnswer):
-    """whether the event {event!r} of {source!r} was stored is unknown: send it again with the same id, it takes effect once"""
+    """it is unknown whether event {event!r} of {source!r} was stored: send it again with the same id, it counts once"""
 
 
 class Undecided(NoAnswer):

@@ -114,7 +114,7 @@ class Folder:
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns
             )
             return [found] if isinstance(found, Rejection) else decide(self.tree, found)
-        except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
+        except Exception as error:  # whatever a rule raises must not stop the partition
             last = traceback.format_exception_only(error)[-1].strip()
             log.exception("event_parked", sequence=event.sequence, subject=event.subject, error=last)
             self.counts.faults += 1

@@ -27,7 +27,7 @@ class Receipt(NamedTuple):
 
 
 async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
-    """Store one event. Raises `Unconfirmed` where `timeout` seconds leave it unknown whether it is stored, or as `Wire`."""
+    """Store one event. Raises `Unconfirmed` when after `timeout` seconds that is still not certain, or as `Wire` does."""
     again = False
     try:
         async with asyncio.timeout(timeout):

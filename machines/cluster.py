@@ -4,7 +4,7 @@ from phaseline.machines.predicates import Some
 from phaseline.machines.table import (
     ABSENT,
     DELETED,
-    LIVE,
+    NAMED,
     OK,
     PROGRESSING,
     SAME,
@@ -15,8 +15,9 @@ from phaseline.machines.table import (
     Label,
     Live,
     Row,
+    Table,
+    View,
 )
-from phaseline.machines.table import NAMED, Table, View
 
 CREATING, RUNNING, UPDATING, DELETING = "Creating", "Running", "Updating", "Deleting"
 STARTING, STOPPED, FAILED = "Starting", "Stopped", "Failed"

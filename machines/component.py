@@ -15,8 +15,9 @@ from phaseline.machines.table import (
     Label,
     Live,
     Row,
+    Table,
+    View,
 )
-from phaseline.machines.table import Table, View
 
 CREATING, RUNNING, UPDATING, DELETING, FAILED = "Creating", "Running", "Updating", "Deleting", "Failed"
 

@@ -59,19 +59,20 @@ def _parent(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
 
 def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     for predicate in predicates(table):
-        if isinstance(predicate, Above | AttributeIs):
-            if predicate.kind != table.kind and not (
-                predicate.kind in named and any(path(named, predicate.kind, table.kind))
-            ):
-                yield f"`{predicate.text()}`: {predicate.kind} is not above {table.kind}: name an ancestor"
-                continue
-        elif isinstance(predicate, Some | Every):
-            if predicate.of != table.kind or not (
-                predicate.kind in named and any(path(named, table.kind, predicate.kind))
-            ):
-                yield f"`{predicate.text()}`: {predicate.kind} is not below {table.kind}: name a descendant, and of={table.kind}"
-                continue
-        yield from _known(predicate, named)
+        kind = getattr(predicate, "kind", table.kind)
+        looks_up = isinstance(predicate, Above | AttributeIs)
+        if looks_up and kind != table.kind and not _is_above(kind, table.kind, named):
+            yield f"`{predicate.text()}`: {kind} is not above {table.kind}: name an ancestor"
+        elif isinstance(predicate, Some | Every) and (
+            predicate.of != table.kind or not _is_above(table.kind, kind, named)
+        ):
+            yield f"`{predicate.text()}`: {kind} is not below {table.kind}: name a descendant, and of={table.kind}"
+        else:
+            yield from _known(predicate, named)
+
+
+def _is_above(above: str, below: str, named: Mapping[str, Table]) -> bool:
+    return above in named and below in named and any(path(named, above, below))
 
 
 def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:

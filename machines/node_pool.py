@@ -1,8 +1,24 @@
 """The node pool, as `spec: edge hosting` has it. Belongs here: its table. Does not: how tables are read (`table`)."""
 
 from phaseline.machines.predicates import Above, Some
-from phaseline.machines.table import ABSENT, DELETED, LIVE, NAMED, OK, PROGRESSING, SAME, At, Facet, Field, Fired, Label
-from phaseline.machines.table import Live, Row, Table, View
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    NAMED,
+    OK,
+    PROGRESSING,
+    SAME,
+    At,
+    Facet,
+    Field,
+    Fired,
+    Label,
+    Live,
+    Row,
+    Table,
+    View,
+)
 
 CREATING, RUNNING, UPDATING, SCALING = "Creating", "Running", "Updating", "Scaling"
 DELETING, FAILED = "Deleting", "Failed"

@@ -20,6 +20,7 @@ SAME = "="
 NAMED = "*"
 """A row's target where the event's data names the base (`adopt`)."""
 
+ADOPTED = State("Running", (OK,))
 Role = Literal["intent", "observation", "derived"]
 
 
@@ -167,7 +168,7 @@ class Table:
     intents: tuple[str, ...]
     derived: tuple[str, ...] = ()
     parent: str | None = None
-    adopted: State = State("Running", (OK,))
+    adopted: State = ADOPTED
     attributes: tuple[Field, ...] = ()
     fields: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
     fired: tuple[Fired, ...] = ()

@@ -45,21 +45,27 @@ class EntityMap(TypedDict):
     ]
 
 
-CauseMap = TypedDict(
-    "CauseMap",
+_Origin = TypedDict(
+    "_Origin",
     {
-        "sequence": Annotated[int, Meta(ge=0, description="The event's sequence in the stream of events.")],
-        "event": Annotated[str, Meta(description="The event's `id`; empty where it could not be read.")],
-        "source": Annotated[str, Meta(description="The event's `source`; empty where it could not be read.")],
-        "by": Annotated[By, Meta(description="How the event came to move this: itself, or what it set off.")],
         "from": Annotated[
             str | None,
             Meta(description="`<kind>/<id>` of the entity whose change set it off; null for the event's own."),
-        ],
-        "time": Annotated[str | None, Meta(description="The publisher's clock, as it gave it.")],
-        "records": Annotated[int, Meta(ge=1, description="How many records the event made in all.")],
+        ]
     },
 )
+
+
+class CauseMap(_Origin):
+    """Where a record comes from."""
+
+    sequence: Annotated[int, Meta(ge=0, description="The event's sequence in the stream of events.")]
+    event: Annotated[str, Meta(description="The event's `id`; empty where it could not be read.")]
+    source: Annotated[str, Meta(description="The event's `source`; empty where it could not be read.")]
+    by: Annotated[By, Meta(description="How the event came to move this: itself, or what it set off.")]
+    time: Annotated[str | None, Meta(description="The publisher's clock, as it gave it.")]
+    records: Annotated[int, Meta(ge=1, description="How many records the event made in all.")]
+
 
 _From = TypedDict(
     "_From", {"from": Annotated[StateMap | None, Meta(description="The state before; null for an entity's first.")]}

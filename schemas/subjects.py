@@ -1,6 +1,6 @@
 """The NATS subjects: how kinds, triggers and ids become tokens and come back (design: On the wire).
 
-Belongs here: the grammar of every subject, percent-encoding, the partition of a tree. Does not: who publishes or reads them.
+Belongs here: the grammar of every subject, percent-encoding, the partition of a tree. Does not: who uses them.
 """
 
 import re
@@ -98,7 +98,7 @@ def check_state(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """Every subject of one installation, named by its prefix."""
+    """Every subject of one installation, named by its prefix. Any part may be a wildcard or a `{placeholder}`."""
 
     prefix: str = "pl"
     _skip: int = field(init=False, repr=False, default=0)
@@ -130,11 +130,11 @@ class Subjects:
         """The events of one partition, as the server stores them."""
         return f"{self.prefix}.inbox.{partition}.>"
 
-    def transition(self, partition: int, kind: str, facet: str, state: str, entity_id: str) -> str:
+    def transition(self, partition: int | str, kind: str, facet: str, state: str, entity_id: str) -> str:
         """Where a committed transition stands in the log."""
         return f"{self.prefix}.log.{partition}.transition.{kind}.{facet}.{state}.{quoted_id(entity_id)}"
 
-    def rejection(self, partition: int, kind: str, reason: str, entity_id: str) -> str:
+    def rejection(self, partition: int | str, kind: str, reason: str, entity_id: str) -> str:
         """Where a committed rejection stands in the log; parts that no token can hold are shortened."""
         parts = [quote(_CONTROL.sub("?", part))[:64] or "-" for part in entity_id.split("/")[:12]]
         word = quote(_CONTROL.sub("?", kind))[:64] or "-"
@@ -144,7 +144,7 @@ class Subjects:
         """The partition's fence."""
         return f"{self.prefix}.log.{partition}.checkpoint"
 
-    def mark(self, partition: int, kind: str, entity_id: str) -> str:
+    def mark(self, partition: int | str, kind: str, entity_id: str) -> str:
         """Where a publisher's `sequence` is remembered when its event had no effect."""
         return f"{self.prefix}.mark.{partition}.{kind}.{quoted_id(entity_id)}"
 
@@ -152,6 +152,6 @@ class Subjects:
         """A piece of a cascade that is too large for one atomic batch."""
         return f"{self.prefix}.plan.{partition}.{chunk}"
 
-    def state(self, partition: int, kind: str, entity_id: str) -> str:
+    def state(self, partition: int | str, kind: str, entity_id: str) -> str:
         """The last transition of one entity."""
         return f"{self.prefix}.state.{partition}.{kind}.{quoted_id(entity_id)}"

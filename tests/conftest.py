@@ -4,7 +4,7 @@ Belongs here: fixtures of several test files. Does not: fakes of anything.
 """
 
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,9 @@ async def server() -> AsyncIterator[EmbeddedServer]:
 
 
 @pytest.fixture
-def settings(server: EmbeddedServer) -> Iterator[Settings]:
+def settings(server: EmbeddedServer) -> Settings:
     """An installation of the test's own on the shared server."""
-    yield Settings(nats=(server.url,), prefix=f"t{next(_serial)}")
+    return Settings(nats=(server.url,), prefix=f"t{next(_serial)}")
 
 
 @pytest_asyncio.fixture

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 import pytest_asyncio
-from hypothesis import HealthCheck, Phase, given, settings as hypothesis_settings
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from phaseline.engine.errors import NoSuchStream

@@ -10,7 +10,10 @@ from phaseline.engine import frames
 
 TEXT = st.text(st.characters(exclude_characters=" \r\n\t", codec="utf-8"), min_size=1, max_size=9)
 HEADERS = st.dictionaries(
-    st.from_regex(r"[A-Za-z-]{1,9}", fullmatch=True), st.text("abc: é", max_size=9).map(str.strip), min_size=1, max_size=3
+    st.from_regex(r"[A-Za-z-]{1,9}", fullmatch=True),
+    st.text("abc: é", max_size=9).map(str.strip),
+    min_size=1,
+    max_size=3,
 )
 
 
@@ -50,5 +53,9 @@ def test_frames_survive_being_cut_anywhere(messages: list[Any], cuts: list[int])
 
 def test_a_status_is_a_header_too() -> None:
     block = b"NATS/1.0 409 Consumer Deleted\r\nNats-Pending-Messages: 3\r\n\r\n"
-    assert frames.read_headers(block) == {"Status": "409", "Description": "Consumer Deleted", "Nats-Pending-Messages": "3"}
+    assert frames.read_headers(block) == {
+        "Status": "409",
+        "Description": "Consumer Deleted",
+        "Nats-Pending-Messages": "3",
+    }
     assert frames.read_headers(b"NATS/1.0 503\r\n\r\n") == {"Status": "503"}

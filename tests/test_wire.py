@@ -26,7 +26,9 @@ pytestmark = pytest.mark.asyncio
 
 
 async def test_a_stream_takes_a_message_once(wire: Wire, settings: Settings) -> None:
-    await wire.api(f"STREAM.CREATE.{settings.prefix}", {"name": settings.prefix, "subjects": [f"{settings.prefix}.s.>"]})
+    await wire.api(
+        f"STREAM.CREATE.{settings.prefix}", {"name": settings.prefix, "subjects": [f"{settings.prefix}.s.>"]}
+    )
     subject = f"{settings.prefix}.s.a"
     first = await wire.publish_acked(subject, b"1", {"Nats-Msg-Id": "1"})
     again = await wire.publish_acked(subject, b"1", {"Nats-Msg-Id": "1"})
