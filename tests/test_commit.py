@@ -1,7 +1,7 @@
 """Commits on the real server: fenced, all or nothing, and once, also where the answer is lost (design: The commit)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import replace
 
 import pytest
@@ -45,6 +45,14 @@ def messages(layout: Layout, count: int, size: int = 10) -> list[tuple[str, byte
     return [(f"{layout.prefix}.{RECORD}.{n}", b"%06d" % n + b"x" * size) for n in range(count)]
 
 
+Form = Callable[[Fence, Layout], Awaitable[None]]
+FORMS: dict[str, Form] = {
+    "append": lambda fence, layout: fence.append(messages(layout, 5), write(9)),
+    "append_one": lambda fence, layout: fence.append_one(*messages(layout, 1)[0]),
+    "move": lambda fence, _: fence.move(write(9)),
+}
+
+
 async def test_a_full_batch_lands_whole(wire: Wire, layout: Layout) -> None:
     fence = await fence_of(wire, layout)
     await fence.append(messages(layout, 999), write(1))
@@ -68,13 +76,9 @@ async def test_large_records_fit(wire: Wire, layout: Layout) -> None:
 async def test_who_was_fenced_out_stores_nothing_in_any_form(wire: Wire, layout: Layout) -> None:
     old = await fence_of(wire, layout)
     new = await fence_of(wire, layout)
-    for attempt in (
-        lambda: old.append(messages(layout, 3), write(5)),
-        lambda: old.append_one(f"{layout.prefix}.{RECORD}", b"lone"),
-        lambda: old.move(write(5)),
-    ):
+    for form in FORMS.values():
         with pytest.raises(Fenced, match="no longer owns"):
-            await attempt()
+            await form(old, layout)
     await new.append(messages(layout, 1), write(1))
     assert len(await records(wire, layout)) == 1
 
@@ -97,18 +101,15 @@ async def lose(proxy: Proxy) -> None:
     proxy.swallow_next = True
 
 
-Form = Callable[[Fence, Layout], Awaitable[None]]
-FORMS: dict[str, Form] = {
-    "append": lambda fence, layout: fence.append(messages(layout, 5), write(9)),
-    "append_one": lambda fence, layout: fence.append_one(*messages(layout, 1)[0]),
-    "move": lambda fence, _: fence.move(write(9)),
-}
-
-
 @pytest.mark.parametrize("trouble", [hold, lose])
 @pytest.mark.parametrize("form", FORMS)
 async def test_a_lost_answer_doubles_nothing_and_loses_nothing(
-    wire: Wire, settings: Settings, layout: Layout, line: Proxy, form: str, trouble: Callable[[Proxy], Awaitable[None]]
+    wire: Wire,
+    settings: Settings,
+    layout: Layout,
+    line: Proxy,
+    form: str,
+    trouble: Callable[[Proxy], Coroutine[None, None, None]],
 ) -> None:
     through = replace(settings, nats=(f"nats://127.0.0.1:{line.port}",), request_timeout=0.3)
     async with Wire.open(through) as far:

@@ -21,7 +21,7 @@ from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, forms
 from phaseline.schemas.records import Transition
-from tests.fleet import Fleet, publish
+from tests.fleet import Fleet, Sent, publish
 from tests.replay import assert_log_is_the_fold, committed, decided
 
 KINDS = Kinds()
@@ -87,7 +87,7 @@ async def worker_kills(settings: Settings, wire: Wire, kills: int, events: int) 
     assert await assert_log_is_the_fold(wire, layout, KINDS) >= events / 2
 
 
-async def publish_slowly(wire: Wire, script: list, kills: int) -> None:
+async def publish_slowly(wire: Wire, script: list[Sent], kills: int) -> None:
     """Spread the script over the time that the kills take."""
     piece = max(1, len(script) // max(1, kills))
     for start in range(0, len(script), piece):
