@@ -1,0 +1,91 @@
+"""Events as Hypothesis makes them: any kind, any trigger, ids of a small tree, data that is right more often than not.
+
+Belongs here: strategies for what publishers send. Does not: what becomes of it.
+"""
+
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from phaseline.machines.kinds import Kind, Kinds
+from phaseline.machines.table import COMMON, Field
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects
+
+SUBJECTS = Subjects("pl")
+TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
+JUNK = st.one_of(
+    TEXT, st.booleans(), st.integers(-3, 3), st.lists(TEXT, max_size=2), st.dictionaries(TEXT, TEXT, max_size=1)
+)
+TIMES = st.sampled_from(["2026-03-02T08:00:00Z", "2026-03-02T08:00:00.5+08:00"])
+SEQUENCES = st.one_of(st.integers(0, 5), st.integers(0, 5).map(str))
+
+
+class Arriving(NamedTuple):
+    """A stored message, as the core is given it. `sequence` and `time_ns` are the stream's."""
+
+    subject: str
+    data: bytes
+    sequence: int
+    time_ns: int
+
+
+def value(field: Field) -> st.SearchStrategy[Any]:
+    """What the field may hold."""
+    if field.options:
+        one: st.SearchStrategy[Any] = st.sampled_from(field.options)
+    else:
+        one = {str: TEXT, bool: st.booleans(), int: st.integers(-3, 3)}.get(field.type, JUNK)
+    return st.lists(one, max_size=3, unique=True) if field.many else one
+
+
+def data(kind: Kind, trigger: str, *, junk: float = 0.1) -> st.SearchStrategy[dict[str, Any]]:
+    """Data of one event; `junk`: how often a field holds what it must not, or a required one is left out."""
+    fields = {field.name: field for field in (*COMMON, *kind.fields[trigger])}
+    wrong = st.floats(0, 1).map(lambda drawn: drawn < junk)
+
+    def drawn(draw: st.DrawFn) -> dict[str, Any]:
+        found = {}
+        for name, field in fields.items():
+            if draw(wrong):
+                found[name] = draw(st.one_of(JUNK, st.none()))
+            elif field.required or draw(st.booleans()):
+                found[name] = draw(value(field))
+        return found
+
+    return st.composite(drawn)()
+
+
+@st.composite
+def bodies(draw: st.DrawFn, kinds: Kinds) -> tuple[str, dict[str, Any]]:
+    """The subject in the inbox, and the decoded body of a mostly well-formed event about one of a few entities."""
+    kind = draw(st.sampled_from(list(kinds.values())))
+    trigger = draw(st.sampled_from(kind.table.triggers))
+    parts = ["c.1", *(draw(st.sampled_from(["a", "b b"])) for _ in kind.table.id[1:])]
+    body: dict[str, Any] = {
+        "specversion": "1.0",
+        "id": draw(st.sampled_from(["1", "2"])),
+        "source": draw(st.sampled_from(["/me", "/agent"])),
+        "type": f"{kind.name}.{trigger}",
+        "data": draw(data(kind, trigger)),
+    }
+    for name, strategy in (
+        ("time", TIMES),
+        ("sequence", SEQUENCES),
+        ("subject", st.just(f"{kind.name}/{'/'.join(parts)}")),
+    ):
+        if draw(st.booleans()):
+            body[name] = draw(strategy)
+    return SUBJECTS.event(kind.name, trigger, "/".join(parts)).replace(".events.", ".inbox.0."), body
+
+
+@st.composite
+def histories(draw: st.DrawFn, kinds: Kinds) -> list[Arriving]:
+    """Messages of one tree in the stream's order; some of them no events at all."""
+    found = []
+    for sequence, (subject, body) in enumerate(draw(st.lists(bodies(kinds), min_size=1, max_size=25)), 1):
+        packed = draw(st.sampled_from([codec.encode, codec.encode_json]))(body)
+        broken = draw(st.integers(0, 19))
+        payload = packed[:broken] if broken < 2 else packed
+        found.append(Arriving(subject if broken != 2 else subject + ".x", payload, sequence, sequence * 1_000_000_000))
+    return found
