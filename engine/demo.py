@@ -1,0 +1,41 @@
+"""The demo scenario: a small fleet's morning, event by event, with what comes of each.
+
+Belongs here: reading the scenario and playing it. Does not: showing it (`cli`).
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from phaseline.engine.client import Client
+from phaseline.engine.outcomes import Outcome
+
+MORNING = Path(__file__).with_name("morning.jsonl")
+"""Also `examples/morning.jsonl`: made-up events of three clusters, their consoles, agents and billing."""
+WARM_UP = 30.0
+"""Seconds the first event may wait for the workers to begin."""
+
+
+def scenario(path: Path = MORNING) -> list[dict[str, Any]]:
+    """The events of a file of JSON lines, as CloudEvents maps."""
+    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+
+
+async def play(client: Client, events: list[dict[str, Any]], pause: float) -> AsyncIterator[tuple[Mapping[str, Any], Outcome]]:
+    """Publish one event after the other, `pause` seconds apart, and give what came of each."""
+    for event in events:
+        kind, _, trigger = event["type"].partition(".")
+        details = {name: event[name] for name in ("source", "sequence", "time") if name in event}
+        outcome = await client.publish_and_wait(
+            kind,
+            trigger,
+            event["subject"].partition("/")[2],
+            event.get("data"),
+            event_id=event["id"],
+            timeout=WARM_UP,
+            **details,
+        )
+        yield event, outcome
+        await asyncio.sleep(pause)
