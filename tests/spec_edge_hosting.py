@@ -1,0 +1,199 @@
+"""The tables of `spec: edge hosting`, copied by hand from its text. No table of ours had a say in it.
+
+Belongs here: what the page says, line by line. Does not: its labels (`spec_edge_labels`), how to read it (`plain_reading`).
+
+from      a phase; `Updating over Running`: shown Updating, its base Running; `Failed with X`, `Failed without X, Y`
+becomes   a phase (its own condition comes along); `Failed +X`: X is added to the causes that stand;
+          `Failed X` likewise where no other can stand; `set X`, `clear X, Y`; `same`; `named`: as the data says
+"""
+
+from typing import Any
+
+Table = dict[str, tuple[tuple[Any, ...], ...]]
+
+ENDS = ("Absent", "Deleted")
+
+INTENTS = {
+    "cluster": ("create", "update", "delete"),
+    "node_pool": ("create", "update", "scale", "configure", "delete"),
+    "node": ("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete"),
+    "component": ("create", "update", "delete"),
+}
+ITALIC = {
+    "cluster": (),
+    "node_pool": ("remove", "owner_gone"),
+    "node": ("remove", "owner_gone"),
+    "component": ("remove", "owner_gone"),
+}
+
+ID = {
+    "cluster": ("cluster",),
+    "node_pool": ("cluster", "pool"),
+    "node": ("cluster", "pool", "node"),
+    "component": ("cluster", "component"),
+}
+PARENT = {"cluster": None, "node_pool": "cluster", "node": "node_pool", "component": "cluster"}
+ATTRIBUTES = {"cluster": (), "node_pool": ("default", "autoscaling_mode"), "node": (), "component": ()}
+
+# The condition that a phase brings along where it has but one; Failed never does.
+OWN = {
+    "cluster": {
+        "Creating": "Progressing", "Running": "Ok", "Updating": "Progressing", "Deleting": "Progressing",
+        "Starting": "Progressing", "Stopped": "Balance",
+    },
+    "node_pool": {
+        "Creating": "Progressing", "Running": "Ok", "Updating": "Progressing", "Scaling": "Progressing",
+        "Deleting": "Progressing",
+    },
+    "node": {
+        "Creating": "Progressing", "Running": "Ok", "Updating": "Progressing", "Deleting": "Progressing",
+        "Starting": "Progressing", "Stopping": "Progressing", "Stopped": "Ok",
+    },
+    "component": {
+        "Creating": "Progressing", "Running": "Ok", "Updating": "Progressing", "Deleting": "Progressing",
+    },
+}  # fmt: skip
+STANDING = {"cluster": (), "node_pool": (), "node": ("Balance", "Unschedulable"), "component": ()}
+# Stands across phases, but holds nothing in Failed.
+LIMITS = ("Unschedulable",)
+
+PASSING = "CrashLoopBackOff, ImagePullBackOff, SchedulingFailed, Degraded, Unknown"
+
+# trigger, from, becomes, and the values of data.condition it is for where data says which
+# fmt: off
+ROWS: Table = {
+    "cluster": (
+        ("create",         ("Absent", "Deleted"),                                         "Creating"),
+        ("adopt",          ("Absent",),                                                   "named"),
+        ("created",        ("Creating",),                                                 "Running"),
+        ("create_failed",  ("Creating",),                                                 "Failed +CreateError", (None, "CreateError")),
+        ("create_failed",  ("Creating",),                                                 "Failed +LimitedByQuota", ("LimitedByQuota",)),
+        ("create_failed",  ("Creating",),                                                 "Failed +StockOut", ("StockOut",)),
+        ("create_failed",  ("Creating",),                                                 "Failed +Balance", ("Balance",)),
+        ("update",         ("Running", "Updating over Running"),                          "Updating"),
+        ("updated",        ("Updating",),                                                 "Running"),
+        ("overdue",        ("Creating", "Running", "Updating", "Starting", "Failed"),     "Stopped"),
+        ("renewed",        ("Stopped",),                                                  "Starting"),
+        ("started",        ("Starting",),                                                 "Running"),
+        ("delete",         ("Running", "Failed", "Stopped"),                              "Deleting"),
+        ("deleted",        ("Deleting",),                                                 "Deleted"),
+        ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
+        ("error",          ("Creating", "Running", "Updating", "Starting", "Failed"),     "Failed +Unknown"),
+        ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
+    ),
+    "node_pool": (
+        ("create",         ("Absent", "Deleted"),                                         "Creating"),
+        ("adopt",          ("Absent",),                                                   "named"),
+        ("created",        ("Creating",),                                                 "Running"),
+        ("update",         ("Running",),                                                  "Updating"),
+        ("updated",        ("Updating",),                                                 "Running"),
+        ("scale",          ("Running", "Scaling over Running"),                           "Scaling"),
+        ("scaled",         ("Scaling",),                                                  "Running"),
+        ("configure",      ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "same"),
+        ("delete",         ("Running", "Failed"),                                         "Deleting"),
+        ("remove",         ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleting"),
+        ("deleted",        ("Deleting",),                                                 "Deleted"),
+        ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
+        ("error",          ("Creating", "Running", "Updating", "Scaling", "Failed"),      "Failed +Unknown"),
+        ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
+        ("owner_gone",     ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleted"),
+    ),
+    "node": (
+        ("create",         ("Absent", "Deleted"),                                         "Creating"),
+        ("adopt",          ("Absent",),                                                   "named"),
+        ("created",        ("Creating",),                                                 "Running"),
+        ("init_failed",    ("Creating",),                                                 "Failed +InitializeFailed"),
+        ("update",         ("Running",),                                                  "Updating"),
+        ("updated",        ("Updating",),                                                 "Running"),
+        ("cordon",         ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "set Unschedulable"),
+        ("drain",          ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "set Unschedulable"),
+        ("uncordon",       ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "clear Unschedulable"),
+        ("stop",           ("Running",),                                                  "Stopping"),
+        ("stopped",        ("Stopping",),                                                 "Stopped"),
+        ("start",          ("Stopped",),                                                  "Starting"),
+        ("started",        ("Starting",),                                                 "Running"),
+        ("not_ready",      ("Running", "Updating", "Starting", "Failed"),                 "Failed +NotReady"),
+        ("ready",          ("Failed with NotReady",),                                     "clear NotReady"),
+        ("overdue",        ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "Failed +Balance"),
+        ("renewed",        ("Creating with Balance", "Running with Balance", "Updating with Balance",
+                            "Deleting with Balance", "Starting with Balance", "Stopping with Balance",
+                            "Stopped with Balance", "Failed with Balance"),               "clear Balance"),
+        ("delete",         ("Running", "Stopped", "Failed"),                              "Deleting"),
+        ("remove",         ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "Deleting"),
+        ("deleted",        ("Deleting",),                                                 "Deleted"),
+        ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
+        ("error",          ("Creating", "Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "Failed +Unknown"),
+        ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
+        ("owner_gone",     ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "Deleted"),
+    ),
+    "component": (
+        ("create",         ("Absent", "Deleted"),                                         "Creating"),
+        ("adopt",          ("Absent",),                                                   "named"),
+        ("created",        ("Creating",),                                                 "Running"),
+        ("update",         ("Running", "Failed without ResourceCleanupFailed, ClusterNotRunning"), "Updating"),
+        ("updated",        ("Updating",),                                                 "Running"),
+        ("name_conflict",  ("Creating",),                                                 "Failed +NameConflict"),
+        ("crash_loop",        ("Creating", "Running", "Updating", "Failed"),              "Failed +CrashLoopBackOff"),
+        ("image_pull_failed", ("Creating", "Running", "Updating", "Failed"),              "Failed +ImagePullBackOff"),
+        ("scheduling_failed", ("Creating", "Running", "Updating", "Failed"),              "Failed +SchedulingFailed"),
+        ("degraded",       ("Running", "Updating", "Failed"),                             "Failed +Degraded"),
+        ("recovered",      ("Failed",),                                                   f"clear {PASSING}", (None,)),
+        ("recovered",      ("Failed with CrashLoopBackOff",),                             "clear CrashLoopBackOff", ("CrashLoopBackOff",)),
+        ("recovered",      ("Failed with ImagePullBackOff",),                             "clear ImagePullBackOff", ("ImagePullBackOff",)),
+        ("recovered",      ("Failed with SchedulingFailed",),                             "clear SchedulingFailed", ("SchedulingFailed",)),
+        ("recovered",      ("Failed with Degraded",),                                     "clear Degraded", ("Degraded",)),
+        ("recovered",      ("Failed with Unknown",),                                      "clear Unknown", ("Unknown",)),
+        ("delete",         ("Running", "Updating", "Failed without ClusterNotRunning"),   "Deleting"),
+        ("remove",         ("Creating", "Running", "Updating", "Deleting", "Failed"),     "Deleting"),
+        ("deleted",        ("Deleting",),                                                 "Deleted"),
+        ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
+        ("error",          ("Creating", "Running", "Updating", "Failed"),                 "Failed +Unknown"),
+        ("owner_gone",     ("Creating", "Running", "Updating", "Deleting", "Failed"),     "Deleted"),
+    ),
+}
+
+# of the entity, trigger: whose state must be one of these, or whose attribute must have this value
+GUARDS = {
+    ("node_pool", "create"): ("cluster", ("Running", "Updating")),
+    ("node_pool", "update"): ("cluster", ("Running", "Updating")),
+    ("node_pool", "delete"): ("cluster", ("Running", "Updating", "Stopped")),
+    ("node", "create"):      ("node_pool", ("Running", "Scaling")),
+    ("node", "delete"):      ("cluster", ("Running", "Updating", "Stopped")),
+    ("component", "create"): ("cluster", ("Running",)),
+    ("component", "update"): ("cluster", ("Running", "Updating")),
+    ("component", "delete"): ("cluster", ("Running", "Updating")),
+}
+ATTRIBUTE_GUARDS = {
+    ("node", "stop"):  ("node_pool", "autoscaling_mode", "Recycle"),
+    ("node", "start"): ("node_pool", "autoscaling_mode", "Recycle"),
+}
+
+# shows, over which bases, while whose phase is one of which; the first that holds
+VIEWS: Table = {
+    "cluster": (
+        ("Updating", ("Running",), "some node_pool", ("Creating", "Deleting", "Scaling")),
+    ),
+    "node_pool": (
+        ("Failed +ClusterNotRunning", ("Creating", "Running", "Updating", "Scaling", "Failed"), "the cluster", ("Stopped", "Starting")),
+        ("Scaling", ("Running", "Failed"), "some node", ("Creating", "Deleting")),
+    ),
+    "node": (),
+    "component": (
+        ("Failed +ClusterNotRunning", ("Creating", "Running", "Updating", "Failed"), "the cluster", ("Stopped", "Starting")),
+    ),
+}
+
+# on which trigger, or entering which phase: fires what at every live descendant of which kinds
+FIRED: Table = {
+    "cluster": (
+        ("delete", "remove", ("node_pool", "component")),     # with cascade
+        ("-> Deleted", "owner_gone", ("node_pool", "node", "component")),
+    ),
+    "node_pool": (
+        ("delete", "remove", ("node",)),
+        ("remove", "remove", ("node",)),
+        ("-> Deleted", "owner_gone", ("node",)),
+    ),
+    "node": (),
+    "component": (),
+}
