@@ -57,13 +57,17 @@ def _is_own(record: Record, arrival: Arrival) -> bool:
 
 
 def _missing_parent(tree: Tree, kind: Kind, arrival: Arrival) -> tuple[str, str] | None:
-    """The nearest parent that is unknown or gone, and which of the two."""
-    if kind.parent is None:
-        return None
-    parent_id = ancestor_id(arrival.id, kind.parent_arity)
-    parent = tree.entities[kind.parent].get(parent_id)
-    phase = ABSENT if parent is None else parent.facets[0].base.phase
-    return (f"{kind.parent}/{parent_id}", phase) if phase in (ABSENT, DELETED) else None
+    """The nearest parent that is unknown, or the one above it that is gone: nothing lives below that."""
+    missing = None
+    while kind.parent is not None:
+        parent_id = ancestor_id(arrival.id, kind.parent_arity)
+        parent = tree.entities[kind.parent].get(parent_id)
+        if parent is not None:
+            gone = parent.facets[0].base.phase == DELETED
+            return (f"{kind.parent}/{parent_id}", DELETED) if gone else missing
+        missing = missing or (f"{kind.parent}/{parent_id}", ABSENT)
+        kind = tree.kinds[kind.parent]
+    return missing
 
 
 def pick(
@@ -84,7 +88,7 @@ def pick(
                 picked.append((index, step))
                 break
             refused = refused or ("guard", f"{arrival.trigger} needs that {failed[0].text()}")
-    if picked and picked[0][1].row.to == NAMED:
+    if any(step.row.to == NAMED for _, step in picked):
         refused = _wrong_name(kind, picked, arrival)
     return ([], refused) if refused and refused[0] == "invalid" else (picked, refused)
 
@@ -117,14 +121,15 @@ def already_so(kind: Kind, facets: tuple[Facet, ...], arrival: Arrival) -> bool:
     for index, by_phase in kind.steps[arrival.trigger]:
         base = facets[index].base
         for steps in by_phase.values():
-            if any(_is_so(step, base, arrival.data) for step in steps):
+            meant = [step for step in steps if step.row.given and step.means(arrival.data)]
+            if any(_is_so(step, base, arrival.data) for step in meant or steps):
                 return True
     return False
 
 
 def _is_so(step: Step, base: State, data: Mapping[str, Any]) -> bool:
     row = step.row
-    if any(data.get(name) != value for name, value in row.given.items()):
+    if not step.means(data):
         return False
     if row.clears:
         return base.phase in (step.source, step.dest) and not any(c in base.conditions for c in row.clears)
@@ -150,7 +155,7 @@ def _adopt_parents(draft: Draft, kind: Kind, arrival: Arrival) -> None:
 def _assign(draft: Draft, kind: Kind, picked: Picked, arrival: Arrival) -> None:
     """Bring the entity's attributes and sequences up to the event; `create` and `adopt` begin anew."""
     touched = draft.touch(kind.name, arrival.id)
-    if any(touched.facets[facet].base.phase in (ABSENT, DELETED) for facet, _ in picked):
+    if all(facet.base.phase in (ABSENT, DELETED) for facet in touched.facets):
         touched.attributes = kind.attributes
     if any(step.row.assigns for _, step in picked):
         given = {a.name: arrival.data[a.name] for a in kind.table.attributes if arrival.data.get(a.name) is not None}

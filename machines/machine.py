@@ -47,11 +47,16 @@ class Step:
             return False
         if any(c in judged.conditions for c in start.lacks):
             return False
-        if any(data.get(name) != value for name, value in row.given.items()):
+        if not self.means(data):
             return False
         if row.to == NAMED:
             return bool(data.get("phase") == self.dest)
         return self.last is None or self.last == self._clears_last(base)
+
+    def means(self, data: Mapping[str, Any]) -> bool:
+        """Whether the row is the one for this data."""
+        given = self.row.given
+        return not given or all(data.get(name) == value for name, value in given.items())
 
     def _clears_last(self, base: State) -> bool:
         standing = causes(self.facet).difference(self.row.clears)
