@@ -149,3 +149,7 @@ class NotRejected(PhaselineError):
 
 class EventGone(PhaselineError):
     """event {sequence} is no longer in {stream}: what it said is lost"""
+
+
+class BadEventFile(PhaselineError):
+    """{name}, {place}: {problem}"""

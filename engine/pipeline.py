@@ -26,6 +26,8 @@ CHUNK = 64 * 1024
 STALL = 1.0
 """Seconds the oldest event may wait for its answer: less than a cluster needs to elect a new leader."""
 PAUSE = 0.2
+SHOW = 0.1
+"""Seconds between two words on the progress."""
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +67,7 @@ class Pipeline:
         self._batch: list[bytes] = []
         self._size = 0
         self._stored = self._duplicates = 0
-        self._heard = self._loop.time()
+        self._heard = self._shown = self._loop.time()
         self._moved = asyncio.Event()
         self._trouble = self._failed = False
         self._refusal: ApiFailed | None = None
@@ -99,6 +101,9 @@ class Pipeline:
         frame = self._wire.frame(message.subject, message.body, headers, f"{self._inbox}.{self._number}")
         now = self._loop.time()
         self._flying[self._number] = _Flying(message, frame, now)
+        if not self._batch:
+            # A caller that waits for its next event must not hold back this one.
+            self._loop.call_soon(self._flush)
         self._batch.append(frame)
         self._size += len(frame)
         if self._size >= CHUNK:
@@ -106,11 +111,6 @@ class Pipeline:
             await asyncio.sleep(0)
         if len(self._flying) >= self._window or self._trouble or self._stalled(now):
             await self._settle(self._window // 2)
-
-    async def flush(self) -> None:
-        """Hand over what is gathered: for sources of events that pause."""
-        self._flush()
-        await asyncio.sleep(0)
 
     async def drain(self) -> None:
         """Wait until all that was added is acknowledged; raises as `add` does."""
@@ -131,7 +131,6 @@ class Pipeline:
         except PhaselineError:
             self._failed = True
             raise
-        self._progress(self.sent)
 
     async def _wait(self) -> None:
         self._moved.clear()
@@ -219,6 +218,9 @@ class Pipeline:
         else:
             self._stored += 1
         self._heard = self._loop.time()
+        if self._heard - self._shown > SHOW:
+            self._shown = self._heard
+            self._progress(self.sent)
 
 
 def _passing(error: ApiFailed) -> bool:

@@ -4,7 +4,7 @@ Belongs here: encoding and decoding of whole bodies. Does not: what the maps mea
 """
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import msgpack  # type: ignore[import-untyped]  # it ships no types
 import msgspec
@@ -46,17 +46,26 @@ def encode_json(value: Any) -> bytes:
     return _json_encoder.encode(value)
 
 
-def decode_stream(stream: BinaryIO) -> Iterator[Any]:
-    """The values of a msgpack stream, one after another; raises `Undecodable` where it breaks off or is no msgpack."""
-    unpacker = msgpack.Unpacker(stream, timestamp=0)
-    try:
-        yield from unpacker
-        rest = unpacker.tell()
-    except (ValueError, msgpack.UnpackException) as error:
-        raise Undecodable(f"msgpack: {error or type(error).__name__} after byte {unpacker.tell()}") from error
-    stream.seek(0, 2)
-    if stream.tell() > rest:
-        raise Undecodable(f"msgpack: cut off inside a value after byte {rest}")
+class Values:
+    """The values of a msgpack stream that comes in pieces; raises `Undecodable` where it breaks off or is no msgpack."""
+
+    def __init__(self) -> None:
+        self._unpacker = msgpack.Unpacker(timestamp=0)
+        self._fed = 0
+
+    def feed(self, piece: bytes) -> Iterator[Any]:
+        """Those that are complete by now."""
+        try:
+            self._unpacker.feed(piece)
+            self._fed += len(piece)
+            yield from self._unpacker
+        except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:
+            raise Undecodable(f"msgpack: {error or type(error).__name__} after byte {self._unpacker.tell()}") from error
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        if self._fed > self._unpacker.tell():
+            raise Undecodable(f"msgpack: cut off inside a value after byte {self._unpacker.tell()}")
 
 
 def _format_of(body: bytes) -> str:
