@@ -42,7 +42,11 @@ def specification(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
         if npm is None:
             pytest.skip("npm is not installed")
         packing = subprocess.run(
-            [npm, "pack", "--silent", SPECIFICATION], cwd=folder, capture_output=True, text=True, check=False
+            [npm, "pack", "--silent", "--fetch-retries=0", SPECIFICATION],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if packing.returncode:
             pytest.skip(f"npm could not fetch {SPECIFICATION}")

@@ -1,0 +1,1 @@
+"""Kinds of Acme's own. Belongs here: one module per kind."""

@@ -1,0 +1,75 @@
+"""The release: a version of our software on its way out. Belongs here: its table, and nothing that runs."""
+
+from phaseline.machines.predicates import Above
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    OK,
+    PROGRESSING,
+    SAME,
+    At,
+    Facet,
+    Field,
+    Label,
+    Row,
+    Table,
+)
+
+PENDING, ROLLING, DONE, FAILED = "Pending", "Rolling", "Done", "Failed"
+WAITING, APPROVED, REFUSED = "Waiting", "Approved", "Refused"
+
+IS_APPROVED = (Above("release", (APPROVED,), facet=1),)
+"""A guard: it looks at the second facet of the release itself."""
+
+# fmt: off
+ROLLOUT = Facet(
+    name="rollout",
+    collects=FAILED,
+    healthy=ROLLING,
+    labels=(
+        #     phase    condition       zh          en
+        Label(PENDING, OK,             "待发布",   "Pending"),
+        Label(ROLLING, PROGRESSING,    "发布中",   "Rolling out"),
+        Label(DONE,    OK,             "已发布",   "Done"),
+        Label(FAILED,  "ChecksFailed", "检查失败", "Checks failed"),
+        Label(FAILED,  "TimedOut",     "超时",     "Timed out"),
+    ),
+    rows=(
+        #   from                               trigger          to
+        Row((ABSENT, DELETED),                 "create",        PENDING, assigns=True),
+        Row((PENDING,),                        "start",         ROLLING, when=IS_APPROVED),
+        Row((ROLLING,),                        "finished",      DONE),
+        Row((ROLLING, FAILED),                 "checks_failed", FAILED, because="ChecksFailed"),
+        Row((At(FAILED, has="ChecksFailed"),), "checks_passed", SAME,   clears=("ChecksFailed",)),
+        Row((ROLLING, FAILED),                 "timed_out",     FAILED, because="TimedOut"),
+        Row((At(FAILED, has="TimedOut"),),     "resumed",       SAME,   clears=("TimedOut",)),
+        Row((LIVE,),                           "withdraw",      DELETED),
+    ),
+)
+
+APPROVAL = Facet(
+    name="approval",
+    labels=(
+        #     phase     condition  zh        en
+        Label(WAITING,  OK,        "待审批", "Waiting for approval"),
+        Label(APPROVED, OK,        "已批准", "Approved"),
+        Label(REFUSED,  OK,        "已拒绝", "Refused"),
+    ),
+    rows=(
+        #   from                trigger     to
+        Row((ABSENT, DELETED),  "create",   WAITING),
+        Row((WAITING, REFUSED), "approve",  APPROVED),
+        Row((WAITING,),         "refuse",   REFUSED),
+        Row((LIVE,),            "withdraw", DELETED),
+    ),
+)
+
+RELEASE = Table(
+    kind="release",
+    id=("release",),
+    doc="A version of our software on its way out.",
+    intents=("create", "start", "withdraw", "approve", "refuse"),
+    attributes=(Field("notes", str, "what is new in it"),),
+    facets=(ROLLOUT, APPROVAL),
+)
