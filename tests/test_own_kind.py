@@ -40,7 +40,6 @@ def run(site: Path, *arguments: str) -> str:
     found = subprocess.run(
         [sys.executable, *arguments],
         env={**os.environ, "PYTHONPATH": path},
-        cwd=site,
         check=False,
         capture_output=True,
         text=True,
