@@ -41,7 +41,7 @@ class Touched:
 class Draft:
     """One event under way. Its order of doing things depends on the tree's content only, so replay repeats it."""
 
-    __slots__ = ("cascades", "dirty", "kinds", "tallies", "touched", "tree", "trigger")
+    __slots__ = ("born", "cascades", "crossed", "dirty", "fired", "kinds", "tallies", "touched", "tree", "trigger")
 
     def __init__(self, tree: Tree, trigger: str) -> None:
         """`trigger` is the outside event's."""
@@ -50,6 +50,12 @@ class Draft:
         self.tallies: dict[tuple[str, str, str, int], dict[str, int]] = {}
         self.dirty: dict[tuple[str, str], Why] = {}
         self.cascades: deque[tuple[str, str, Why]] = deque()
+        self.born: list[tuple[str, str]] = []
+        """Entities that the tree does not know yet."""
+        self.crossed: dict[tuple[str, str, str, int], str] = {}
+        """By which descendant a tally last changed."""
+        self.fired: set[tuple[str, str, str]] = set()
+        """What tallies fired: each trigger at each entity once an event, so that it ends."""
 
     def above(self, entity_id: str, kind: str) -> Touched | Entity | None:
         """The ancestor of that kind, as this event leaves it."""
@@ -67,7 +73,15 @@ class Draft:
         if found is None:
             found = Touched(self.tree.entities[kind].get(entity_id), self.kinds[kind])
             self.touched[kind, entity_id] = found
+            if found.before is None:
+                self.born.append((kind, entity_id))
         return found
+
+    def descendants(self, kind: str, entity_id: str, below: str) -> list[str]:
+        """The ids of kind `below` under `kind/entity_id`, those that this event makes known too, in order."""
+        found = list(self.tree.descendants(kind, entity_id, below))
+        found += (born for of, born in self.born if of == below and born.startswith(f"{entity_id}/"))
+        return sorted(found)
 
     def move(self, kind: str, entity_id: str, facet: int, base: State, why: Why) -> None:
         """Give one facet a new base."""
@@ -80,18 +94,20 @@ class Draft:
 
     def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any], why: Why) -> None:
         """Take these steps, one a facet, and queue what they fire downward."""
+        moves = []
         for facet, step in steps:
             base = self.touch(kind, entity_id).facets[facet].base
             result = step.result(base, data)
             self.move(kind, entity_id, facet, result, why)
-            for fired in self.kinds[kind].table.fired:
-                if _fires(fired, why.trigger, base, result, data):
-                    self._fire(fired, kind, entity_id)
+            moves.append((base, result))
+        for fired in self.kinds[kind].table.fired:
+            if _fires(fired, why.trigger, moves, data):
+                self._fire(fired, kind, entity_id)
 
     def _fire(self, fired: Fired, kind: str, entity_id: str) -> None:
         why = Why(fired.trigger, "cascade", f"{kind}/{entity_id}")
         for below in fired.at:
-            self.cascades.extend((below, found, why) for found in sorted(self.tree.descendants(kind, entity_id, below)))
+            self.cascades.extend((below, found, why) for found in self.descendants(kind, entity_id, below))
 
     def settle(self) -> None:
         """Run cascades, views and what tallies fire, to the fixed point (the tables' checks say that there is one)."""
@@ -113,6 +129,8 @@ class Draft:
                 if step.fits(base, base, NONE) and all(p.holds(self, entity_id) for p in step.row.when):
                     steps.append((facet, step))
                     break
+        if steps and why.by == "tally":
+            self.fired.add((kind, entity_id, why.trigger))
         self.take(kind, entity_id, steps, NONE, why)
 
     def _restate(self, kind: str, entity_id: str, why: Why) -> None:
@@ -144,6 +162,7 @@ class Draft:
             if key not in self.tallies:
                 self.tallies[key] = dict(self.tree.tally(*key))
             crossed = recount(self.tallies[key], was, now)
+            self.crossed[key] = entity_id
             if not counted.phases.isdisjoint(crossed) and self.above(above, counted.kind):
                 self.dirty.setdefault((counted.kind, above), Why(self.trigger, "tally", f"{kind}/{entity_id}"))
 
@@ -151,19 +170,19 @@ class Draft:
         for seen in self.kinds[kind].seen:
             if seen.facet == facet and seen.base is of_base and (was in seen.phases) != (now in seen.phases):
                 why = Why(self.trigger, "view", f"{kind}/{entity_id}")
-                for found in sorted(self.tree.descendants(kind, entity_id, seen.below)):
+                for found in self.descendants(kind, entity_id, seen.below):
                     self.dirty.setdefault((seen.below, found), why)
 
     def _reached(self) -> bool:
-        """Fire the triggers of tallies that this event brought to their condition; each fires once."""
-        for entity_id, of, below, _ in list(self.tallies):
+        """Fire the triggers of tallies that this event brought to their condition."""
+        for key in list(self.tallies):
+            entity_id, of, below, facet = key
             for reached in self.kinds[of].table.reached:
-                why = Why(reached.trigger, "tally", f"{below}/*")
-                touched = self.touched.get((of, entity_id))
-                if touched is not None and why in touched.why.values():
+                when = reached.when
+                if (when.kind, when.facet) != (below, facet) or (of, entity_id, reached.trigger) in self.fired:
                     continue
-                if reached.when.holds(self, entity_id) and not reached.when.holds(self.tree, entity_id):
-                    self._derived(of, entity_id, why)
+                if when.holds(self, entity_id) and not when.holds(self.tree, entity_id):
+                    self._derived(of, entity_id, Why(reached.trigger, "tally", f"{below}/{self.crossed[key]}"))
         return bool(self.cascades or self.dirty)
 
     def records(self, cause: Cause, time: int, reason: str | None, message: str | None) -> Iterator[Transition]:
@@ -189,10 +208,11 @@ class Draft:
                 entity = made
 
 
-def _fires(fired: Fired, trigger: str, base: State, result: State, data: Mapping[str, Any]) -> bool:
-    if fired.unless is not None and data.get(fired.unless[0]) == fired.unless[1]:
+def _fires(fired: Fired, trigger: str, moves: list[tuple[State, State]], data: Mapping[str, Any]) -> bool:
+    """Whether a trigger that made these moves, one a facet, fires that downward: once, whatever it moved."""
+    if not moves or (fired.unless is not None and data.get(fired.unless[0]) == fired.unless[1]):
         return False
-    return trigger in fired.on or (result.phase == fired.into and base.phase != fired.into)
+    return trigger in fired.on or any(result.phase == fired.into != base.phase for base, result in moves)
 
 
 def _entity_after(
