@@ -1,18 +1,24 @@
-"""What is wrong with a single table (style: a wrong table cannot be constructed).
+"""What is wrong with the words of a single table (style: a wrong table cannot be constructed).
 
-Belongs here: checks of one table by itself, each saying what to write instead. Does not: checks across kinds (`forest`).
+Belongs here: names and references of one table, each problem saying what to write instead.
+Does not: where its rows lead (`motion`), checks across kinds (`forest`).
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
+from typing import Any
 
+from phaseline.machines import motion
 from phaseline.machines.arithmetic import own_condition
-from phaseline.machines.machine import FacetMachine, Step, phases_of, starts_of
-from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, Facet, Row, Table
+from phaseline.machines.machine import phases_of, starts_of
+from phaseline.machines.table import ABSENT, COMMON, DELETED, NAMED, SAME, Facet, Live, Row, Table, View
 from phaseline.schemas import subjects
-from phaseline.schemas.records import State, state
 
-MAX_BASES = 5000
+LOG_WORDS = ("mark", "checkpoint")
+"""What stands where the log's subjects name a kind."""
+DATA_WORDS = (*(field.name for field in COMMON), "phase", "conditions")
+"""What an event's data may hold whatever the kind."""
+
+Pairs = set[tuple[str, str]]
 
 
 class WrongTable(ValueError):
@@ -26,15 +32,16 @@ class WrongTable(ValueError):
 
 def check_table(table: Table) -> None:
     """Raise `WrongTable` unless `table` can work by itself."""
-    problems = list(_names(table)) or [p for facet in table.facets for p in _references(table, facet)]
+    problems = list(_names(table)) or [*_triggers(table), *(p for f in table.facets for p in _references(table, f))]
     if not problems:
-        problems = [p for facet in table.facets for p in _motion(facet)]
+        problems = [p for facet in table.facets for p in motion.problems(facet, table.intents)]
     if problems:
         raise WrongTable(table.kind, problems)
 
 
 def _names(table: Table) -> Iterator[str]:
-    words = [table.kind, *(facet.name for facet in table.facets), *table.triggers, *(a.name for a in table.attributes)]
+    fields = [*table.attributes, *(field for found in table.fields.values() for field in found)]
+    words = [table.kind, *(facet.name for facet in table.facets), *table.triggers, *(field.name for field in fields)]
     for word in words:
         if not subjects.check_word(word):
             yield f"{word!r} cannot be a name: write lower-case letters, digits and _ (it becomes a part of a subject)"
@@ -42,37 +49,100 @@ def _names(table: Table) -> Iterator[str]:
         for label in facet.labels:
             if not (subjects.check_state(label.phase) and subjects.check_state(label.condition)):
                 yield f"{label.phase} [{label.condition}] cannot be a state: write letters, digits, _ and - only"
-    if table.kind in ("mark", "checkpoint"):
+            if label.phase in (ABSENT, DELETED):
+                yield f"{label.phase} has its own labels: take this one out, or name the phase otherwise"
+        for phase, condition in _twice([(label.phase, label.condition) for label in facet.labels]):
+            yield f"{facet.name}: {phase} [{condition}] has two labels: drop one"
+    for name in _twice([facet.name for facet in table.facets]):
+        yield f"two facets are called {name}: rename one"
+    for field in fields:
+        if field.name in DATA_WORDS:
+            yield f"{field.name!r} means something in every event's data: name the field or attribute otherwise"
+    if table.kind in LOG_WORDS:
         yield f"{table.kind!r} is a word of the log itself: name the kind otherwise"
     if not table.id or not table.facets:
         yield "a table needs the names of its id's parts (`id`) and at least one facet"
 
 
-def _references(table: Table, facet: Facet) -> Iterator[str]:
-    phases, pairs = phases_of(facet), {(label.phase, label.condition) for label in facet.labels}
-    for number, row in enumerate(facet.rows, 1):
-        where = f"{facet.name}, row {number} ({row.trigger})"
-        yield from (f"{where}: {problem}" for problem in _row(facet, row, phases, pairs))
-    for view in facet.views:
-        for phase in (view.to, *view.base, *view.unless):
-            if phase not in phases:
-                yield f"{facet.name}, view {view.to}: phase {phase} is unknown: add a label for it, or correct the name"
-        if view.because and (view.to, view.because) not in pairs:
-            yield f"{facet.name}, view {view.to}: {view.because} has no label there: add one"
-    for trigger in (*table.intents, *table.derived, *table.fields, *(on for fired in table.fired for on in fired.on)):
+def _twice(words: list[Any]) -> list[Any]:
+    return [word for word in dict.fromkeys(words) if words.count(word) > 1]
+
+
+def _triggers(table: Table) -> Iterator[str]:
+    listed = (*table.intents, *table.derived, *table.fields, *(on for fired in table.fired for on in fired.on))
+    for trigger in dict.fromkeys(listed):
         if trigger not in table.triggers:
             yield f"trigger {trigger} has no row: add one, or take it out of the list"
+    for trigger in set(table.intents).intersection(table.derived):
+        yield f"{trigger} is asked from outside and fired by the engine: list it in `intents` or in `derived`, not both"
+    for trigger in table.triggers:
+        if sum(row.trigger == trigger and row.to == NAMED for facet in table.facets for row in facet.rows) > 1:
+            yield f"{trigger} names two bases, data only one: let it lead the other facet, or row, to a phase"
+    phases = {phase for facet in table.facets for phase in phases_of(facet)}
+    for fired in table.fired:
+        if fired.into is not None and fired.into not in phases:
+            yield f"it fires {fired.trigger} into {fired.into}, which is unknown: correct the name"
+        if not fired.on and fired.into is None:
+            yield f"it never fires {fired.trigger}: say on which triggers (on=), or entering which phase (into=)"
+        if fired.unless is not None and not any(fired.unless[0] in _fields(table, on) for on in fired.on):
+            yield f"it fires {fired.trigger} unless data.{fired.unless[0]} says so: add that field to `fields`"
 
 
-def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: set[tuple[str, str]]) -> Iterator[str]:
+def _fields(table: Table, trigger: str) -> set[str]:
+    assigns = any(row.assigns for facet in table.facets for row in facet.rows if row.trigger == trigger)
+    return {field.name for field in (*table.fields.get(trigger, ()), *(table.attributes if assigns else ()))}
+
+
+def _references(table: Table, facet: Facet) -> Iterator[str]:
+    phases, pairs = phases_of(facet), {(label.phase, label.condition) for label in facet.labels}
+    yield from (f"{facet.name}: {problem}" for problem in _facet(facet, phases, pairs))
+    for number, row in enumerate(facet.rows, 1):
+        where = f"{facet.name}, row {number} ({row.trigger})"
+        yield from (f"{where}: {problem}" for problem in _start(row, phases, pairs))
+        yield from (f"{where}: {problem}" for problem in _row(facet, row, phases, pairs))
+        for name in set(row.given).difference(_fields(table, row.trigger)):
+            yield f"{where}: it depends on data.{name}: add that field to `fields`, or correct the name"
+    for view in facet.views:
+        yield from (f"{facet.name}, view {view.to}: {problem}" for problem in _view(facet, view, phases, pairs))
+
+
+def _facet(facet: Facet, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     conditions = {condition for _, condition in pairs}
+    for condition in dict.fromkeys((*facet.standing, *facet.order)):
+        if condition not in conditions:
+            yield f"condition {condition} has no label: add one, or correct the name"
+    if facet.collects is not None and facet.collects not in phases:
+        yield f"causes collect in {facet.collects}, which is unknown: add a label for it, or correct the name"
+    elif facet.collects is not None and facet.healthy not in phases:
+        yield f"phase {facet.healthy}, without causes, is unknown: name the phase it falls back to with healthy="
+
+
+def _start(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
+    conditions = {condition for _, condition in pairs}
+    if not row.start:
+        yield "it starts nowhere: name the phases it starts from"
+    for phase in (phase for start in row.start if isinstance(start, Live) for phase in start.but):
+        if phase not in phases:
+            yield f"it starts from all but {phase}, which is unknown: correct the name"
     for at in (at for start in row.start for at in starts_of(start, phases)):
         if at.phase not in phases or (at.base or at.phase) not in phases:
-            yield f"it starts from {at.phase}, which is unknown: add a label for it, or correct the name"
+            unknown = at.phase if at.phase not in phases else at.base
+            yield f"it starts from {unknown}, which is unknown: add a label for it, or correct the name"
+    for condition in dict.fromkeys(
+        c for start in row.start for at in starts_of(start, phases) for c in (at.has, *at.lacks)
+    ):
+        if condition is not None and condition not in conditions:
+            yield f"it asks for condition {condition}, which has no label: add one, or correct the name"
+
+
+def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
+    conditions = {condition for _, condition in pairs}
     if row.to not in (*phases, SAME, NAMED):
         yield f"it leads to {row.to}, which is unknown: add a label for it, or correct the name"
-    elif row.to not in (SAME, NAMED, DELETED) and not row.because and own_condition(facet, row.to) is None:
+    elif row.to not in (SAME, NAMED, DELETED, ABSENT) and not row.because and own_condition(facet, row.to) is None:
         yield f"{row.to} has several conditions: say which with because="
+    if row.to == ABSENT:
+        yield f"it leads to {ABSENT}: what was known stays known, write {DELETED}"
     if row.because and (row.to, row.because) not in pairs:
         yield f"{row.to} [{row.because}] has no label: add one, or correct the name"
     for condition in filter(None, (row.sets, *row.clears)):
@@ -82,60 +152,15 @@ def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: set[tuple[str, 
         yield f"it sets {row.sets}, which is not in the facet's standing conditions: add it there"
 
 
-def _motion(facet: Facet) -> Iterator[str]:
-    machine = FacetMachine(facet)
-    yield from _overlaps(machine)
-    bases = reachable(machine)
-    if len(bases) >= MAX_BASES:
-        yield f"{facet.name}: more than {MAX_BASES} bases can arise: collect fewer conditions in one phase"
-    yield from _unreached(facet, machine, bases)
-    for phase in machine.phases:
-        leaves = any(s.dest != phase for by in machine.steps.values() for s in by.get(phase, ()))
-        if not leaves and phase != DELETED:
-            yield f"{facet.name}: nothing leads out of {phase}: add a row from it (a last word is called {DELETED})"
-
-
-def _unreached(facet: Facet, machine: FacetMachine, bases: frozenset[State]) -> Iterator[str]:
-    by_view = {view.to for view in facet.views}
-    for phase in machine.phases:
-        if phase not in by_view and not any(base.phase == phase for base in bases):
-            yield f"{facet.name}: no row leads to {phase}: add one, or take out its label"
-    shown = {(view.to, view.because or own_condition(facet, view.to)) for view in facet.views}
-    for label in facet.labels:
-        pair = (label.phase, label.condition)
-        if pair not in shown and not any(b.phase == pair[0] and pair[1] in b.conditions for b in bases):
-            yield f"{facet.name}: {pair[0]} [{pair[1]}] can never arise: add a row to it, or take out its label"
-
-
-def _overlaps(machine: FacetMachine) -> Iterator[str]:
-    for trigger, by_source in machine.steps.items():
-        for source, steps in by_source.items():
-            for earlier, later in pairwise(steps):
-                if earlier.row.to != NAMED and _always(earlier):
-                    yield (
-                        f"{trigger} from {source}: the row to {later.dest} is never reached, the one to {earlier.dest} "
-                        "before it always applies: give the earlier one a condition (when=, given=, At(...)), or drop one"
-                    )
-
-
-def _always(step: Step) -> bool:
-    start, row = step.start, step.row
-    narrow = start.has or start.lacks or start.base or row.given or row.when
-    return not narrow and step.last is None
-
-
-def reachable(machine: FacetMachine) -> frozenset[State]:
-    """Every base that rows lead to from Absent, guards and data aside, its conditions sorted."""
-    seen, queue = {state(ABSENT)}, [state(ABSENT)]
-    while queue and len(seen) < MAX_BASES:
-        base = queue.pop()
-        for by_source in machine.steps.values():
-            for step in by_source.get(base.phase, ()):
-                if step.row.to == NAMED or not step.fits(base, base, step.row.given):
-                    continue
-                found = step.result(base, step.row.given)
-                found = state(found.phase, tuple(sorted(found.conditions)))
-                if found not in seen:
-                    seen.add(found)
-                    queue.append(found)
-    return frozenset(seen)
+def _view(facet: Facet, view: View, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
+    for phase in (view.to, *view.base, *view.unless):
+        if phase not in phases:
+            yield f"phase {phase} is unknown: add a label for it, or correct the name"
+    if view.to in (ABSENT, DELETED):
+        yield "it would make what lives look as if it did not: show a phase that has a label"
+    elif view.because and (view.to, view.because) not in pairs:
+        yield f"{view.because} has no label there: add one"
+    elif not view.because and view.to in phases and own_condition(facet, view.to) is None:
+        yield f"{view.to} has several conditions: say which with because="
+    if not view.while_:
+        yield "it always shows, so nobody ever sees the base: say while what, or let rows lead there"

@@ -6,10 +6,11 @@ Belongs here: checks that need more than one table. Does not: compiled lookups (
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 
+from phaseline.machines import motion
 from phaseline.machines.checks import WrongTable
-from phaseline.machines.machine import phases_of
+from phaseline.machines.machine import FacetMachine, phases_of
 from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Some
-from phaseline.machines.table import ABSENT, DELETED, Facet, Table, View
+from phaseline.machines.table import ABSENT, DELETED, SAME, Facet, Table, View
 
 
 def check_forest(tables: tuple[Table, ...]) -> None:
@@ -18,11 +19,11 @@ def check_forest(tables: tuple[Table, ...]) -> None:
     if len(named) < len(tables):
         twice = sorted({t.kind for t in tables if [o.kind for o in tables].count(t.kind) > 1})
         raise WrongTable(twice[0], ["two tables have this name: rename one"])
-    for table in tables:
-        problems = [*_parent(table, named)] or [*_relatives(table, named), *_fired(table, named)]
-        problems = problems or [*_settles(table, named)]
-        if problems:
-            raise WrongTable(table.kind, problems)
+    for check in (_parent, _children, _relatives, _fired, _settles):
+        for table in tables:
+            problems = [*check(table, named)]
+            if problems:
+                raise WrongTable(table.kind, problems)
     _cascades_end(named)
 
 
@@ -57,6 +58,18 @@ def _parent(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
         yield f"its id must be longer than its parent's ({'/'.join(parent.id)}): begin it with the parent's parts"
 
 
+def _children(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
+    """An observation of something below makes this known: its base must be one that can be."""
+    if not any(other.parent == table.kind for other in named.values()):
+        return
+    for facet in table.facets:
+        if facet.adopted not in motion.reachable(FacetMachine(facet), table.intents):
+            yield (
+                f"{facet.name}: what is below it adopts it as {facet.adopted}, to which no row leads: "
+                f"name another base with adopted=State(...), State({ABSENT!r}) for none"
+            )
+
+
 def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     for predicate in predicates(table):
         kind = getattr(predicate, "kind", table.kind)
@@ -69,10 +82,27 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"`{predicate.text()}`: {kind} is not below {table.kind}: name a descendant, and of={table.kind}"
         else:
             yield from _known(predicate, named)
+    yield from _unseen(table)
 
 
 def _is_above(above: str, below: str, named: Mapping[str, Table]) -> bool:
     return above in named and below in named and any(path(named, above, below))
+
+
+def _unseen(table: Table) -> Iterator[str]:
+    """Views and tallies are told of changes only by what says what it reads."""
+    for facet in table.facets:
+        for view in facet.views:
+            for seen in view.while_:
+                own = isinstance(seen, AttributeIs) and seen.kind == table.kind
+                if not own and not isinstance(seen, Above | Some | Every):
+                    yield (
+                        f"view {view.to} looks at `{seen.text()}`, of whose change it would not hear: "
+                        "look at a state above, a tally below or an own attribute"
+                    )
+    for reached in table.reached:
+        if not isinstance(reached.when, Some | Every):
+            yield f"{reached.trigger} waits for `{reached.when.text()}`, which is no tally: write Some(...) or Every(...)"
 
 
 def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
@@ -107,6 +137,7 @@ def _fired(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
 
 def _settles(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     """A view that looks up must not depend on what a view that looks down shows (spec: Base and state)."""
+    yield from _mirrors(table)
     for facet in table.facets:
         for view in facet.views:
             for seen in view.while_:
@@ -118,6 +149,19 @@ def _settles(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
                                 f"view {view.to} looks up at `{seen.text()}`, which {seen.kind}'s view {other.to} changes by "
                                 "looking down: look at the base (base=True), or at phases that view neither shows nor covers"
                             )
+
+
+def _mirrors(table: Table) -> Iterator[str]:
+    """Views of one facet may look at another's state, but not in a circle."""
+    looks = {
+        index: {s.facet for view in facet.views for s in view.while_ if isinstance(s, Above) and s.kind == table.kind and not s.base}
+        for index, facet in enumerate(table.facets)
+    }  # fmt: skip
+    try:
+        TopologicalSorter(looks).prepare()
+    except CycleError as error:
+        circle = " -> ".join(table.facets[index].name for index in error.args[1])
+        yield f"its views look at what they show themselves ({circle}): look at the base (base=True)"
 
 
 def _swayed(seen: Above, above: Facet, other: View) -> bool:
@@ -150,4 +194,9 @@ def _cascades_end(named: Mapping[str, Table]) -> None:
 
 
 def _entering(table: Table, phase: str | None) -> list[str]:
-    return [row.trigger for facet in table.facets for row in facet.rows if row.to == phase]
+    return [
+        row.trigger
+        for facet in table.facets
+        for row in facet.rows
+        if row.to == phase or (row.to == SAME and row.clears and phase == facet.healthy)
+    ]

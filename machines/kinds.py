@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import NamedTuple
 
-from phaseline.machines import checks, cluster, component, forest, node, node_pool
+from phaseline.machines import checks, cluster, component, forest, motion, node, node_pool
 from phaseline.machines.machine import FacetMachine, Step, phases_of
 from phaseline.machines.predicates import Above, Every, Some
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
@@ -60,10 +60,12 @@ class Kind:
         self.fields: dict[str, tuple[Field, ...]] = {trigger: fields_of(table, trigger) for trigger in table.triggers}
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(Facet(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
-        self.adopted = tuple(state(*table.adopted) for _ in self.machines)
+        self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
         self.counted = tuple(counted_by(table, tables))
         self.seen = tuple(seen_by(table, tables))
-        self.bases: tuple[frozenset[State], ...] = tuple(checks.reachable(machine) for machine in self.machines)
+        self.bases: tuple[frozenset[State], ...] = tuple(
+            motion.reachable(machine, table.intents) for machine in self.machines
+        )
         """Per facet, every base that rows can lead to, conditions in sorted order."""
 
 

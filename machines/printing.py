@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from phaseline.machines import wording
 from phaseline.machines.kinds import Kind
-from phaseline.machines.table import OK, Facet, Table
-from phaseline.schemas.records import State
+from phaseline.machines.table import ADOPTED, Facet, Table
 
 TRIGGER, ROLE = "trigger", "role"
 SAID = {True: "yes", False: "no", None: ""}
@@ -115,5 +114,7 @@ def remarks(kind: Kind) -> Iterator[str]:
         yield table.doc
     if table.parent:
         yield f"Its parent is the {table.parent} that its id begins with."
-    if table.adopted != State("Running", (OK,)):
-        yield f"An observation of something below one that is unknown adopts it as {table.adopted}."
+    for facet in table.facets:
+        if facet.adopted != ADOPTED:
+            of = f", {facet.name}" if len(table.facets) > 1 else ""
+            yield f"An observation of something below one that is unknown adopts it as {facet.adopted}{of}."

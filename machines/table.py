@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from phaseline.machines.predicates import Predicate
+from phaseline.machines.predicates import Every, Predicate, Some
 from phaseline.schemas.records import State
 
 ABSENT = "Absent"
@@ -110,9 +110,9 @@ class Fired:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A trigger that the entity fires at itself when its children's tally begins to satisfy a predicate."""
+    """A trigger that the entity fires at itself when the tally of its descendants begins to satisfy a predicate."""
 
-    when: Predicate
+    when: Some | Every
     trigger: str
 
 
@@ -142,6 +142,7 @@ class Facet:
 
     standing: conditions that stay across phases until cleared. collects: the phase in which causes add up.
     order: which condition names the state where several stand.
+    adopted: the base of an entity that an observation of something below it makes known.
     """
 
     name: str
@@ -152,13 +153,13 @@ class Facet:
     collects: str | None = None
     healthy: str = "Running"
     order: tuple[str, ...] = ()
+    adopted: State = ADOPTED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A kind, whole. `id`: the names of its id's parts; `parent`: the kind its id's beginning names.
 
-    adopted: the base of an entity that an observation of something below it makes known.
     fields: per trigger, the fields of its data that mean something.
     """
 
@@ -168,7 +169,6 @@ class Table:
     intents: tuple[str, ...]
     derived: tuple[str, ...] = ()
     parent: str | None = None
-    adopted: State = ADOPTED
     attributes: tuple[Field, ...] = ()
     fields: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
     fired: tuple[Fired, ...] = ()

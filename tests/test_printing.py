@@ -42,9 +42,9 @@ LIBRARY = Table(
     id=("library",),
     intents=("open", "close"),
     derived=("emptied",),
-    adopted=State("Open", (OK,)),
     facets=(Facet(
         name="phase",
+        adopted=State("Open", (OK,)),
         labels=(Label("Open", OK, "开放", "Open"), Label("Shut", OK, "关闭", "Shut")),
         rows=(
             Row((ABSENT, DELETED),              "open",    "Open"),
@@ -70,6 +70,7 @@ BOOK = Table(
         Field("language", str, "what it is written in", ("zh", "en"), default="en"),
         Field("tags", str, "what it is about", many=True),
     ),
+    fields={"found": (Field("by", str, "who found it"),)},
     facets=(
         Facet(
             name="place",
@@ -119,6 +120,7 @@ SHELF = Table(
     intents=("build",),
     facets=(Facet(
         name="phase",
+        adopted=State("Free", (OK,)),
         labels=(Label("Free", OK, "空闲", "Free"), Label("Full", OK, "已满", "Full")),
         rows=(
             Row((ABSENT,),   "build",  "Free"),
