@@ -46,13 +46,17 @@ class Wire:
         self._up_hooks: list[Callable[[], None]] = []
         self._violation = (0.0, "")
         self._closing = False
+        self._dialling = False
 
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: Settings, name: str = "phaseline", *, patient: bool = False) -> AsyncIterator[Self]:
         """A connection that comes back for ever. `patient` waits for the first one too; else `NatsUnreachable`."""
         wire = cls(settings)
+        # A first connection that fails is the caller's to tell, not the log's.
+        wire._dialling = not patient
         await wire._connection.dial(name, patient=patient)
+        wire._dialling = False
         wire._up.set()
         try:
             await wire.subscribe(f"{wire._inbox}.*", wire._replied)
@@ -110,7 +114,7 @@ class Wire:
     def _down(self, cause: str) -> None:
         self._up.clear()
         self._fail_waiting()
-        if not self._closing:
+        if not self._closing and not self._dialling:
             log.warning("disconnected from NATS", cause=cause)
             for hook in tuple(self._down_hooks):
                 hook()

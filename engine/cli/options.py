@@ -1,0 +1,133 @@
+"""What commands share: options of the connection, how they begin and how they end.
+
+Belongs here: options that several commands have, types of their values. Does not: what a command does.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, ClassVar, ParamSpec
+
+import click
+
+from phaseline.engine.cli import talk
+from phaseline.engine.errors import BadSetting
+from phaseline.engine.settings import Settings, from_words
+
+P = ParamSpec("P")
+Function = Callable[..., int | None]
+FILE = click.Path(dir_okay=False, path_type=Path)
+SHARED = {
+    #                 words                                                              type    default
+    "nats": ("URL of a NATS server; several, separated by commas, of one cluster.", str, "nats://127.0.0.1:4222"),
+    "creds": ("File with a user's JWT and key.", FILE, None),
+    "nkey": ("File with a user's nkey seed.", FILE, None),
+    "tls_ca": ("File with the certificates to trust; asks for TLS.", FILE, None),
+    "tls_cert": ("File with the certificate to show; with --tls-key.", FILE, None),
+    "tls_key": ("File with its key.", FILE, None),
+    "inbox_prefix": ("Where answers come back, for users who may not subscribe to _INBOX.>.", str, "_INBOX"),
+    "timeout": ("Seconds to wait for the server.", float, 5.0),
+    "prefix": ("Which installation: the first word of its subjects.", str, "pl"),
+}
+
+
+def option(name: str) -> Callable[[Function], Function]:
+    """One shared option, with its twin in the environment."""
+    words, type_, default = SHARED[name]
+    flag, twin = f"--{name.replace('_', '-')}", f"PHASELINE_{name.upper()}"
+    return click.option(
+        flag, name, type=type_, default=default, envvar=twin, help=words, show_envvar=True, show_default=True
+    )
+
+
+def verbose(function: Function) -> Function:
+    """`-v`, and errors told in one line. For commands without a connection."""
+    flag = click.option(
+        "-v", "--verbose", is_flag=True, envvar="PHASELINE_VERBOSE", show_envvar=True,
+        help="Show what goes on, and tracebacks.",
+    )  # fmt: skip
+
+    @functools.wraps(function)
+    def call(*, verbose: bool, **values: Any) -> None:
+        talk.log_to_stderr(verbose=verbose)
+        code = talk.guarded(lambda: function(**values), verbose=verbose)
+        click.get_current_context().exit(code)
+
+    return flag(call)
+
+
+def connected(function: Function) -> Function:
+    """All shared options; `function` gets them as `settings`."""
+
+    @functools.wraps(function)
+    def call(**values: Any) -> int | None:
+        return function(settings=settings_of(values), **values)
+
+    wrapped = verbose(call)
+    for name in reversed(SHARED):
+        wrapped = option(name)(wrapped)
+    return wrapped
+
+
+def settings_of(values: dict[str, Any]) -> Settings:
+    """Take the shared options out of `values`; a wrong one is a wrong command line."""
+    words = {name: values.pop(name) for name in SHARED if name in values}
+    if "timeout" in words:
+        words["connect_timeout"] = words["request_timeout"] = words.pop("timeout")
+    try:
+        return from_words(**words)
+    except BadSetting as error:
+        name = {"connect_timeout": "timeout", "request_timeout": "timeout"}.get(error.name, error.name)
+        raise click.BadParameter(str(error.problem), param_hint=f"--{name.replace('_', '-')}") from error
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="JSON for programs: one object, or one per line.")
+language = click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", envvar="PHASELINE_LANG", show_envvar=True,
+    show_default=True, help="Language of the labels.",
+)  # fmt: skip
+
+
+class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """A JSON object on the command line."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        """The object as a map."""
+        if isinstance(value, dict):
+            return value
+        try:
+            found = json.loads(value)
+        except ValueError as error:
+            self.fail(f"this is no JSON: {error}", param, ctx)
+        if not isinstance(found, dict):
+            self.fail(f"""must be a JSON object, like '{{"reason": "KubeletStopped"}}', found {value!r}""", param, ctx)
+        return found
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]  # as above
+    """Where to begin: `start`, `now`, a place in the log, a time, or how long ago."""
+
+    name = "where"
+    UNITS: ClassVar = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As `Client.watch` takes it."""
+        if not isinstance(value, str) or value in ("start", "now"):
+            return value
+        if value.isdecimal():
+            return int(value)
+        if ago := re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", value):
+            return datetime.now(UTC) - timedelta(seconds=float(ago[1]) * self.UNITS[ago[2]])
+        try:
+            return datetime.fromisoformat(value).astimezone()
+        except ValueError:
+            self.fail(
+                f"{value!r} is none of: start, now, a place in the log (4711), a time (2026-03-02T08:00), how long ago (15m)",
+                param,
+                ctx,
+            )
