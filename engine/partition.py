@@ -4,6 +4,8 @@ Belongs here: the loop, and which form a commit takes. Does not: rules (`decide`
 """
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Self
 
 from phaseline.engine import plan
 from phaseline.engine.fold import BATCH, Commit, Counts, Folder
@@ -18,6 +20,36 @@ SLICE = 1_000
 """Events taken at once, at most."""
 IDLE = 0.5
 """Seconds after which an idle partition brings its checkpoint up to date."""
+AHEAD = 200
+"""Waiting events that are worth folding while a commit is under way; fewer gather until it is done."""
+
+
+class Pipe:
+    """At most one commit under way, so that the next slice can be folded meanwhile. What it raises comes out at `empty`."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._under_way: asyncio.Task[None] | None = None
+
+    async def put(self, commit: Coroutine[None, None, None]) -> None:
+        """Begin `commit`, and see its bytes off before anything else is computed."""
+        self._under_way = asyncio.create_task(commit)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    async def empty(self) -> None:
+        """Wait until nothing is under way."""
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            await under_way
+
+    async def __aenter__(self) -> Self:
+        """Nothing to prepare."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """See the last commit through."""
+        await self.empty()
 
 
 class Partition:
@@ -35,14 +67,17 @@ class Partition:
         await plan.resume(self.wire, self.layout, self.number, claim)
         folder = Folder(claim.tree, Subjects(self.layout.prefix), self.number)
         self.counts = folder.counts
-        held: list[Stored] = []
         inbox = Subjects(self.layout.prefix).inbox(self.number)
-        async with Reader(self.wire, self.layout.events, [inbox], start=claim.position + 1) as events:
+        async with Reader(self.wire, self.layout.events, [inbox], start=claim.position + 1) as events, Pipe() as pipe:
+            held: list[Stored] = []
             while not stop.is_set():
+                if events.buffered < AHEAD:
+                    await pipe.empty()
                 held = held or await events.take(SLICE, IDLE)
                 commit = folder.fold(held, claim.position)
-                await self.commit(claim, commit)
                 del held[: commit.events]
+                await pipe.empty()
+                await pipe.put(self.commit(claim, commit))
 
     async def commit(self, claim: Claim, commit: Commit) -> None:
         """Make a commit last, in the cheapest form that is safe."""

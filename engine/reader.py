@@ -92,6 +92,11 @@ class Reader:
         await self._close()
 
     @property
+    def buffered(self) -> int:
+        """How many messages `take` would find now."""
+        return len(self._buffer)
+
+    @property
     def caught_up(self) -> bool:
         """Whether all that was in the stream has been taken, as far as the reader knows."""
         return not self._buffer and self._known_pending == 0
