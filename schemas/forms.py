@@ -36,8 +36,9 @@ from phaseline.schemas.records import (
 Data = TransitionData | RejectionData | MarkData
 
 
+@cache
 def state_to_wire(found: State) -> StateMap:
-    """`{"state", "conditions"}`."""
+    """`{"state", "conditions"}`; one map for all records that show this state, never changed."""
     return {"state": found.phase, "conditions": found.conditions}
 
 

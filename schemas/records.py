@@ -42,7 +42,7 @@ def state(phase: str, conditions: tuple[str, ...] = ()) -> State:
     return State(phase, conditions)
 
 
-class Facet(NamedTuple):
+class Facet(msgspec.Struct, frozen=True, gc=False):
     """One state machine of an entity as it stands. `since`: ns since the epoch at which the state was entered."""
 
     base: State
@@ -125,6 +125,7 @@ def _second(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
 
 
+@lru_cache(maxsize=1024)
 def timestamp(time_ns: int) -> str:
     """RFC 3339 with nanoseconds, UTC."""
     second, rest = divmod(time_ns, 1_000_000_000)

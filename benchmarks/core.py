@@ -1,0 +1,119 @@
+"""The pure core by itself: decisions a second, where their time goes, memory per entity."""
+
+import gc
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.workload import CLUSTERS, NODES, Workload
+from phaseline.engine.decide import decide
+from phaseline.engine.fold import Folder
+from phaseline.engine.intake import Arrival, read
+from phaseline.engine.reader import Stored
+from phaseline.engine.tree import Tree, evolve
+from phaseline.machines.kinds import installed
+from phaseline.schemas import codec
+from phaseline.schemas.records import Record
+from phaseline.schemas.subjects import Subjects
+
+EVENTS = 60_000
+ENTITIES = 100_000
+START = 1_700_000_000_000_000_000
+
+
+def run(events: int = EVENTS, entities: int = ENTITIES) -> dict[str, Any]:
+    """Microseconds an event, stage by stage; decisions a second; bytes an entity (in a fresh process)."""
+    code = f"from benchmarks.core import memory; memory({entities})"
+    measured = json.loads(subprocess.check_output([sys.executable, "-c", code]))  # noqa: S603  # ourselves
+    return {"stages": stages(events), "memory": measured}
+
+
+def stored_events(count: int) -> list[Stored]:
+    """The workload as a partition's inbox holds it."""
+    return [
+        Stored(subject.replace("pl.events.", "pl.inbox.0."), body, number, START + number * 1_000_000, 0, None)
+        for number, (subject, body, _) in enumerate(Workload("pl", count).events(), 1)
+    ]
+
+
+def stages(count: int) -> dict[str, float]:
+    """Microseconds of the processor an event takes in each stage, one after the other over all events."""
+    # Keeping each stage's results makes the collector's work grow, which a worker does not see.
+    gc.disable()
+    kinds, subjects, events = installed(), Subjects("pl"), stored_events(count)
+    found: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[[], Any]) -> Any:
+        begun = time.process_time()
+        result = work()
+        found[name] = (time.process_time() - begun) / count * 1e6
+        return result
+
+    arrivals: list[Any] = timed(
+        "intake: bytes to arrival",
+        lambda: [read(kinds, subjects, e.subject, e.data, e.sequence, e.time_ns) for e in events],
+    )
+    records: list[list[Record]] = timed("decide and evolve", lambda: _decided(Tree(kinds), arrivals))
+    folder = Folder(Tree(kinds), subjects, 0)
+    timed("records to log messages", lambda: [len(folder.messages(made)) for made in records])
+    gc.enable()
+    timed("all of it, as a worker does", lambda: _folded(folder, events))
+    return found
+
+
+def _decided(tree: Tree, arrivals: list[Arrival]) -> list[list[Record]]:
+    answers = []
+    for arrival in arrivals:
+        records = decide(tree, arrival)
+        for record in records:
+            evolve(tree, record)
+        answers.append(records)
+    return answers
+
+
+def _folded(folder: Folder, events: list[Stored]) -> None:
+    at = 0
+    while at < len(events):
+        at += folder.fold(events[at : at + 1_000], 0).events
+
+
+def memory(entities: int) -> None:
+    """Print what a tree of so many nodes adds to the process."""
+    folder = Folder(Tree(installed()), Subjects("pl"), 0)
+    subjects = Subjects("pl")
+    gc.collect()
+    before = _resident()
+    for number in range(entities):
+        cluster, node = divmod(number, 1_000)
+        subject = subjects.event("node", "adopt", f"cluster-{cluster}/pool/node-{node}").replace("events", "inbox.0")
+        body = {"specversion": "1.0", "id": "1", "source": "/x", "type": "node.adopt", "data": {"phase": "Running"}}
+        folder.fold([Stored(subject, codec.encode(body), number + 1, START + number, 0, None)], 0)
+    gc.collect()
+    print(json.dumps({"entities": len(folder.tree), "bytes": (_resident() - before) / len(folder.tree)}))
+
+
+def _resident() -> float:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  # one line of a pseudo file
+            return float(file.read().split()[1]) * resource.getpagesize()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+
+
+def page(found: dict[str, Any]) -> str:
+    """As Markdown."""
+    rows = ["| stage | CPU, us an event |", "|---|---|"]
+    rows += [f"| {name} | {value:.1f} |" for name, value in found["stages"].items()]
+    decisions = 1e6 / found["stages"]["decide and evolve"]
+    rows += [
+        "",
+        f"Pure decisions (decide and evolve, {CLUSTERS * NODES:,} nodes): **{decisions:,.0f} a second** on one core.",
+        "",
+        f"Memory: **{found['memory']['bytes']:.0f} bytes an entity** at {found['memory']['entities']:,} entities"
+        + " (resident memory of a fresh process, indexes and tallies included).",
+    ]
+    return "\n".join(rows)

@@ -1,0 +1,37 @@
+"""Phaseline as it runs: one worker process with its ordinary settings, until the last transition is in the log."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from phaseline.engine.settings import Settings
+from phaseline.engine.wire import Wire
+from phaseline.engine.worker import Worker
+from phaseline.machines.kinds import installed
+
+
+async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awaitable[None]]:
+    """Connected; leases, take-over and all that follows are in the time."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    settings = Settings(nats=(url,), prefix=prefix)
+    opened = Wire.open(settings, name="phaseline")
+    wire = await opened.__aenter__()
+    worker = Worker(wire, settings, installed())
+
+    async def work() -> None:
+        stop = asyncio.Event()
+        running = asyncio.create_task(worker.run(stop))
+        while await _decided(wire, prefix) < count:
+            await asyncio.sleep(0.02)
+        prepare.ending = (stop, running, opened)  # type: ignore[attr-defined]  # kept until the process ends
+
+    async def _decided(wire: Wire, prefix: str) -> int:
+        if worker.counts().events < count:
+            return 0
+        # All are decided; the last commit is in the log once every partition has gone on.
+        info = await wire.api(f"STREAM.INFO.{prefix}-LOG", {"subjects_filter": f"{prefix}.log.*.transition.>"})
+        return count if info["state"]["messages"] >= worker.counts().transitions else 0
+
+    return work

@@ -1,0 +1,68 @@
+"""How long a partition of 50,000 entities takes to change hands: fence, load, ready to fold."""
+
+import statistics
+import time
+from typing import Any
+
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.fold import Folder
+from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.takeover import take_over
+from phaseline.engine.tree import Tree
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import installed
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects
+
+ENTITIES = 50_000
+ROUNDS = 3
+START = 1_700_000_000_000_000_000
+
+
+async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
+    """Seconds to take over, against seconds to only read the same messages."""
+    async with EmbeddedServer() as server:
+        settings = Settings(nats=(server.url,), partitions=1)
+        async with Wire.open(settings, name="bench") as wire:
+            layout = await provision(wire, settings)
+            await _fill(wire, layout, entities)
+            taken, read = [], []
+            for _ in range(rounds):
+                begun = time.perf_counter()
+                count = sum([len(m) async for m in read_all(wire, layout.state, ["pl.state.0.>"])])
+                read.append(time.perf_counter() - begun)
+                begun = time.perf_counter()
+                claim = await take_over(wire, layout, installed(), 0, "bench")
+                taken.append(time.perf_counter() - begun)
+                if len(claim.tree) < entities or count < entities:
+                    raise AssertionError(f"{len(claim.tree)} entities loaded, {count} read, not {entities}")
+    return {"entities": entities, "take_over": statistics.median(taken), "read": statistics.median(read)}
+
+
+async def _fill(wire: Wire, layout: Layout, entities: int) -> None:
+    """Records of `entities` adopted nodes, committed as a worker would."""
+    subjects = Subjects("pl")
+    folder = Folder(Tree(installed()), subjects, 0)
+    claim = await take_over(wire, layout, installed(), 0, "bench")
+    held: list[Stored] = []
+    for number in range(entities):
+        cluster, node = divmod(number, 1_000)
+        subject = subjects.event("node", "adopt", f"c{cluster}/pool/node-{node}").replace("events", "inbox.0")
+        body = {"specversion": "1.0", "id": "1", "source": "/x", "type": "node.adopt", "data": {"phase": "Running"}}
+        held.append(Stored(subject, codec.encode(body), number + 1, START + number, 0, None))
+    while held:
+        commit = folder.fold(held[:900], 0)
+        del held[: commit.events]
+        await claim.append(commit.messages)
+
+
+def page(found: dict[str, Any]) -> str:
+    """As Markdown."""
+    return (
+        f"| | seconds, {found['entities']:,} entities |\n|---|---|\n"
+        f"| take-over: new checkpoint, states loaded, ready to fold | {found['take_over']:.2f} |\n"
+        f"| only reading the same messages | {found['read']:.2f} |\n"
+        f"| take-over / reading | {found['take_over'] / found['read']:.1f} |"
+    )

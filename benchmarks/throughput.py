@@ -1,0 +1,120 @@
+"""Events a second, from published to committed, against bare loops and against what one would write by hand."""
+
+import asyncio
+import json
+import statistics
+import sys
+from typing import Any
+
+from benchmarks.workload import installation
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.fold import Folder
+from phaseline.engine.reader import read_all
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout
+from phaseline.engine.tree import Tree
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import installed
+from phaseline.schemas.subjects import Subjects
+
+EVENTS = 60_000
+BY_HAND = 4_000
+ROUNDS = 3
+NAMES = ("phaseline", "fetch", "pull", "by_hand")
+
+
+async def run(events: int = EVENTS, by_hand: int = BY_HAND, rounds: int = ROUNDS) -> dict[str, Any]:
+    """Events/s of each contender in each round, one after the other, each a fresh process on fresh streams of one server."""
+    found: dict[str, list[float]] = {name: [] for name in NAMES}
+    cpu: dict[str, list[float]] = {name: [] for name in NAMES}
+    async with EmbeddedServer() as server:
+        size = records = 0
+        for number in range(rounds):
+            for name in NAMES:
+                count = by_hand if name == "by_hand" else events
+                settings = Settings(nats=(server.url,), prefix=f"{name}{number}")
+                async with Wire.open(settings, name="bench") as wire:
+                    layout = await installation(wire, settings, count)
+                    if not size:
+                        size, records = await record_size(wire, layout)
+                    taken = await contend(name, server.url, settings.prefix, count, size)
+                    found[name].append(count / taken["seconds"])
+                    cpu[name].append(taken["cpu"] / count * 1e6)
+                    for stream in (layout.events, layout.log, layout.state, layout.lease):
+                        await wire.api(f"STREAM.DELETE.{stream}")
+    ratios = {
+        name: statistics.median(a / b for a, b in zip(found["phaseline"], found[name], strict=True))
+        for name in NAMES[1:]
+    }
+    return {
+        "events": events,
+        "records": records,
+        "bytes_per_event": size,
+        "events_per_second": found,
+        "cpu": {name: statistics.median(values) for name, values in cpu.items()},
+        "ratios": ratios,
+    }
+
+
+async def record_size(wire: Wire, layout: Layout) -> tuple[int, int]:
+    """Bytes of records per event, and how many records, as Phaseline makes them of this workload."""
+    total = records = events = 0
+    for partition in range(layout.partitions):
+        folder = Folder(Tree(installed()), Subjects(layout.prefix), partition)
+        async for stored in read_all(wire, layout.events, [folder.subjects.inbox(partition)]):
+            while stored:
+                commit = folder.fold(stored, 0)
+                del stored[: commit.events]
+                events += commit.events
+                records += len(commit.messages)
+                total += sum(len(message.body) for message in commit.messages)
+    return total // events, records
+
+
+async def contend(name: str, url: str, prefix: str, count: int, size: int) -> dict[str, float]:
+    """Seconds that one contender takes: by the clock, and of the processor."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "benchmarks.contender", name, url, prefix, str(count), str(size),
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    if process.stdin is None or process.stdout is None:
+        raise AssertionError("the contender has no pipes")
+    await process.stdout.readline()
+    process.stdin.write(b"go\n")
+    found: dict[str, float] = json.loads(await process.stdout.readline())
+    if process.returncode is None:
+        process.kill()
+    await process.wait()
+    return found
+
+
+def page(found: dict[str, Any]) -> str:
+    """As Markdown."""
+    titles = {
+        "phaseline": "Phaseline, one worker process",
+        "fetch": "(a) bare loop: nats-py fetch, atomic batch, no logic",
+        "by_hand": "(b) by hand: a `transitions` machine per entity, KV put, publish, ack",
+        "pull": "(c) bare loop: raw pull, joined batch, no logic",
+    }
+    rows = [
+        f"| {titles[name]} | {', '.join(f'{value:,.0f}' for value in found['events_per_second'][name])} "
+        f"| {found['cpu'][name]:.0f} | {_ratio(found, name)} |"
+        for name in ("phaseline", "fetch", "pull", "by_hand")
+    ]
+    head = (
+        f"{found['events']:,} events over 1,000 nodes in 50 clusters make {found['records']:,} records, "
+        f"{found['bytes_per_event']} bytes an event. All events are stored before the clock starts; it stops when the last "
+        "record is in the log. The worker's leases and take-over are in its time.\n"
+    )
+    return "\n".join(
+        [
+            head,
+            "| | events/s, round by round | own CPU, us an event | Phaseline / this (median) |",
+            "|---|---|---|---|",
+            *rows,
+        ]
+    )
+
+
+def _ratio(found: dict[str, Any], name: str) -> str:
+    return f"{found['ratios'][name]:.2f}" if name in found["ratios"] else ""
