@@ -23,7 +23,9 @@ def scenario(path: Path = MORNING) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
 
 
-async def play(client: Client, events: list[dict[str, Any]], pause: float) -> AsyncIterator[tuple[Mapping[str, Any], Outcome]]:
+async def play(
+    client: Client, events: list[dict[str, Any]], pause: float
+) -> AsyncIterator[tuple[Mapping[str, Any], Outcome]]:
     """Publish one event after the other, `pause` seconds apart, and give what came of each."""
     for event in events:
         kind, _, trigger = event["type"].partition(".")

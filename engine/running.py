@@ -6,7 +6,7 @@ Belongs here: putting the pieces together and taking them apart in order. Does n
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -41,11 +41,14 @@ def stopped_by_signals() -> asyncio.Event:
     return stop
 
 
-async def work(settings: Settings, kinds: Kinds, stop: asyncio.Event, name: str | None = None) -> Worker:
-    """One worker against a server that exists, until `stop`; the answer tells what it did."""
-    name = name or worker_name()
+async def work(settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None) -> Worker:
+    """One worker against a server that exists, until `stop`; the answer tells what it did.
+
+    ready: set once the streams exist.
+    """
+    name = worker_name()
     async with Wire.open(settings, name=name, patient=True) as wire:
-        worker = Worker(wire, settings, kinds, name)
+        worker = Worker(wire, settings, kinds, name, ready)
         await worker.run(stop)
         return worker
 
@@ -63,10 +66,11 @@ async def system(
     """An embedded server with a worker in this process, and `workers - 1` further processes; all drained at the end."""
     async with EmbeddedServer(data, port, sync_always=sync_always) as server:
         settings = replace(settings, nats=(server.url,))
-        stop = asyncio.Event()
-        task = asyncio.create_task(work(settings, kinds, stop))
+        stop, ready = asyncio.Event(), asyncio.Event()
+        task = asyncio.create_task(work(settings, kinds, stop, ready))
         others = [await _spawn(settings) for _ in range(workers - 1)]
         try:
+            await until(ready, task)
             yield server, settings, task
         finally:
             stop.set()
@@ -90,9 +94,8 @@ async def _drained(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-async def until(stop: asyncio.Event, task: asyncio.Task[Worker], started: Callable[[], None]) -> None:
-    """Call `started`, then wait for `stop`; a worker that ends by itself ends the wait with its error."""
-    started()
+async def until(stop: asyncio.Event, task: asyncio.Task[Worker]) -> None:
+    """Wait for `stop`; a worker that ends by itself ends the wait with its error."""
     waiting = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)

@@ -40,14 +40,15 @@ def worker_name() -> str:
 class Worker:
     """Owns its share of the partitions from `run` until `stop` is set."""
 
-    def __init__(self, wire: Wire, settings: Settings, kinds: Kinds, name: str | None = None) -> None:
-        """`name` shows in leases, checkpoints and logs."""
+    def __init__(
+        self, wire: Wire, settings: Settings, kinds: Kinds, name: str | None = None, ready: asyncio.Event | None = None
+    ) -> None:
+        """`name` shows in leases, checkpoints and logs; `ready` is set once the streams exist."""
         self.wire, self.settings, self.kinds = wire, settings, kinds
         self.name = name or worker_name()
         self.owned: dict[int, tuple[Partition, asyncio.Event, asyncio.Task[None]]] = {}
         self.done = Counts()
-        self.ready = asyncio.Event()
-        """Set once the streams exist and leases are being asked for."""
+        self.ready = ready or asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`; then finish the commits under way and give the partitions back."""
