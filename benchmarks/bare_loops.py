@@ -80,7 +80,7 @@ async def prepare_pull(url: str, prefix: str, count: int, size: int) -> Callable
 
 
 def _record(prefix: str, number: int) -> str:
-    return f"{prefix}.log.0.transition.node.phase.Running.c{number % 50}.pool.node-{number % 20}"
+    return f"{prefix}.log.0.transition.node.phase.Running.c{number % 50}.pool.node-{number // 50 % 20}"
 
 
 def _frames(prefix: str, batch: str, count: int, body: bytes) -> bytes:
