@@ -4,7 +4,6 @@ Belongs here: moving bases, cascades, views to their fixed point, and the record
 Does not: whether an event is legal (`decide`), changing the tree (`tree.evolve`).
 """
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -49,7 +48,7 @@ class Draft:
         self.touched: dict[tuple[str, str], Touched] = {}
         self.tallies: dict[tuple[str, str, str, int], dict[str, int]] = {}
         self.dirty: dict[tuple[str, str], Why] = {}
-        self.cascades: deque[tuple[str, str, Why]] = deque()
+        self.cascades: list[tuple[str, str, Why]] = []
         self.born: list[tuple[str, str]] = []
         """Entities that the tree does not know yet."""
         self.crossed: dict[tuple[str, str, str, int], str] = {}
@@ -113,8 +112,9 @@ class Draft:
         """Run cascades, views and what tallies fire, to the fixed point (the tables' checks say that there is one)."""
         while self.cascades or self.dirty or self._reached():
             while self.cascades:
-                kind, entity_id, why = self.cascades.popleft()
-                self._derived(kind, entity_id, why)
+                wave, self.cascades = self.cascades, []
+                for kind, entity_id, why in wave:
+                    self._derived(kind, entity_id, why)
             while self.dirty:
                 (kind, entity_id), why = next(iter(self.dirty.items()))
                 del self.dirty[kind, entity_id]
