@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from benchmarks.workload import CLUSTERS, NODES, Workload
@@ -20,6 +21,7 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import Subjects
 
+ROOT = Path(__file__).parent.parent
 EVENTS = 60_000
 ENTITIES = 100_000
 START = 1_700_000_000_000_000_000
@@ -28,7 +30,7 @@ START = 1_700_000_000_000_000_000
 def run(events: int = EVENTS, entities: int = ENTITIES) -> dict[str, Any]:
     """Microseconds an event, stage by stage; decisions a second; bytes an entity (in a fresh process)."""
     code = f"from benchmarks.core import memory; memory({entities})"
-    measured = json.loads(subprocess.check_output([sys.executable, "-c", code]))  # noqa: S603  # ourselves
+    measured = json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT))  # noqa: S603  # ourselves
     return {"stages": stages(events), "memory": measured}
 
 

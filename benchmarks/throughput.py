@@ -4,6 +4,7 @@ import asyncio
 import json
 import statistics
 import sys
+from pathlib import Path
 from typing import Any
 
 from benchmarks.workload import installation
@@ -17,6 +18,7 @@ from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import installed
 from phaseline.schemas.subjects import Subjects
 
+ROOT = Path(__file__).parent.parent
 EVENTS = 60_000
 BY_HAND = 4_000
 ROUNDS = 3
@@ -75,7 +77,7 @@ async def contend(name: str, url: str, prefix: str, count: int, size: int) -> di
     """Seconds that one contender takes: by the clock, and of the processor."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "benchmarks.contender", name, url, prefix, str(count), str(size),
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=ROOT,
     )  # fmt: skip
     if process.stdin is None or process.stdout is None:
         raise AssertionError("the contender has no pipes")

@@ -1,0 +1,28 @@
+"""The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
+
+from benchmarks import core, latency, take_over, throughput
+
+
+async def test_throughput_runs_all_contenders_to_the_end() -> None:
+    found = await throughput.run(events=400, by_hand=60, rounds=1)
+    assert found["records"] >= 400
+    assert set(found["ratios"]) == {"fetch", "pull", "by_hand"}
+    assert all(value > 0 for values in found["events_per_second"].values() for value in values)
+    assert "(a) bare loop" in throughput.page(found)
+
+
+async def test_latency_measures_both_ways() -> None:
+    found = await latency.run(events=20, rate=1_000)
+    assert set(found) == {"phaseline", "bare"}
+    assert "p99" in latency.page(found)
+
+
+async def test_take_over_loads_every_entity() -> None:
+    found = await take_over.run(entities=1_500, rounds=1)
+    assert "1,500 entities" in take_over.page(found)
+
+
+def test_the_core_counts_its_stages_and_its_memory() -> None:
+    found = core.run(events=3_000, entities=2_000)
+    assert found["memory"]["entities"] >= 2_000
+    assert "decide and evolve" in core.page(found)
