@@ -123,6 +123,7 @@ FRUIT = Table(
     parent="row",
     intents=("spray", "pick", "tag", "untag"),
     derived=("owner_gone",),
+    attributes=(Field("branch", str, "where it hangs"),),
     fields={"healed": (Field("condition", str, "the only cause that is over", ("Mites", "Mould")),)},
     facets=(
         Facet(
@@ -135,8 +136,8 @@ FRUIT = Table(
                 label("Sick", "Mites"), label("Sick", "Mould"), label("Sick", "Frost"),
             ),
             rows=(
-                Row((ABSENT, DELETED),                "set",      "Green"),
-                Row((ABSENT,),                        "adopt",    NAMED),
+                Row((ABSENT, DELETED),                "set",      "Green", assigns=True),
+                Row((ABSENT,),                        "adopt",    NAMED, assigns=True),
                 Row(("Green", "Sick"),                "ripened",  "Ripe"),
                 Row(("Ripe",),                        "pick",     "Picked"),
                 Row((Live(but=("Picked",)),),         "rotted",   "Rotten"),
