@@ -115,6 +115,10 @@ class EventRefused(PhaselineError):
     """not sent, it would be rejected as {reason}: {message}"""
 
 
+class Unsendable(EventRefused):
+    """no message can be made of this event, {reason}: {message}"""
+
+
 class Unconfirmed(NoAnswer):
     """it is unknown whether event {event!r} of {source!r} was stored: send it again with the same id, it counts once"""
 

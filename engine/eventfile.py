@@ -16,7 +16,9 @@ from phaseline.schemas import codec
 
 PIECE = 256 * 1024
 BOM = b"\xef\xbb\xbf"
-JSON = b"{ \t\r\n"
+JSON = tuple(bytes([byte]) for byte in b"{ \t\r\n")
+MAPS = tuple(bytes([byte]) for byte in (*range(0x80, 0x90), 0xDE, 0xDF))
+"""What a msgpack map can begin with."""
 
 
 class Placed(NamedTuple):
@@ -45,7 +47,7 @@ class EventFile:
                 return
             self._rest, self._begun = b"", True
             piece = piece.removeprefix(BOM)
-            self._values = None if piece[0] in JSON or self._refuse_array(piece) else codec.Values()
+            self._values = self._recognised(piece)
         yield from self._lines(piece) if self._values is None else self._stream(self._values, piece)
 
     def end(self) -> Iterator[Placed]:
@@ -58,10 +60,13 @@ class EventFile:
         elif self._rest:
             yield from self._lines(b"\n")
 
-    def _refuse_array(self, piece: bytes) -> bool:
-        if piece[:1] == b"[":
-            raise self._broken("line 1", "a JSON array: write one event per line instead")
-        return False
+    def _recognised(self, piece: bytes) -> codec.Values | None:
+        if piece[:1] in MAPS:
+            return codec.Values()
+        if piece[:1] in JSON:
+            return None
+        hint = ": a JSON array? Write one event per line instead" if piece[:1] == b"[" else ""
+        raise self._broken("beginning", f"neither JSON lines nor a msgpack stream of maps, {piece[:8]!r}{hint}")
 
     def _lines(self, piece: bytes) -> Iterator[Placed]:
         *lines, self._rest = (self._rest + piece).split(b"\n")
@@ -83,9 +88,7 @@ class EventFile:
             for value in values.feed(piece):
                 place = f"event {self._count + 1}"
                 if not isinstance(value, dict):
-                    raise self._broken(
-                        place, f"msgpack: an event is a map, found {type(value).__name__}: is this a log of events?"
-                    )
+                    raise self._broken(place, f"msgpack: an event is a map, found {type(value).__name__}")
                 self._count += 1
                 yield Placed(place, value)
         except codec.Undecodable as error:
@@ -103,7 +106,7 @@ def read(path: Path) -> Iterator[Placed]:
             while piece := file.read(PIECE):
                 yield from events.feed(piece)
     except OSError as error:
-        raise BadEventFile(name=path, place="the file", problem=error.strerror) from error
+        raise BadEventFile(name=path, place="beginning", problem=error.strerror) from error
     yield from events.end()
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypedDict
 
 from phaseline.engine import intake
-from phaseline.engine.errors import EventRefused
+from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Event, Invalid
@@ -65,33 +65,37 @@ def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | N
 
 
 def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | None = None) -> Outgoing:
-    """The message of an event, given as such or as a CloudEvents map; raises `EventRefused` where none can be made.
+    """The message of an event, given as such or as a CloudEvents map; raises `Unsendable` where none can be made.
 
-    With `kinds`, also where a worker would refuse it without looking at any entity.
+    With `kinds`, raises `EventRefused` where a worker would refuse it without looking at any entity.
     """
     body = envelope.write(event) if isinstance(event, Event) else dict(event)
     try:
         read = envelope.read(body)
         address = address_of(read)
         check_id(address.id)
-        if kinds is not None:
-            _judge(kinds, read, address)
         subject = subjects.event(_token(address.kind), _token(address.trigger), address.id)
-        return Outgoing(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
-    except intake.Refused as error:
-        raise EventRefused(reason=error.reason, message=error) from error
+        message = Outgoing(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
     except (Invalid, BadSubject) as error:
-        raise EventRefused(reason="invalid", message=error) from error
+        raise Unsendable(reason="invalid", message=error) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise EventRefused(reason="undecodable", message=f"data that msgpack cannot hold: {error}") from error
+        raise Unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
+    if kinds is not None:
+        _judge(kinds, read, address)
+    return message
 
 
 def _judge(kinds: Kinds, event: Event, address: Address) -> None:
-    kind = intake.find_kind(kinds, address.kind)
-    intake.check_trigger(kind, address.trigger)
-    intake.check_arity(kind, address.id)
-    intake.check_data(kind, address.trigger, event.data or {})
-    envelope.sequence_of(event)
+    try:
+        kind = intake.find_kind(kinds, address.kind)
+        intake.check_trigger(kind, address.trigger)
+        intake.check_arity(kind, address.id)
+        intake.check_data(kind, address.trigger, event.data or {})
+        envelope.sequence_of(event)
+    except intake.Refused as error:
+        raise EventRefused(reason=error.reason, message=error) from None
+    except Invalid as error:
+        raise EventRefused(reason="invalid", message=error) from None
 
 
 def address_of(event: Event) -> Address:

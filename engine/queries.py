@@ -103,7 +103,7 @@ def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
         check_arity(check_kind(kinds, kind), entity_id)
         check_id(entity_id)
     except (Invalid, BadSubject) as error:
-        raise IdUnfit(problem=error) from error
+        raise IdUnfit(problem=error) from None
 
 
 def check_tree(below: str) -> None:
@@ -111,7 +111,7 @@ def check_tree(below: str) -> None:
     try:
         check_id(below)
     except BadSubject as error:
-        raise IdUnfit(problem=error) from error
+        raise IdUnfit(problem=f"{below!r} can be no id: {error}") from None
 
 
 def natural(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:

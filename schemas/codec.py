@@ -51,21 +51,23 @@ class Values:
 
     def __init__(self) -> None:
         self._unpacker = msgpack.Unpacker(timestamp=0)
-        self._fed = 0
+        self._fed = self._read = 0
 
     def feed(self, piece: bytes) -> Iterator[Any]:
         """Those that are complete by now."""
         try:
             self._unpacker.feed(piece)
             self._fed += len(piece)
-            yield from self._unpacker
+            for value in self._unpacker:
+                self._read = self._unpacker.tell()
+                yield value
         except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:
-            raise Undecodable(f"msgpack: {error or type(error).__name__} after byte {self._unpacker.tell()}") from error
+            raise Undecodable(f"msgpack: {error or type(error).__name__} after byte {self._read}") from error
 
     def end(self) -> None:
         """Nothing more will come."""
-        if self._fed > self._unpacker.tell():
-            raise Undecodable(f"msgpack: cut off inside a value after byte {self._unpacker.tell()}")
+        if self._fed > self._read:
+            raise Undecodable(f"msgpack: cut off inside a value after byte {self._read}")
 
 
 def _format_of(body: bytes) -> str:

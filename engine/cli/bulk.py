@@ -28,7 +28,8 @@ Show = Callable[[Sent], None]
 async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, as_json: bool) -> int:
     """Publish a log of events; raises `BadEventFile` naming the place, before anything is sent where it is a file."""
     async with Client.open(settings) as client:
-        judge = Judge(str(file), Subjects(settings.prefix), None if force else client.kinds)
+        name = "standard input" if str(file) == "-" else str(file)
+        judge = Judge(name, Subjects(settings.prefix), None if force else client.kinds)
         total = None
         if file.is_file():  # noqa: ASYNC240  # nothing else runs yet
             total = sum(1 for _ in map(judge.check, eventfile.read(file)))
@@ -44,7 +45,7 @@ async def publish_file(settings: Settings, file: Path, window: int, *, force: bo
                 events = judge.live(file) if total is None else (placed.body for placed in eventfile.read(file))
                 await client.publish_many(events, window=window, check=False, progress=progress)
         except PhaselineError:
-            talk.say(summary(sent, "until then"))
+            talk.say(f"stopped there; before that {summary(sent)}")
             raise
         if as_json:
             looks.show_json(sent._asdict())
@@ -66,16 +67,13 @@ class Judge:
             outgoing.pack(self.subjects, placed.body, self.kinds)
         except EventRefused as error:
             problem = f"{error.reason}: {error.message}"
-            raise BadEventFile(name=self.name, place=placed.place, problem=problem) from error
+            raise BadEventFile(name=self.name, place=placed.place, problem=problem) from None
         return placed.body
 
     async def live(self, file: Path) -> AsyncIterator[dict[str, Any]]:
         """What comes through standard input, or a pipe that has a name."""
-        if str(file) == "-":
-            source, name = sys.stdin.buffer, "standard input"
-        else:
-            source, name = _opened(file), str(file)
-        async for placed in eventfile.read_live(source.fileno(), name):
+        source = sys.stdin.buffer if str(file) == "-" else _opened(file)
+        async for placed in eventfile.read_live(source.fileno(), self.name):
             yield self.check(placed)
 
 
@@ -83,13 +81,15 @@ def _opened(file: Path) -> Any:
     try:
         return file.open("rb", buffering=0)
     except OSError as error:
-        raise BadEventFile(name=file, place="the file", problem=error.strerror) from error
+        raise BadEventFile(name=file, place="beginning", problem=error.strerror) from error
 
 
-def summary(sent: Sent, when: str = "") -> str:
+def summary(sent: Sent) -> str:
     """`59 events stored, 3 were there already`."""
-    already = f", {sent.duplicates:,} were there already" if sent.duplicates else ""
-    return f"{sent.stored:,} events stored{already}{f' {when}' if when else ''}"
+    already = (
+        f", {sent.duplicates:,} {'was' if sent.duplicates == 1 else 'were'} there already" if sent.duplicates else ""
+    )
+    return f"{sent.stored:,} event{'' if sent.stored == 1 else 's'} stored{already}"
 
 
 @contextmanager

@@ -55,8 +55,8 @@ def say_error(error: BaseException, *, verbose: bool) -> None:
     say(f"{styled('error:', 'red')} {message}")
     cause = error.__cause__
     while cause is not None:
-        said, text = message, str(cause) or type(cause).__name__
-        if text not in said:
+        text = (cause.strerror if isinstance(cause, OSError) else "") or str(cause) or type(cause).__name__
+        if text not in message:
             say(f"  because {text}")
             message += text
         cause = cause.__cause__
