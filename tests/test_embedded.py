@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from phaseline.engine import embedded
 from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
 from phaseline.engine.settings import Settings
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.asyncio
 PARENT = """
 import asyncio, sys
 from pathlib import Path
+from phaseline.engine import embedded
 from phaseline.engine.embedded import EmbeddedServer
 async def main():
     async with EmbeddedServer(Path(sys.argv[1])) as server:
