@@ -14,6 +14,7 @@ from typing import Any, ClassVar, ParamSpec
 import click
 
 from phaseline.engine.cli import talk
+from phaseline.engine.cli.pages import Shared
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import Settings, from_words
 
@@ -39,14 +40,22 @@ def option(name: str) -> Callable[[Function], Function]:
     words, type_, default = SHARED[name]
     flag, twin = f"--{name.replace('_', '-')}", f"PHASELINE_{name.upper()}"
     return click.option(
-        flag, name, type=type_, default=default, envvar=twin, help=words, show_envvar=True, show_default=True
+        flag,
+        name,
+        cls=Shared,
+        type=type_,
+        default=default,
+        envvar=twin,
+        help=words,
+        show_envvar=True,
+        show_default=True,
     )
 
 
 def verbose(function: Function) -> Function:
     """`-v`, and errors told in one line. For commands without a connection."""
     flag = click.option(
-        "-v", "--verbose", is_flag=True, envvar="PHASELINE_VERBOSE", show_envvar=True,
+        "-v", "--verbose", cls=Shared, is_flag=True, envvar="PHASELINE_VERBOSE", show_envvar=True,
         help="Show what goes on, and tracebacks.",
     )  # fmt: skip
 

@@ -9,6 +9,10 @@ from typing import Any
 import click
 
 
+class Shared(click.Option):
+    """An option of the connection, which all commands that have one share."""
+
+
 class Page(click.Command):
     """A command with examples, whose help keeps what it shares with others apart from its own options.
 
@@ -29,11 +33,11 @@ class Page(click.Command):
 
     def own(self, ctx: click.Context) -> list[tuple[str, str]]:
         """Its own options and what they do."""
-        return _records(ctx, [p for p in self.get_params(ctx) if not _is_shared(p)])
+        return _records(ctx, [p for p in self.get_params(ctx) if not isinstance(p, Shared)])
 
     def shared(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """The options it shares with other commands, which are those with a twin `PHASELINE_` in the environment."""
-        return _records(ctx, [p for p in self.get_params(ctx) if _is_shared(p)])
+        """The options it shares with other commands."""
+        return _records(ctx, [p for p in self.get_params(ctx) if isinstance(p, Shared)])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The examples, and what click puts there."""
@@ -43,10 +47,6 @@ class Page(click.Command):
                 for line, word in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{f'{line:<{width}}  {word}' if word else line}\n")
         super().format_epilog(ctx, formatter)
-
-
-def _is_shared(parameter: click.Parameter) -> bool:
-    return str(parameter.envvar).startswith("PHASELINE_") and parameter.name != "lang"
 
 
 def _records(ctx: click.Context, parameters: Sequence[click.Parameter]) -> list[tuple[str, str]]:
