@@ -73,7 +73,7 @@ def _triggers(table: Table) -> Iterator[str]:
     for trigger in dict.fromkeys(listed):
         if trigger not in table.triggers:
             yield f"trigger {trigger} has no row: add one, or take it out of the list"
-    for trigger in set(table.intents).intersection(table.derived):
+    for trigger in filter(table.derived.__contains__, table.intents):
         yield f"{trigger} is asked from outside and fired by the engine: list it in `intents` or in `derived`, not both"
     for trigger in table.triggers:
         if sum(row.trigger == trigger and row.to == NAMED for facet in table.facets for row in facet.rows) > 1:
@@ -100,7 +100,7 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         where = f"{facet.name}, row {number} ({row.trigger})"
         yield from (f"{where}: {problem}" for problem in _start(row, phases, pairs))
         yield from (f"{where}: {problem}" for problem in _row(facet, row, phases, pairs))
-        for name in set(row.given).difference(_fields(table, row.trigger)):
+        for name in sorted(set(row.given).difference(_fields(table, row.trigger))):
             yield f"{where}: it depends on data.{name}: add that field to `fields`, or correct the name"
     for view in facet.views:
         yield from (f"{facet.name}, view {view.to}: {problem}" for problem in _view(facet, view, phases, pairs))
@@ -127,7 +127,10 @@ def _start(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     for at in (at for start in row.start for at in starts_of(start, phases)):
         if at.phase not in phases or (at.base or at.phase) not in phases:
             unknown = at.phase if at.phase not in phases else at.base
-            yield f"it starts from {unknown}, which is unknown: add a label for it, or correct the name"
+            if unknown == DELETED:
+                yield f"it starts from {DELETED}, to which no row leads: add one, or take it out"
+            else:
+                yield f"it starts from {unknown}, which is unknown: add a label for it, or correct the name"
     for condition in dict.fromkeys(
         c for start in row.start for at in starts_of(start, phases) for c in (at.has, *at.lacks)
     ):

@@ -114,8 +114,9 @@ def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
         if predicate.facet >= len(facets):
             yield f"`{predicate.text()}`: {predicate.kind} has only {len(facets)} facet(s)"
             return
-        for phase in set(predicate.phases).difference(phases_of(facets[predicate.facet])):
-            yield f"`{predicate.text()}`: {predicate.kind} has no phase {phase}: correct the name"
+        for phase in predicate.phases:
+            if phase not in phases_of(facets[predicate.facet]):
+                yield f"`{predicate.text()}`: {predicate.kind} has no phase {phase}: correct the name"
 
 
 def _fired(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
@@ -160,7 +161,7 @@ def _mirrors(table: Table) -> Iterator[str]:
     try:
         TopologicalSorter(looks).prepare()
     except CycleError as error:
-        circle = " -> ".join(table.facets[index].name for index in error.args[1])
+        circle = " -> ".join(table.facets[index].name for index in reversed(error.args[1]))
         yield f"its views look at what they show themselves ({circle}): look at the base (base=True)"
 
 
@@ -174,20 +175,20 @@ def _swayed(seen: Above, above: Facet, other: View) -> bool:
 
 
 def _cascades_end(named: Mapping[str, Table]) -> None:
-    graph: dict[str, set[str]] = {}
+    graph: dict[str, dict[str, None]] = {}
     for table in named.values():
         for fired in table.fired:
             for on in fired.on or _entering(table, fired.into):
                 for kind in fired.at:
-                    graph.setdefault(f"{table.kind}.{on}", set()).add(f"{kind}.{fired.trigger}")
+                    graph.setdefault(f"{table.kind}.{on}", {})[f"{kind}.{fired.trigger}"] = None
         for reached in table.reached:
             if isinstance(reached.when, Some | Every):
                 for trigger in named[reached.when.kind].triggers:
-                    graph.setdefault(f"{reached.when.kind}.{trigger}", set()).add(f"{table.kind}.{reached.trigger}")
+                    graph.setdefault(f"{reached.when.kind}.{trigger}", {})[f"{table.kind}.{reached.trigger}"] = None
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        circle = " -> ".join(error.args[1])
+        circle = " -> ".join(reversed(error.args[1]))
         raise WrongTable(
             error.args[1][0].split(".")[0], [f"its cascades circle: {circle}: drop one of them"]
         ) from error
