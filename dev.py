@@ -17,19 +17,23 @@ VENV = ROOT / ".venv"
 STAMP = VENV / "installed"
 OLDEST = (3, 11)
 
-LINT = (
+LINT = [
     ["ruff", "check", "."],
     ["ruff", "format", "--check", "."],
     ["mypy"],
     ["lint-imports"],
-)
-COMMANDS = {
-    "demo": (("",), ["phaseline", "demo"]),
-    "test": (("dev",), ["pytest"]),
-    "check": (("dev",), []),
-    "prove": (("dev",), ["pytest", "-m", "slow"]),
-    "bench": (("dev",), ["python", "-m", "benchmarks"]),
-    "generate": (("dev",), ["python", "-m", "phaseline.engine.generate"]),
+]
+COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
+    #         extras, programs; further words go to the last one
+    "demo": ("", [["phaseline", "demo"]]),
+    "test": ("dev", [*LINT, ["pytest"]]),
+    "check": ("dev", LINT),
+    "prove": ("dev", [["pytest", "-m", "slow"]]),
+    "bench": ("dev", [["python", "-m", "benchmarks"]]),
+    "generate": (
+        "dev",
+        [["python", "-m", "phaseline.machines.generate"], ["python", "-m", "phaseline.engine.cli.reference"]],
+    ),
 }
 
 
@@ -82,19 +86,16 @@ def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in COMMANDS:
         fail(f"say one of {', '.join(COMMANDS)}")
     os.environ.pop("PYTHONPATH", None)
-    (extras,), command = COMMANDS[arguments[0]]
+    extras, programs = COMMANDS[arguments[0]]
     install(extras)
-    if arguments[0] in ("test", "check"):
-        for step in LINT:
+    *before, last = programs
+    for step in (*before, [*last, *arguments[1:]]):
+        if extras:
             say(" ".join(step))
-            if code := run(step):
-                say(f"failed: {' '.join(step)}")
-                return code
-    if not command:
-        return 0
-    if extras:
-        say(" ".join(command))
-    return run([*command, *arguments[1:]])
+        if code := run(step):
+            say(f"failed: {' '.join(step)}")
+            return code
+    return 0
 
 
 if __name__ == "__main__":

@@ -16,6 +16,10 @@ from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejectio
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
 
 
+MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
+"""The whole numbers that msgpack can hold."""
+
+
 class Arrival(msgspec.Struct, frozen=True, gc=False):
     """An event that is well formed. `time`: the stream's, ns."""
 
@@ -145,5 +149,7 @@ def _check_value(field: Field, value: object) -> None:
         raise Invalid(f"data.{field.name} must be {field.type.__name__}, found {type(value).__name__}")
     if field.options and value not in field.options:
         raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}")
+    if isinstance(value, int) and not MIN_WHOLE <= value <= MAX_WHOLE:
+        raise Invalid(f"data.{field.name} must have at most 64 bits")
     if isinstance(value, str) and len(value) > MAX_TEXT:
         raise Invalid(f"data.{field.name} is longer than {MAX_TEXT} characters")

@@ -4,10 +4,18 @@ Belongs here: a single event and its receipt; sending a refused one again. Does 
 came of it (`outcomes`).
 """
 
-import asyncio
+import time
 from typing import NamedTuple
 
-from phaseline.engine.errors import ConnectionLost, EventGone, NoAnswer, NoSuchStream, NotRejected, Unconfirmed
+from phaseline.engine.errors import (
+    ConnectionLost,
+    EventGone,
+    NatsUnreachable,
+    NoAnswer,
+    NoSuchStream,
+    NotRejected,
+    Unconfirmed,
+)
 from phaseline.engine.outgoing import Outgoing
 from phaseline.engine.queries import event_at, record_at
 from phaseline.engine.streams import Layout
@@ -27,23 +35,25 @@ class Receipt(NamedTuple):
 
 
 async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
-    """Store one event. Raises `Unconfirmed` when after `timeout` seconds that is still not certain, or as `Wire` does."""
+    """Store one event; sends it again when the connection breaks, for `timeout` seconds.
+
+    Raises `NatsUnreachable` where it never was sent, `Unconfirmed` where it may or may not be stored, or as `Wire` does.
+    """
     again = False
-    try:
-        async with asyncio.timeout(timeout):
-            while True:
-                try:
-                    ack = await wire.publish_acked(message.subject, message.body, {MESSAGE_ID: message.message_id})
-                except ConnectionLost:
-                    again = True
-                else:
-                    return Receipt(ack.seq, ack.duplicate and not again, message.event, message.source)
-    except NoSuchStream:
-        raise
-    except (NoAnswer, TimeoutError) as error:
-        if isinstance(error, NoAnswer) and not again and not wire.connected:
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            ack = await wire.publish_acked(message.subject, message.body, {MESSAGE_ID: message.message_id})
+        except NoSuchStream:
             raise
-        raise Unconfirmed(event=message.event, source=message.source) from error
+        except NoAnswer as error:
+            if isinstance(error, NatsUnreachable) and not again:
+                raise
+            if not isinstance(error, ConnectionLost) or time.monotonic() > deadline:
+                raise Unconfirmed(event=message.event, source=message.source) from error
+            again = True
+        else:
+            return Receipt(ack.seq, ack.duplicate and not again, message.event, message.source)
 
 
 async def resend(wire: Wire, layout: Layout, sequence: int, timeout: float) -> Receipt:

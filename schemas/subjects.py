@@ -14,6 +14,9 @@ MAX_TOKEN = 253
 MAX_ID = 1024
 """Bytes a whole id may have: a subject must fit the server's control line (4,096 bytes)."""
 
+_LONGEST = 9
+"""Bytes that one character may become: a blank of three, each percent-encoded."""
+
 _FORBIDDEN = re.compile(r"[.*>%\s]")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -60,7 +63,7 @@ def check_token(name: str) -> None:
         raise BadSubject(f"part {name!r} of an id holds a slash, which separates parts")
     if _CONTROL.search(name):
         raise BadSubject(f"part {name!r} of an id holds a control character")
-    if len(name) * 4 > MAX_TOKEN and len(quote(name).encode()) > MAX_TOKEN:
+    if len(name) * _LONGEST > MAX_TOKEN and len(quote(name).encode()) > MAX_TOKEN:
         raise BadSubject(f"part {name[:32]!r}... of an id is longer than {MAX_TOKEN} bytes")
 
 
@@ -119,10 +122,11 @@ class Subjects:
             raise BadSubject("the subject must be <prefix>.events.<root>.<kind>.<trigger>[.<rest of id>]")
         root, kind, trigger, *parts = tokens
         parts.insert(0, root)
-        if len(inbox_subject) > MAX_TOKEN or ".." in inbox_subject or not _PLAIN.match(inbox_subject):
+        hollow = ".." in inbox_subject or inbox_subject[-1] == "."
+        if hollow or len(inbox_subject) > MAX_TOKEN or not _PLAIN.match(inbox_subject):
             parts = [unquote(part) for part in parts]
         entity_id = "/".join(parts)
-        if len(entity_id) > MAX_ID:
+        if len(entity_id) * 4 > MAX_ID:
             check_id(entity_id)
         return Address(kind, trigger, entity_id)
 

@@ -3,16 +3,26 @@
 Belongs here: fixtures of several test files. Does not: fakes of anything.
 """
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from hypothesis import settings as hypothesis_settings
 
+from phaseline.engine.client import Client
 from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
+from phaseline.engine.worker import Worker
+from phaseline.machines.kinds import Kinds
+
+hypothesis_settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+hypothesis_settings.register_profile("slow", deadline=None, max_examples=2000)
+hypothesis_settings.load_profile("ci")  # the same examples each time; `--hypothesis-profile slow` looks further
 
 _serial = itertools.count(1)
 
@@ -34,6 +44,26 @@ def settings(server: EmbeddedServer) -> Settings:
 async def wire(settings: Settings) -> AsyncIterator[Wire]:
     """A connection to the shared server."""
     async with Wire.open(settings, name="test") as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture
+async def working(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
+    """An installation of the test's own with a worker that works."""
+    settings = replace(settings, partitions=2)
+    stop = asyncio.Event()
+    worker = Worker(wire, settings, Kinds())
+    running = asyncio.create_task(worker.run(stop))
+    await worker.ready.wait()
+    yield settings
+    stop.set()
+    await running
+
+
+@pytest_asyncio.fixture
+async def client(working: Settings) -> AsyncIterator[Client]:
+    """A client of that installation."""
+    async with Client.open(working, source="/test", kinds=Kinds()) as opened:
         yield opened
 
 

@@ -207,6 +207,7 @@ async def test_nothing_random_stops_a_worker(wire: Wire, layout: Layout, count: 
     script = [event for n, one in enumerate(good) for event in (*bad[n * step : (n + 1) * step], one)]
     await publish(wire, script)
     found = await rejections(wire, layout, sent=len(script))
+    assert len(found) == len(script) - len(good)
     assert await assert_log_is_the_fold(wire, layout, KINDS) >= len(found) + len(good)
     state = await stored(wire, layout.state, [f"{layout.prefix}.state.*.node.good.>"])
     assert [codec.decode(m.data)["data"]["to"]["state"] for m in state] == ["Running"] * 10
