@@ -15,7 +15,6 @@ from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
 
-
 MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
 """The whole numbers that msgpack can hold."""
 
