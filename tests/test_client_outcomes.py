@@ -1,0 +1,99 @@
+"""Waiting for what comes of an event: all its records, however many, or the word that there are none."""
+
+import pytest
+
+from phaseline.engine.client import Client
+from phaseline.engine.errors import EventGone, Undecided
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import provision
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas.records import State
+
+
+async def test_transitions_come_with_what_they_set_off(client: Client) -> None:
+    created = await client.publish_and_wait("cluster", "create", "c1")
+    assert [(t.before, t.after) for t in created.transitions] == [(None, State("Creating", ("Progressing",)))]
+    await client.publish_and_wait("cluster", "created", "c1")
+    pool = await client.publish_and_wait("node_pool", "create", "c1/p")
+    assert [(t.entity.kind, t.after.phase, t.cause.by) for t in pool.transitions] == [
+        ("node_pool", "Creating", "event"),
+        ("cluster", "Updating", "tally"),
+    ]
+    assert pool.effect == "transitions"
+    assert [logged.wire["data"]["kind"] for logged in pool.records] == ["node_pool", "cluster"]
+    assert (await client.record(pool.records[0].sequence)) == pool.records[0]
+
+
+async def test_a_rejection_says_what_would_be_legal(client: Client) -> None:
+    await client.publish_and_wait("cluster", "create", "c1")
+    outcome = await client.publish_and_wait("cluster", "delete", "c1")
+    assert outcome.effect == "rejection"
+    assert outcome.transitions == ()
+    assert outcome.rejection is not None
+    assert (outcome.rejection.reason, "created" in outcome.rejection.legal) == ("illegal", True)
+
+
+@pytest.mark.parametrize("sequence", [None, 5])
+async def test_what_is_so_already_has_no_effect(client: Client, sequence: int | None) -> None:
+    await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    details = {} if sequence is None else {"sequence": sequence}
+    outcome = await client.publish_and_wait("cluster", "created", "c1", **details)  # type: ignore[arg-type]
+    assert (outcome.effect, outcome.records, outcome.rejection) == ("none", (), None)
+    again = await client.publish_and_wait("cluster", "error", "c1", **details)  # type: ignore[arg-type]
+    assert again.effect == ("transitions" if sequence is None else "none")
+
+
+async def test_a_duplicate_tells_what_came_of_the_first(client: Client) -> None:
+    first = await client.publish_and_wait("cluster", "create", "c1", event_id="e1")
+    await client.publish_and_wait("cluster", "created", "c1")
+    again = await client.publish_and_wait("cluster", "create", "c1", event_id="e1")
+    assert again.receipt.duplicate
+    assert again.records == first.records
+    assert (await client.outcome(first.receipt)).records == first.records
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        (("clus ter", "create", "c1"), "unknown_kind"),
+        (("cluster", "crate", "c1"), "unknown_trigger"),
+        (("cluster", "create", "c1/x"), "invalid"),
+        (("node", "owner_gone", "c1/p/" + "n" * 200), "derived"),
+        (("node", "create", "r" * 200 + "/p/n"), "unknown_parent"),
+    ],
+)
+async def test_nonsense_is_followed_to_its_rejection(client: Client, event: tuple[str, str, str], reason: str) -> None:
+    outcome = await client.publish_and_wait(*event, check=False)
+    assert outcome.rejection is not None
+    assert outcome.rejection.reason == reason
+
+
+async def test_a_cascade_larger_than_a_batch_comes_whole(client: Client) -> None:
+    nodes = 1_100
+    await client.publish("cluster", "adopt", "c1", {"phase": "Running"})
+    await client.publish_many(
+        {
+            "specversion": "1.0", "id": str(n), "source": "/x", "type": "node.adopt", "subject": f"node/c1/p/n{n}",
+            "data": {"phase": "Running"},
+        }
+        for n in range(nodes)
+    )  # fmt: skip
+    outcome = await client.publish_and_wait("cluster", "delete", "c1", timeout=30)
+    assert {t.cause.by for t in outcome.transitions} == {"event", "cascade"}
+    assert len(outcome.transitions) == nodes + 2
+    assert {t.after.phase for t in outcome.transitions} == {"Deleting"}
+
+
+async def test_without_a_worker_nothing_is_decided(wire: Wire, settings: Settings) -> None:
+    await provision(wire, settings)
+    client = Client(wire, settings, Kinds(), "/test")
+    with pytest.raises(Undecided, match=r"event 1 is stored, but no worker decided it within 0\.2 s"):
+        await client.publish_and_wait("cluster", "create", "c1", timeout=0.2)
+
+
+async def test_an_event_that_is_gone_has_no_outcome(client: Client, wire: Wire) -> None:
+    first = await client.publish_and_wait("cluster", "create", "c1")
+    await wire.api(f"STREAM.PURGE.{(await client.layout()).events}")
+    with pytest.raises(EventGone, match="event 1 "):
+        await client.outcome(first.receipt)
