@@ -24,6 +24,15 @@ T = TypeVar("T")
 SUBJECTS = Subjects("pl")
 SECOND = 1_000_000_000
 
+WHOLE = st.integers(-(2**63), 2**64 - 1)
+VALUES = st.recursive(
+    st.none() | st.booleans() | WHOLE | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+MAPS = st.dictionaries(st.text(max_size=8), VALUES, max_size=20)
+"""Data of any sort that both msgpack and JSON can hold."""
+
 _calm = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 EFFORTS = {
     "ci": settings(max_examples=120, derandomize=True, database=None, **_calm),  # type: ignore[arg-type]  # mixed values
