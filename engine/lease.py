@@ -35,19 +35,29 @@ class Leases:
         self._seconds = settings.lease
         self._ttl = f"{round(settings.lease)}s"
         self.held: dict[int, int] = {}
+        self._waits = False
 
     async def run(self, stop: asyncio.Event, gained: Change, lost: Change) -> None:
         """Keep an even share until `stop`: `gained` and `lost` are awaited for each partition that comes or goes."""
         while not stop.is_set():
             try:
                 await self._tick(gained, lost)
+                self._answered(None)
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-                log.warning("lease_wait", worker=self._worker, why=str(error))
+                self._answered(error)
             try:
                 async with asyncio.timeout(self._seconds / TICKS):
                     await stop.wait()
             except TimeoutError:
                 continue
+
+    def _answered(self, error: Exception | None) -> None:
+        """Say once that leases cannot be renewed, and once that they can again."""
+        if error is not None and not self._waits:
+            log.warning("lease_wait", worker=self._worker, why=str(error))
+        elif error is None and self._waits:
+            log.info("lease_back", worker=self._worker)
+        self._waits = error is not None
 
     async def _tick(self, gained: Change, lost: Change) -> None:
         await self._write(self._key_of_worker, None)

@@ -25,6 +25,8 @@ from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 
 LOAD = 5_000
+SLOW = 10.0
+"""Seconds without a message after which a take-over says what it waits for."""
 
 log = structlog.get_logger(__name__)
 
@@ -78,7 +80,10 @@ async def load(wire: Wire, layout: Layout, kinds: Kinds, partition: int, epoch: 
     own = f"{subjects.prefix}.state.{partition}.checkpoint"
     async with Reader(wire, layout.state, [f"{subjects.prefix}.state.{partition}.>"], start="first") as reader:
         while True:
-            for stored in await reader.take(LOAD):
+            found = await reader.take(LOAD, SLOW)
+            if not found:
+                log.warning("state_copy_behind", partition=partition, waiting_for_epoch=epoch)
+            for stored in found:
                 if stored.subject == own:
                     if checkpoint.decode(stored.data).epoch >= epoch:
                         return tree, highest

@@ -8,7 +8,6 @@ import asyncio
 import os
 import secrets
 import socket
-from contextlib import suppress
 from dataclasses import asdict
 
 import structlog
@@ -25,6 +24,8 @@ from phaseline.machines.kinds import Kinds
 MINIMUM_SERVER = (2, 14)
 REPORT = 60.0
 """Seconds between two lines that say what was done."""
+DRAIN = 10.0
+"""Seconds a partition gets to finish the commit under way. Cutting it off is safe: the next owner fences it."""
 BREATH = 1.0
 """Seconds before a partition that failed is offered to the workers again."""
 
@@ -81,8 +82,13 @@ class Worker:
         if number in self.owned:
             _, stop, task = self.owned[number]
             stop.set()
-            with suppress(asyncio.CancelledError):
-                await task
+            await asyncio.wait({task}, timeout=DRAIN)
+            if not task.done():
+                log.warning(
+                    "partition_cut_off", partition=number, worker=self.name, why=f"it did not stop in {DRAIN:g} s"
+                )
+                task.cancel()
+                await asyncio.wait({task})
 
     async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases) -> None:
         number = partition.number

@@ -37,7 +37,7 @@ class WorkerProcess:
 
     @classmethod
     async def start(cls, settings: Settings, *arguments: str) -> "WorkerProcess":
-        command = ["-m", "tests.worker_process", settings.nats[0], settings.prefix, *arguments]
+        command = ["-m", "tests.worker_process", ",".join(settings.nats), settings.prefix, *arguments]
         environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
         process = await asyncio.create_subprocess_exec(
             sys.executable, *command, cwd=ROOT, env=environment, stderr=asyncio.subprocess.PIPE

@@ -32,7 +32,7 @@ async def alone(settings: Settings, partition: int) -> None:
 async def main() -> None:
     """As the arguments say."""
     url, prefix, *partition = sys.argv[1:]
-    settings = Settings(nats=(url,), prefix=prefix, lease=1.0)
+    settings = Settings(nats=tuple(url.split(",")), prefix=prefix, lease=1.0)
     if partition:
         await alone(settings, int(partition[0]))
     else:
