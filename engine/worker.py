@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 import structlog
 
-from phaseline.engine.errors import Fenced, KindMissing, PhaselineError
+from phaseline.engine.errors import ApiFailed, Fenced, KindMissing, NatsUnreachable, NoAnswer, PhaselineError
 from phaseline.engine.fold import Counts
 from phaseline.engine.lease import Leases
 from phaseline.engine.partition import Partition
@@ -22,6 +22,7 @@ from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 
 MINIMUM_SERVER = (2, 14)
+UNAVAILABLE = 503
 REPORT = 60.0
 """Seconds between two lines that say what was done."""
 DRAIN = 10.0
@@ -54,7 +55,9 @@ class Worker:
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`; then finish the commits under way and give the partitions back."""
         self.wire.require(*MINIMUM_SERVER)
-        layout = await provision(self.wire, self.settings)
+        layout = await self._provisioned(stop)
+        if layout is None:
+            return
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
         leases = Leases(self.wire, self.settings, layout, self.name)
         reporting = asyncio.create_task(self._report())
@@ -66,6 +69,21 @@ class Worker:
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
             await leases.release_all()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
+
+    async def _provisioned(self, stop: asyncio.Event) -> Layout | None:
+        """The streams, made where they are absent; servers that are away or electing a leader are waited for."""
+        waits = False
+        while not stop.is_set():
+            try:
+                return await provision(self.wire, self.settings)
+            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                if isinstance(error, ApiFailed) and error.code != UNAVAILABLE:
+                    raise
+                if not waits:
+                    log.warning("worker_waits", worker=self.name, why=str(error))
+                waits = True
+                await asyncio.sleep(BREATH)
+        return None
 
     def counts(self) -> Counts:
         """What became of all events this worker has seen."""
