@@ -3,15 +3,14 @@
 Belongs here: laws over a history of any family of kinds. Does not: making histories (`worlds`), one family's own rules.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections import Counter, defaultdict
+from typing import Any
 
 from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree, evolve
-from phaseline.machines.table import View
 from phaseline.schemas import codec, forms
-from phaseline.schemas.records import Entity, Facet, Record, Rejection, State, Transition
+from phaseline.schemas.records import Entity, Record, Rejection, Transition
+from tests.anew import Anew
 from tests.worlds import History, Step, play
 
 
@@ -162,70 +161,6 @@ def outlook(tree: Tree) -> dict[tuple[str, str], tuple[Any, ...]]:
     }
 
 
-class Standing(NamedTuple):
-    facets: Sequence[Facet]
-    attributes: Mapping[str, Any]
-
-
-class Anew:
-    """States computed from nothing but bases and attributes: every view of everything, over and over till none changes."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.kinds = tree.kinds
-        self.bases = {
-            (kind, entity_id): (tuple(f.base for f in entity.facets), entity.attributes)
-            for kind, found in tree.entities.items()
-            for entity_id, entity in found.items()
-        }
-        self.states = {key: list(bases) for key, (bases, _) in self.bases.items()}
-        rounds = 0
-        while self._round():
-            rounds += 1
-            assert rounds <= len(self.states) + 2, "the views do not settle"
-
-    def above(self, entity_id: str, kind: str) -> Standing | None:
-        key = (kind, "/".join(entity_id.split("/")[: len(self.kinds[kind].table.id)]))
-        if key not in self.bases:
-            return None
-        bases, attributes = self.bases[key]
-        return Standing([Facet(b, s, 0) for b, s in zip(bases, self.states[key], strict=True)], attributes)
-
-    def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
-        assert entity_id.count("/") + 1 == self.kinds[kind].arity
-        counts: dict[str, int] = defaultdict(int)
-        for (of, found), states in self.states.items():
-            if of == below and found.startswith(f"{entity_id}/") and states[facet].phase != "Absent":
-                counts[states[facet].phase] += 1
-        return counts
-
-    def _round(self) -> bool:
-        changed = False
-        for (kind, entity_id), (bases, _) in self.bases.items():
-            for index, facet in enumerate(self.kinds[kind].table.facets):
-                found = self._seen(facet.views, bases[index], entity_id)
-                changed = changed or found != self.states[kind, entity_id][index]
-                self.states[kind, entity_id][index] = found
-        return changed
-
-    def _seen(self, views: tuple[View, ...], base: State, entity_id: str) -> State:
-        for view in views:
-            covers = (not view.base or base.phase in view.base) and base.phase not in (
-                *view.unless,
-                "Absent",
-                "Deleted",
-            )
-            if covers and all(seen.holds(self, entity_id) for seen in view.while_):
-                kept = [c for c in base.conditions if c != "Ok"] if view.keeps and base.phase == view.to else []
-                return State(
-                    view.to, (*kept, view.because) if view.because else tuple(kept) or (self._own(views, view),)
-                )
-        return base
-
-    def _own(self, views: tuple[View, ...], view: View) -> str:
-        facet = next(f for kind in self.kinds.values() for f in kind.table.facets if f.views is views)
-        return next(label.condition for label in facet.labels if label.phase == view.to)
-
-
 def states_and_tallies_follow_from_the_bases(history: History) -> None:
     """After every few events, whatever order they came in."""
     again = History(history.kinds)
@@ -239,6 +174,12 @@ def follow_from_the_bases(tree: Tree) -> None:
     anew = Anew(tree)
     live = {(k, i): [f.state for f in e.facets] for k, found in tree.entities.items() for i, e in found.items()}
     assert live == anew.states
+    for kind in tree.kinds.values():
+        parents = ["/".join(found.split("/")[: kind.parent_arity]) for found in tree.entities[kind.name] if kind.parent]
+        assert {of: len(ids) for of, ids in tree.below[kind.name].items()} == Counter(parents)
+        assert {i for ids in tree.below[kind.name].values() for i in ids} == set(
+            tree.entities[kind.name] if parents else ()
+        )
     for (of, below, facet), counts in tree.tallies.items():
         for entity_id in tree.entities[of]:
             assert counts.get(entity_id, {}) == anew.tally(entity_id, of, below, facet)

@@ -156,6 +156,7 @@ FRUIT = Table(
             ),
             views=(
                 View("Held", (Above("row", ("Closed",), base=True),), base=("Green", "Ripe")),
+                View("Sick", (Above("row", ("Stump",), base=True),), because="Frost", base=("Green", "Sick")),
             ),
         ),
         Facet(

@@ -1,0 +1,76 @@
+"""States and tallies computed from nothing but bases and attributes, the slow and obvious way.
+
+Belongs here: that computation, for any kinds. Does not: what it is compared with (`laws`).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from phaseline.engine.tree import Tree
+from phaseline.machines.table import View
+from phaseline.schemas.records import Facet, State
+
+
+class Standing(NamedTuple):
+    facets: Sequence[Facet]
+    attributes: Mapping[str, Any]
+
+
+class Anew:
+    """States computed from nothing but bases and attributes: every view of everything, over and over till none changes."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.kinds = tree.kinds
+        self.bases = {
+            (kind, entity_id): (tuple(f.base for f in entity.facets), entity.attributes)
+            for kind, found in tree.entities.items()
+            for entity_id, entity in found.items()
+        }
+        self.states = {key: list(bases) for key, (bases, _) in self.bases.items()}
+        rounds = 0
+        while self._round():
+            rounds += 1
+            assert rounds <= len(self.states) + 2, "the views do not settle"
+
+    def above(self, entity_id: str, kind: str) -> Standing | None:
+        key = (kind, "/".join(entity_id.split("/")[: len(self.kinds[kind].table.id)]))
+        if key not in self.bases:
+            return None
+        bases, attributes = self.bases[key]
+        return Standing([Facet(b, s, 0) for b, s in zip(bases, self.states[key], strict=True)], attributes)
+
+    def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
+        assert entity_id.count("/") + 1 == self.kinds[kind].arity
+        counts: dict[str, int] = defaultdict(int)
+        for (of, found), states in self.states.items():
+            if of == below and found.startswith(f"{entity_id}/") and states[facet].phase != "Absent":
+                counts[states[facet].phase] += 1
+        return counts
+
+    def _round(self) -> bool:
+        changed = False
+        for (kind, entity_id), (bases, _) in self.bases.items():
+            for index, facet in enumerate(self.kinds[kind].table.facets):
+                found = self._seen(facet.views, bases[index], entity_id)
+                changed = changed or found != self.states[kind, entity_id][index]
+                self.states[kind, entity_id][index] = found
+        return changed
+
+    def _seen(self, views: tuple[View, ...], base: State, entity_id: str) -> State:
+        for view in views:
+            covers = (not view.base or base.phase in view.base) and base.phase not in (
+                *view.unless,
+                "Absent",
+                "Deleted",
+            )
+            if covers and all(seen.holds(self, entity_id) for seen in view.while_):
+                kept = [c for c in base.conditions if c != "Ok"] if view.keeps and base.phase == view.to else []
+                return State(
+                    view.to, (*kept, view.because) if view.because else tuple(kept) or (self._own(views, view),)
+                )
+        return base
+
+    def _own(self, views: tuple[View, ...], view: View) -> str:
+        facet = next(f for kind in self.kinds.values() for f in kind.table.facets if f.views is views)
+        return next(label.condition for label in facet.labels if label.phase == view.to)
