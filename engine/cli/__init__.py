@@ -67,6 +67,7 @@ class Lazy(Page, click.Group):
         "tree": ("states.tree", "Show an entity and all that is under it."),
         "history": ("watching.history", "Show how an entity came to be what it is."),
         "rejections": ("rejections.rejections", "Show what was refused and why; send it again."),
+        "replay": ("replaying.replay", "Fold the events again and compare with the log."),
         "machines": ("machines.machines", "Print the state machines."),
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

@@ -1,0 +1,116 @@
+"""An audit finds the log right where it is, and names what is wrong where somebody tampered with it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.audit import Verdict, audit
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.wire import Wire
+from phaseline.engine.worker import Worker
+from phaseline.machines.kinds import Kinds
+from tests.fleet import Fleet, publish
+from tests.replay import decided, stored
+from tests.test_running import call
+
+KINDS = Kinds()
+EVENTS = 600
+
+
+@pytest_asyncio.fixture
+async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
+    """Some clusters' life, decided; the worker goes on."""
+    settings = replace(settings, partitions=3)
+    stop = asyncio.Event()
+    worker = Worker(wire, settings, KINDS)
+    running = asyncio.create_task(worker.run(stop))
+    await worker.ready.wait()
+    layout = await provision(wire, settings)
+    fleet = Fleet(settings.prefix)
+    await publish(wire, [*fleet.built(6, 4), *fleet.life(EVENTS, 6, 4)])
+    async with asyncio.timeout(30):
+        while not await decided(wire, layout):
+            await asyncio.sleep(0.05)
+    yield layout
+    stop.set()
+    await running
+
+
+async def logged(wire: Wire, layout: Layout, root: str) -> list[int]:
+    """Places in the log of a tree's transitions."""
+    return [m.sequence for m in await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.*.*.*.{root}.>"])]
+
+
+async def test_a_log_that_is_right(wire: Wire, layout: Layout) -> None:
+    folded: list[int] = []
+    verdict = await audit(wire, layout, KINDS, progress=folded.append)
+    assert verdict.holds
+    assert verdict.events == sum(folded) > EVENTS
+    assert (verdict.entities, verdict.undecided, verdict.begins) == (6 * 7, 0, 1)
+
+
+async def test_one_tree_by_itself(wire: Wire, layout: Layout) -> None:
+    verdict = await audit(wire, layout, KINDS, "c3")
+    assert verdict.holds
+    assert verdict.entities == 7
+    assert 0 < verdict.events < EVENTS
+
+
+async def test_a_record_that_is_missing_is_named(wire: Wire, layout: Layout) -> None:
+    place = (await logged(wire, layout, "c2"))[5]
+    await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": place})
+    verdict = await audit(wire, layout, KINDS)
+    (told,) = verdict.divergences.values()
+    assert told.id.startswith("c2/")
+    assert told.found is None
+    assert told.expected is not None
+    assert (await audit(wire, layout, KINDS, "c3")).holds
+
+
+async def test_a_record_nobody_caused_is_named(wire: Wire, layout: Layout) -> None:
+    (copy,) = await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.cluster.phase.Creating.c1"])
+    await wire.publish_acked(copy.subject.replace("Creating", "Failed"), copy.data.replace(b"Creating", b"Faileddd"))
+    verdict = await audit(wire, layout, KINDS)
+    (told,) = verdict.divergences.values()
+    assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
+
+
+async def test_events_that_are_gone_and_events_to_come(wire: Wire, layout: Layout) -> None:
+    await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": 200})
+    verdict = await audit(wire, layout, KINDS)
+    assert verdict.holds, verdict.divergences
+    assert (verdict.begins, verdict.entities) == (200, 6 * 7)
+
+
+async def test_undecided_events_are_left_out(wire: Wire, settings: Settings) -> None:
+    layout = await provision(wire, settings)
+    await publish(wire, list(Fleet(settings.prefix).built(2, 2)))
+    assert await audit(wire, layout, KINDS) == Verdict(undecided=20)
+
+
+async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> None:
+    words = ("replay", "--nats", settings.nats[0], "--prefix", settings.prefix)
+    code, out, said = await call(*words, "--audit")
+    assert (code, said) == (0, "")
+    assert out.endswith("the log is what the events make\n")
+    await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": (await logged(wire, layout, "c2"))[3]})
+    code, out, _ = await call(*words, "--audit", "--json")
+    found = json.loads(out)
+    assert (code, found["holds"], len(found["divergences"])) == (1, False, 1)
+    code, out, _ = await call(*words, "--audit")
+    assert code == 1
+    assert "nothing" in out
+    assert "1 entity differs" in out
+    code, _, said = await call(*words)
+    assert code == 2
+    assert "--audit compares it with the log" in said
+
+
+@pytest.mark.parametrize("root", ["nobody", "c9/p"])
+async def test_a_tree_that_is_not_there(wire: Wire, layout: Layout, root: str) -> None:
+    assert await audit(wire, layout, KINDS, root) == Verdict()
