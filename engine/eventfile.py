@@ -65,7 +65,7 @@ class EventFile:
             return codec.Values()
         if piece[:1] in JSON:
             return None
-        hint = ": a JSON array? Write one event per line instead" if piece[:1] == b"[" else ""
+        hint = ", which may be a JSON array: write one event per line" if piece[:1] == b"[" else ""
         raise self._broken("beginning", f"neither JSON lines nor a msgpack stream of maps, {piece[:8]!r}{hint}")
 
     def _lines(self, piece: bytes) -> Iterator[Placed]:

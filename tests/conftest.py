@@ -19,6 +19,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import Kinds
+from tests.command import Shell
 
 hypothesis_settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 hypothesis_settings.register_profile("slow", deadline=None, max_examples=2000)
@@ -65,6 +66,12 @@ async def client(working: Settings) -> AsyncIterator[Client]:
     """A client of that installation."""
     async with Client.open(working, source="/test", kinds=Kinds()) as opened:
         yield opened
+
+
+@pytest.fixture
+def shell(working: Settings) -> Shell:
+    """The command, for that installation."""
+    return Shell(PHASELINE_NATS=working.nats[0], PHASELINE_PREFIX=working.prefix)
 
 
 @pytest_asyncio.fixture

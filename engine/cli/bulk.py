@@ -45,7 +45,8 @@ async def publish_file(settings: Settings, file: Path, window: int, *, force: bo
                 events = judge.live(file) if total is None else (placed.body for placed in eventfile.read(file))
                 await client.publish_many(events, window=window, check=False, progress=progress)
         except PhaselineError:
-            talk.say(f"stopped there; before that {summary(sent)}")
+            if sum(sent):
+                talk.say(f"stopped there; before that {summary(sent)}")
             raise
         if as_json:
             looks.show_json(sent._asdict())

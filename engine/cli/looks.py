@@ -6,8 +6,10 @@ Belongs here: words and colours. Does not: what is shown where (each command).
 import json
 import re
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -24,29 +26,23 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u206
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 
 
-def console() -> Console:
-    """Standard output: as wide as it must be where it is no terminal."""
-    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False)
+@lru_cache(maxsize=1)
+def _console(file: TextIO) -> Console:
+    """As wide as it must be where it is no terminal."""
+    return Console(file=file, width=None if file.isatty() else WIDE, highlight=False)
 
 
-def show(*parts: Any) -> None:
+def show(part: Any, *, wrap: bool = True) -> None:
     """Print on standard output, without blanks at the ends of lines."""
-    screen = console()
+    screen = _console(sys.stdout)
     with screen.capture() as captured:
-        screen.print(*parts)
-    lines = captured.get().split("\n")
-    sys.stdout.write("\n".join(line.rstrip() for line in lines))
+        screen.print(part, soft_wrap=not wrap)
+    sys.stdout.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
 
 
 def show_line(line: Text) -> None:
-    """One line on standard output, handed on at once."""
-    console().print(line, soft_wrap=True)
-    sys.stdout.flush()
-
-
-def show_json(value: Any) -> None:
-    """One line of JSON, handed on at once; bytes as base64."""
-    sys.stdout.write(codec.encode_json(value).decode() + "\n")
+    """One line on standard output, however long, handed on at once."""
+    show(line, wrap=False)
     sys.stdout.flush()
 
 
@@ -56,6 +52,20 @@ def columns(*titles: str) -> Table:
     for title in titles:
         table.add_column(title, overflow="fold")
     return table
+
+
+def show_pairs(pairs: Iterable[tuple[str, Text]]) -> None:
+    """Names and what they stand for, one below the other."""
+    found = list(pairs)
+    width = max(len(name) for name, _ in found) + 2
+    for name, value in found:
+        show_line(Text.assemble(text_of(f"{name:<{width}}", "bright_black"), value))
+
+
+def show_json(value: Any) -> None:
+    """One line of JSON, handed on at once; bytes as base64."""
+    sys.stdout.write(codec.encode_json(value).decode() + "\n")
+    sys.stdout.flush()
 
 
 def plain(text: str) -> str:

@@ -25,11 +25,13 @@ class Page(click.Command):
         self.examples = tuple(examples)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Own options first, then those of the connection."""
+        """Own options first, then those of the connection; then commands, where it is a group."""
         for title, records in (("Options", self.own(ctx)), ("Connection", self.shared(ctx))):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+        if isinstance(self, click.Group):
+            self.format_commands(ctx, formatter)
 
     def own(self, ctx: click.Context) -> list[tuple[str, str]]:
         """Its own options and what they do."""

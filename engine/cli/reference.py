@@ -21,7 +21,7 @@ PAGE = Path("docs/cli.md")
 
 def page() -> str:
     """The whole page."""
-    top = click.Context(cli, info_name="phaseline")
+    top = click.Context(cli, info_name="phaseline", **cli.context_settings)
     commands = [found for name in cli.list_commands(top) if (found := cli.get_command(top, name)) is not None]
     contexts = [click.Context(command, info_name=command.name, parent=top) for command in commands]
     lines = [

@@ -65,7 +65,7 @@ def list_(
             found = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
             shown = await show_records(client, found, None, as_json=as_json)
             if not as_json:
-                talk.say(f"{shown:,} rejections" if shown else "nothing was refused")
+                talk.say(f"{shown:,} refused" if shown else "nothing was refused")
 
     return talk.run(work())
 
@@ -85,8 +85,7 @@ def show(settings: Settings, place: int, *, as_json: bool) -> int | None:
                 looks.show_json(looks.record_map(place, logged.wire))
                 return
             body = await client.event(record.cause.sequence)
-            for name, value in described(place, record):
-                looks.show_line(Text.assemble(looks.text_of(f"{name:<10}", "bright_black"), value))
+            looks.show_pairs(described(place, record))
             kept = record.payload if body is None else body
             if kept is None:
                 talk.say(f"event {record.cause.sequence} itself is no longer kept")

@@ -16,6 +16,7 @@ from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
 from phaseline.engine.tree import ancestor_id
+from phaseline.machines import wording
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.labels import Language, schedulable
 from phaseline.schemas.records import Entity, Transition
@@ -44,8 +45,7 @@ def get(settings: Settings, kind: str, entity_id: str, *, lang: Language, as_jso
             if as_json:
                 looks.show_json(looks.entity_map(last.entity))
             else:
-                for name, value in described(client.kinds, last, lang):
-                    looks.show_line(Text.assemble(looks.text_of(f"{name:<12}", "bright_black"), value))
+                looks.show_pairs(described(client.kinds, last, lang))
 
     return talk.run(work())
 
@@ -66,7 +66,7 @@ def described(kinds: Kinds, last: Transition, language: Language) -> Iterator[tu
         if fit is not None:
             yield "schedulable", looks.text_of("yes" if fit else "no")
     for name, value in entity.attributes.items():
-        yield name, looks.text_of(value)
+        yield name, looks.text_of(wording.plainly(value))
     said = looks.words(last.reason, last.message)
     yield "version", looks.text_of(entity.version)
     yield "because", Text.assemble(looks.because(last), ": " if said else "", said)
