@@ -3,6 +3,7 @@
 After a change that is meant, `PHASELINE_GOLDEN=write pytest tests/test_cli_pages.py` writes them anew: read them before committing.
 """
 
+import asyncio
 import os
 import re
 from pathlib import Path
@@ -51,11 +52,12 @@ async def test_a_morning_as_people_see_it(shell: Shell, client: Client) -> None:
         async for transition in watch:
             if transition.trigger == "ready":
                 break
-    pages = []
-    for line in COMMANDS.strip().splitlines():
-        said = await shell(*line.split())
-        pages.append(f"$ phaseline {line}\n{calm(said.out)}{calm(said.err)}[exit code {said.code}]\n")
-    page = "\n".join(pages)
+    lines = COMMANDS.strip().splitlines()
+    answers = await asyncio.gather(*(shell(*line.split()) for line in lines))
+    page = "\n".join(
+        f"$ phaseline {line}\n{calm(said.out)}{calm(said.err)}[exit code {said.code}]\n"
+        for line, said in zip(lines, answers, strict=True)
+    )
     if os.environ.get("PHASELINE_GOLDEN") == "write":
         GOLDEN.write_text(page)
     assert page == GOLDEN.read_text()

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from phaseline.engine.cli import cli
 from phaseline.engine.client import Client
 from phaseline.schemas import codec
 from tests.command import Shell
@@ -98,13 +100,12 @@ WRONG = [
 ]
 
 
-async def test_wrong_command_lines() -> None:
-    shell = Shell()
-    for words, named in WRONG:
-        said = await shell(*words)
-        assert (said.code, said.out) == (2, ""), words
-        assert named in said.err, words
-        assert "phaseline publish --help" in said.err
+@pytest.mark.parametrize(("words", "named"), WRONG, ids=lambda value: str(value)[-40:])
+def test_wrong_command_lines(words: tuple[str, ...], named: str) -> None:
+    said = CliRunner().invoke(cli, words, prog_name="phaseline")
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert named in said.stderr
+    assert "phaseline publish --help" in said.stderr
 
 
 async def test_a_file_of_events(shell: Shell) -> None:
@@ -150,10 +151,11 @@ BROKEN = [
 
 
 async def test_a_broken_file_says_where_and_is_not_begun(shell: Shell, tmp_path: Path) -> None:
-    for number, (body, says) in enumerate(BROKEN):
-        path = tmp_path / str(number)
+    paths = [tmp_path / str(number) for number in range(len(BROKEN))]
+    for path, (body, _) in zip(paths, BROKEN, strict=True):
         path.write_bytes(body.replace(b"GOOD", json.dumps(event(1)).encode()))
-        said = await shell("publish", "--file", str(path))
+    answers = await asyncio.gather(*(shell("publish", "--file", str(path)) for path in paths))
+    for path, (_, says), said in zip(paths, BROKEN, answers, strict=True):
         assert (said.code, said.out) == (1, ""), says
         assert said.err.startswith(f"error: {path}, ")
         assert says in said.err

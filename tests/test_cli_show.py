@@ -30,14 +30,15 @@ def valid(name: str, found: Any) -> None:
 
 async def seed(client: Client) -> None:
     """A tree with a bit of everything."""
-    for kind, trigger, name, data in [
+    events: list[tuple[str, str, str, dict[str, Any] | None]] = [
         ("cluster", "adopt", "c1", {"phase": "Running"}),
         ("node_pool", "adopt", "c1/p", {"phase": "Running", "default": True}),
         ("node", "adopt", "c1/p/n2", {"phase": "Running"}),
         ("node", "adopt", "c1/p/n10", {"phase": "Failed", "conditions": ["NotReady"]}),
         ("component", "adopt", "c1/dns", {"phase": "Running"}),
         ("node", "stop", "c1/p/n2", None),
-    ]:
+    ]
+    for kind, trigger, name, data in events:
         done = await client.publish_and_wait(kind, trigger, name, data, source="/agent")
         assert done.records
 
