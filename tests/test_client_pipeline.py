@@ -1,7 +1,6 @@
 """Many events at once: all of them, in order, once, whatever breaks meanwhile."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 import phaseline
 from phaseline.engine.client import Client
 from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.errors import ApiFailed, EventRefused, NotPermitted, PayloadTooLarge, Unconfirmed
+from phaseline.engine.errors import ApiFailed, EventRefused, PayloadTooLarge, Unconfirmed
 from phaseline.engine.pipeline import Sent
 from phaseline.engine.reader import read_all
 from phaseline.engine.settings import Settings
@@ -161,32 +160,3 @@ async def test_patience_ends(server: EmbeddedServer, bare: Client, settings: Set
             with pytest.raises(Unconfirmed, match="'0' of '/many'"):
                 await distant.publish_many(events(10), patience=0.3)
             proxy.answers.set()
-
-
-class Guarded(EmbeddedServer):
-    """A server with two users: the engine may do all, an agent may speak for c1 alone."""
-
-    def _config(self) -> str:
-        agent = {"publish": ["pl.events.c1.>"], "subscribe": ["_INBOX_agent.>"]}
-        users = [{"user": "engine", "password": "e"}, {"user": "agent", "password": "a", "permissions": agent}]
-        return f"{super()._config()}\nauthorization {{ users: {json.dumps(users)} }}\n"
-
-
-async def test_an_agent_that_may_speak_for_its_own_tree_only() -> None:
-    async with Guarded() as server:
-        await provision_as_engine(server)
-        url = server.url.replace("//", "//agent:a@")
-        async with phaseline.connect(url, inbox_prefix="_INBOX_agent", source="/agent/c1") as client:
-            assert (await client.publish("cluster", "create", "c1")).sequence == 1
-            own = [event(number, subject=f"node/c1/p/n{number}") for number in range(5)]
-            assert await client.publish_many(own) == Sent(5, 0)
-            with pytest.raises(NotPermitted, match=r"pl\.events\.c2"):
-                await client.publish("cluster", "create", "c2")
-            with pytest.raises(NotPermitted, match=r"pl\.events\.c2"):
-                await client.publish_many([*own, event(9, subject="node/c2/p/n9")])
-
-
-async def provision_as_engine(server: EmbeddedServer) -> None:
-    settings = Settings(nats=(server.url.replace("//", "//engine:e@"),))
-    async with Wire.open(settings) as wire:
-        await provision(wire, settings)
