@@ -89,15 +89,9 @@ class Client:
     # ---- publishing
 
     async def publish(
-        self,
-        kind: str,
-        trigger: str,
-        entity_id: str,
-        data: Mapping[str, Any] | None = None,
-        *,
-        check: bool = True,
-        **details: Unpack[Details],
-    ) -> Receipt:
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        check: bool = True, **details: Unpack[Details],
+    ) -> Receipt:  # fmt: skip
         """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`outgoing.Details`).
 
         Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
@@ -108,16 +102,9 @@ class Client:
         return await publishing.publish(self._wire, message, self._settings.request_timeout)
 
     async def publish_and_wait(
-        self,
-        kind: str,
-        trigger: str,
-        entity_id: str,
-        data: Mapping[str, Any] | None = None,
-        *,
-        check: bool = True,
-        timeout: float = WAIT,
-        **details: Unpack[Details],
-    ) -> Outcome:
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        check: bool = True, timeout: float = WAIT, **details: Unpack[Details],
+    ) -> Outcome:  # fmt: skip
         """Store one event as `publish` does, and wait for what comes of it: its transitions, its rejection, or nothing.
 
         Raises `Undecided` when no worker has answered after `timeout` seconds; the event stays stored.
