@@ -5,32 +5,28 @@ Does not: what the messages mean.
 """
 
 import asyncio
-import json
 import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import structlog
 
-from phaseline.engine import frames
-from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, PhaselineError
+from phaseline.engine import consumer, frames
+from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError
 from phaseline.engine.wire import Wire
 
-PULL = 1_000
-"""Messages asked for at once."""
 BUFFER = 3_000
 """Messages held or asked for, at most."""
-SECOND = 1_000_000_000
-EXPIRES = 30
-HEARTBEAT = 2
-SILENCE = 5.0
-"""Seconds without a message or a heartbeat after which the consumer is taken for dead."""
+HELD = 16 << 20
+"""Bytes held above which nothing more is asked for."""
+ROOM = 64 << 10
+"""Bytes that subject, reply and framing may add to the largest payload."""
+CHECK = 1.25
+"""Seconds between two looks at whether the server still speaks to us."""
+SILENCE = 4
+"""Looks in a row without a message or a heartbeat after which the consumer is taken for dead."""
 RETRY = 0.25
-KEEP = 60
-"""Seconds after which the server forgets a consumer that nobody pulls from."""
-EXPIRED = "408"
-IDLE = "100"
 
 log = structlog.get_logger(__name__)
 
@@ -66,8 +62,10 @@ class Reader:
         self._wanted = 0
         self._last = 0
         self._order = 0
-        self._heard = 0.0
-        self._known_pending: int | None = None
+        self._held = self._most = self._quiet = 0
+        self._there = self._taken = 0
+        self._reached: int | None = None
+        """The last sequence of what was in the stream when the reader began; None while that is not known."""
         self._failure: PhaselineError | None = None
         self._broken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -79,6 +77,7 @@ class Reader:
             info = await self._wire.api(f"STREAM.INFO.{self._stream}")
             self._start = int(info["state"]["last_seq"]) + 1
         await self._open()
+        self._arrived.clear()  # that the stream is empty is no news to somebody who waits for what comes
         self._unhook = self._wire.on_reconnect(self._broken.set)
         self._tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._mend())]
         return self
@@ -98,11 +97,14 @@ class Reader:
 
     @property
     def caught_up(self) -> bool:
-        """Whether all that was in the stream has been taken, as far as the reader knows."""
-        return not self._buffer and self._known_pending == 0
+        """Whether all that was in the stream when the reader was entered has been taken. Once true it stays so."""
+        return self._reached is not None and self._taken >= self._reached
 
     async def take(self, limit: int, timeout: float | None = None) -> list[Stored]:
-        """Up to `limit` messages, at least one; none when `timeout` seconds passed without. Raises what ended the reader."""
+        """Up to `limit` messages, at least one; none after `timeout` seconds. Raises what ended the reader.
+
+        None also when the reader is told that what it still waited for, to have caught up, is gone from the stream.
+        """
         if not self._buffer:
             try:
                 async with asyncio.timeout(timeout):
@@ -113,6 +115,9 @@ class Reader:
             raise self._failure
         buffer = self._buffer
         found = [buffer.popleft() for _ in range(min(limit, len(buffer)))]
+        if found:
+            self._taken = found[-1].sequence
+            self._held -= sum([len(message.data) for message in found])
         if not buffer and self._failure is None:
             self._arrived.clear()
         self._pull()
@@ -124,36 +129,16 @@ class Reader:
         self._inbox = self._wire.inbox()
         self._wanted = self._order = 0
         self._sid = await self._wire.subscribe(self._inbox, self._received)
-        made = await self._wire.api(f"CONSUMER.CREATE.{self._stream}.{self._name}", self._config())
-        self._known_pending = int(made["num_pending"])
-        self._heard = asyncio.get_running_loop().time()
+        made = await self._wire.api(
+            f"CONSUMER.CREATE.{self._stream}.{self._name}",
+            consumer.config(self._stream, self._name, self._filters, self._start, self._last),
+        )
+        self._there = int(made["num_pending"])
+        if not self._there:
+            self._reach()
+        self._quiet = 0
+        self._most = max(self._most, self._wire.max_payload + ROOM)
         self._pull()
-
-    def _config(self) -> dict[str, Any]:
-        config: dict[str, Any] = {
-            "name": self._name,
-            "ack_policy": "none",
-            "replay_policy": "instant",
-            "inactive_threshold": KEEP * SECOND,
-            "mem_storage": True,
-            "num_replicas": 1,
-            "max_waiting": 16,
-            **self._where(),
-        }
-        if len(self._filters) == 1:
-            config["filter_subject"] = self._filters[0]
-        elif self._filters:
-            config["filter_subjects"] = self._filters
-        return {"stream_name": self._stream, "config": config, "action": "create"}
-
-    def _where(self) -> dict[str, Any]:
-        if self._last:
-            return {"deliver_policy": "by_start_sequence", "opt_start_seq": self._last + 1}
-        if isinstance(self._start, int):
-            return {"deliver_policy": "by_start_sequence", "opt_start_seq": max(1, self._start)}
-        if self._start == "first":
-            return {"deliver_policy": "all"}
-        return {"deliver_policy": "by_start_time", "opt_start_time": self._start}
 
     async def _close(self) -> None:
         sid, self._sid = self._sid, 0
@@ -162,18 +147,17 @@ class Reader:
         if self._wire.connected:
             try:
                 await self._wire.api(f"CONSUMER.DELETE.{self._stream}.{self._name}")
-            except (ApiFailed, NoAnswer, NatsUnreachable) as error:
+            except (ApiFailed, NoAnswer, NotPermitted) as error:
                 log.debug("consumer_left", consumer=self._name, why=str(error))
 
     def _pull(self) -> None:
-        while self._wanted + len(self._buffer) <= BUFFER - PULL:
-            body = {"batch": PULL, "expires": EXPIRES * SECOND, "idle_heartbeat": HEARTBEAT * SECOND}
+        while self._wanted + len(self._buffer) <= BUFFER - consumer.PULL and self._held < HELD:
             subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._name}"
             try:
-                self._wire.send(self._wire.frame(subject, json.dumps(body).encode(), reply=self._inbox))
+                self._wire.send(self._wire.frame(subject, consumer.pull(self._most), reply=self._inbox))
             except NatsUnreachable:
                 return  # the reconnect begins anew
-            self._wanted += PULL
+            self._wanted += consumer.PULL
 
     def _received(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
         if subject == self._inbox:
@@ -192,30 +176,45 @@ class Reader:
             self._broken.set()
             return
         self._wanted -= 1
+        self._quiet = 0
         self._last = int(words[at])
-        self._known_pending = int(words[at + 3])
-        self._heard = asyncio.get_running_loop().time()
-        self._buffer.append(Stored(subject, data, self._last, int(words[at + 2]), self._known_pending, block))
+        pending = int(words[at + 3])
+        self._held += len(data)
+        self._buffer.append(Stored(subject, data, self._last, int(words[at + 2]), pending, block))
+        if self._reached is None and (not pending or self._order >= self._there):
+            self._reach()
         self._arrived.set()
+
+    def _reach(self) -> None:
+        if self._reached is None:
+            self._reached = self._last
+            self._arrived.set()
 
     def _status(self, block: bytes | None) -> None:
         headers = frames.read_headers(block) if block else {}
-        status = headers.get(frames.STATUS, "")
-        self._heard = asyncio.get_running_loop().time()
-        if status == EXPIRED:
-            self._wanted -= int(headers.get("Nats-Pending-Messages", PULL))
+        status, said = headers.get(frames.STATUS, ""), headers.get(frames.DESCRIPTION, "")
+        self._quiet = 0
+        if status == consumer.IDLE:
+            # Messages that were counted may be gone since: the server has nothing to send.
+            self._reach()
+        elif said in consumer.ENDED:
+            self._wanted -= int(headers.get("Nats-Pending-Messages", 0))
+            if said == consumer.FULL and int(headers.get("Nats-Pending-Bytes", 0)) >= self._most:
+                self._most *= 2
             self._pull()
-        elif status != IDLE:
-            log.info("reader_status", stream=self._stream, status=status, said=headers.get(frames.DESCRIPTION, ""))
+        else:
+            log.info("reader_status", stream=self._stream, status=status, said=said)
             self._broken.set()
 
     async def _watch(self) -> None:
         """Notice silence: while pulls are open the server sends at least heartbeats."""
         while True:
-            await asyncio.sleep(SILENCE / 4)
-            quiet = asyncio.get_running_loop().time() - self._heard
-            if quiet > SILENCE and self._wanted > 0 and self._wire.connected:
-                log.info("reader_silence", stream=self._stream, seconds=round(quiet, 1))
+            await asyncio.sleep(CHECK)
+            # Looks are counted, not seconds: while this process was held up the server may well have spoken.
+            self._quiet += 1
+            if self._quiet > SILENCE and self._wanted > 0 and self._wire.connected:
+                log.info("reader_silence", stream=self._stream, seconds=self._quiet * CHECK)
+                self._quiet = 0
                 self._broken.set()
 
     async def _mend(self) -> None:
@@ -227,7 +226,7 @@ class Reader:
                 await self._wire.until_connected()
                 await self._close()
                 await self._open()
-            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+            except (NoAnswer, ApiFailed) as error:
                 log.info("reader_retry", stream=self._stream, why=str(error))
                 await asyncio.sleep(RETRY)
                 self._broken.set()
@@ -235,12 +234,17 @@ class Reader:
                 self._failure = error
                 self._arrived.set()
                 return
+            except Exception:
+                log.exception("reader_retry", stream=self._stream)
+                await asyncio.sleep(RETRY)
+                self._broken.set()
 
 
 async def read_all(
     wire: Wire, stream: str, filters: Sequence[str], start: int | str = "first"
 ) -> AsyncIterator[list[Stored]]:
-    """What is in the stream now, in order, in lists of some size."""
+    """What is in the stream now, in order, in lists of some size; what comes meanwhile may be in the last one."""
     async with Reader(wire, stream, filters, start) as reader:
         while not reader.caught_up:
-            yield await reader.take(BUFFER)
+            if found := await reader.take(BUFFER):
+                yield found

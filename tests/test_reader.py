@@ -8,7 +8,7 @@ import pytest
 
 from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.errors import ApiFailed
-from phaseline.engine.reader import BUFFER, Reader, Stored, read_all
+from phaseline.engine.reader import BUFFER, HELD, Reader, Stored, read_all
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from tests.proxy import proxy_to
@@ -71,6 +71,45 @@ async def test_filters(wire: Wire, settings: Settings) -> None:
     found = [m.subject async for ms in read_all(wire, stream, [f"{stream}.a", f"{stream}.c"]) for m in ms]
     assert found == [f"{stream}.a", f"{stream}.c", f"{stream}.a"]
     assert [m async for m in read_all(wire, stream, [f"{stream}.nobody"])] == []
+
+
+async def test_what_goes_while_it_is_read_is_not_waited_for(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 3 * BUFFER)
+    found: list[Stored] = []
+    async with asyncio.timeout(LIMIT):
+        async for messages in read_all(wire, stream, []):
+            found += messages
+            await wire.api(f"STREAM.PURGE.{stream}")
+    assert 0 < len(found) < 3 * BUFFER
+    assert numbers(found) == sorted(set(numbers(found)))
+
+
+async def test_now_ends_also_where_more_comes_all_the_time(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 10)
+    found: list[Stored] = []
+    async with asyncio.timeout(LIMIT):
+        async for messages in read_all(wire, stream, []):
+            found += messages
+            await fill(wire, stream, BUFFER, len(found))
+    assert numbers(found)[:10] == list(range(10))
+
+
+async def test_large_messages_are_taken_in_small_helpings(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    large, count = b"x" * (wire.max_payload - 1), 100
+    for _ in range(count):
+        await wire.publish_acked(f"{stream}.x", large)
+    broken: list[None] = []
+    forget = wire.on_disconnect(lambda: broken.append(None))
+    async with Reader(wire, stream, []) as reader:
+        await take(reader, 1)
+        await wire.flush(LIMIT)
+        assert reader.buffered * len(large) < 2 * HELD
+        await take(reader, count - 1)
+    forget()
+    assert broken == []
 
 
 async def test_a_stream_that_is_not_there(wire: Wire) -> None:
