@@ -21,7 +21,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "operating.md"
 ROLES = {
     "agent": "an agent of cluster `c1`",
     "watcher": "somebody who watches",
-    "asker": "somebody who asks for states",
+    "asker": "somebody who asks for single states",
     "worker": "a worker",
 }
 
@@ -30,7 +30,11 @@ def granted(title: str) -> tuple[list[str], list[str]]:
     """What the page's table lets a role publish and subscribe."""
     (row,) = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| {title} |")]
     _, _, publish, subscribe, _ = row.split("|")
-    return re.findall("`(.*?)`", publish), re.findall("`(.*?)`", subscribe)
+    return _subjects(publish), _subjects(subscribe)
+
+
+def _subjects(cell: str) -> list[str]:
+    return [word for word in re.findall("`(.*?)`", cell) if "." in word]
 
 
 class Guarded(EmbeddedServer):
