@@ -1,6 +1,7 @@
 """`python -m benchmarks [throughput|latency|core|take_over ...] [--write]`: run, print as Markdown, and keep as RESULTS.md."""
 
 import asyncio
+import logging
 import platform
 import sys
 from collections.abc import Callable, Coroutine
@@ -8,6 +9,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import structlog
 
 from benchmarks import core, latency, take_over, throughput
 
@@ -47,6 +50,7 @@ def main(arguments: list[str]) -> int:
     if unknown:
         print(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     parts = [heading()]
     for name in names:
         title, run, page = BENCHMARKS[name]
