@@ -15,12 +15,14 @@ import structlog
 
 from phaseline.engine.answers import acknowledged
 from phaseline.engine.checkpoint import commit_of
-from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
+from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge
 from phaseline.engine.wire import Wire
 
 NO_MESSAGE = 10037
-PASSING = (10176, 10210, 10164)
-"""Refusals that another try can overcome: a batch the server forgot, too many batches open, a fence in use (R3)."""
+PASSING = (10176, 10164)
+"""Refusals that another try can overcome: a batch the server forgot, a fence in use (R3)."""
+BUSY = 429
+"""The code of refusals for want of room: too many batches open, too much to store at once."""
 BUDGET = 30.0
 """Seconds after which a commit whose outcome stays unknown is given up."""
 PAUSE = 0.2
@@ -50,7 +52,11 @@ async def last_message(wire: Wire, stream: str, subject: str) -> Last | None:
 
 
 class Fence:
-    """The checkpoint of one partition as its owner holds it. Every method raises `Fenced` once somebody else moved it."""
+    """The checkpoint of one partition as its owner holds it. Every method raises `Fenced` once somebody else moved it.
+
+    And `PayloadTooLarge` for what no message can hold, before anything is sent; or, where trying again does not help or
+    did not help in time, what stood in the way.
+    """
 
     def __init__(self, wire: Wire, stream: str, subject: str, sequence: int) -> None:
         """`sequence`: of the checkpoint that stands, 0 where there is none."""
@@ -119,8 +125,7 @@ class Fence:
 
     async def _doubt(self, error: Exception, started: float) -> None:
         """Wait a moment before the next try, or raise `error` where none can help."""
-        hopeless = isinstance(error, ApiFailed) and error.err_code not in PASSING and error.code < 500
-        if hopeless or time.monotonic() - started > BUDGET:
+        if _hopeless(error) or time.monotonic() - started > BUDGET:
             raise error
         log.info("commit_in_doubt", subject=self.subject, why=str(error))
         await asyncio.sleep(PAUSE)
@@ -138,14 +143,26 @@ class Fence:
             "Nats-Rollup": "sub",
             EXPECTED: str(self.sequence),
         }
-        reply = await self._wire.request(self.subject, checkpoint, headers, ahead=batch_frames(batch, messages))
+        ahead = batch_frames(batch, messages, self._wire.max_payload)
+        reply = await self._wire.request(self.subject, checkpoint, headers, ahead=ahead)
         return acknowledged(self.subject, reply.data).seq
 
 
-def batch_frames(batch: str, messages: Sequence[tuple[str, bytes]]) -> bytes:
-    """The frames of an atomic batch, but for the last one, in one piece (ADR-50)."""
+def _hopeless(error: Exception) -> bool:
+    """Whether the server will refuse the same thing each time."""
+    return isinstance(error, ApiFailed) and error.err_code not in PASSING and error.code != BUSY and error.code < 500
+
+
+def batch_frames(batch: str, messages: Sequence[tuple[str, bytes]], limit: int) -> bytes:
+    """The frames of an atomic batch, but for the last one, in one piece (ADR-50); raises `PayloadTooLarge` above `limit`.
+
+    Sent all the same, a payload too large would have the server hang up, on every partition of this process.
+    """
     parts: list[bytes] = []
     for number, (subject, body) in enumerate(messages, 1):
         block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n\r\n"
-        parts += (f"HPUB {subject} {len(block)} {len(block) + len(body)}\r\n{block}".encode(), body, b"\r\n")
+        size = len(block) + len(body)
+        if size > limit:
+            raise PayloadTooLarge(subject=subject, size=size, limit=limit)
+        parts += (f"HPUB {subject} {len(block)} {size}\r\n{block}".encode(), body, b"\r\n")
     return b"".join(parts)

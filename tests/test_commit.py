@@ -10,7 +10,7 @@ import pytest_asyncio
 from phaseline.engine.checkpoint import Checkpoint
 from phaseline.engine.commit import Fence, last_message
 from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.errors import ApiFailed, Fenced
+from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
@@ -71,6 +71,20 @@ async def test_large_records_fit(wire: Wire, layout: Layout) -> None:
     fence = await fence_of(wire, layout)
     await fence.append(messages(layout, 20, size=900_000), write(1))
     assert len(await records(wire, layout)) == 20
+
+
+async def test_a_record_that_no_message_can_hold_breaks_nothing(wire: Wire, layout: Layout) -> None:
+    fence = await fence_of(wire, layout)
+    broken: list[None] = []
+    wire.on_disconnect(lambda: broken.append(None))
+    too_large = [*messages(layout, 2), *messages(layout, 1, size=wire.max_payload)]
+    with pytest.raises(PayloadTooLarge, match="at most 1048576"):
+        await fence.append(too_large, write(1))
+    with pytest.raises(PayloadTooLarge, match="at most 1048576"):
+        await fence.append_one(*too_large[-1])
+    await fence.append(messages(layout, 2), write(1))
+    assert len(await records(wire, layout)) == 2
+    assert broken == []
 
 
 async def test_who_was_fenced_out_stores_nothing_in_any_form(wire: Wire, layout: Layout) -> None:
