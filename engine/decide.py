@@ -16,6 +16,8 @@ from phaseline.machines.table import ABSENT, DELETED, NAMED
 from phaseline.schemas.records import Entity, Facet, Mark, Reason, Record, Rejection, State
 
 Picked = list[tuple[int, Step]]
+MAX_SOURCES = 64
+"""Sources whose `sequence` an entity remembers: one that has been silent longest is forgotten, so that records stay small."""
 PARENT_WORD = {ABSENT: "unknown", DELETED: "deleted"}
 
 
@@ -161,11 +163,20 @@ def _assign(draft: Draft, kind: Kind, picked: Picked, arrival: Arrival) -> None:
         given = {a.name: arrival.data[a.name] for a in kind.table.attributes if arrival.data.get(a.name) is not None}
         touched.attributes = {**touched.attributes, **given}
     if arrival.sequence is not None:
-        touched.sequences = {**touched.sequences, arrival.cause.source: arrival.sequence}
+        touched.sequences = _remembered(touched.sequences, arrival.cause.source, arrival.sequence)
 
 
 def _words(arrival: Arrival) -> tuple[str | None, str | None]:
     return arrival.data.get("reason"), arrival.data.get("message")
+
+
+def _remembered(sequences: Mapping[str, int], source: str, sequence: int) -> Mapping[str, int]:
+    """The last `sequence` of each source, the source that spoke last at the end."""
+    kept = {name: last for name, last in sequences.items() if name != source}
+    if len(kept) >= MAX_SOURCES:
+        del kept[next(iter(kept))]
+    kept[source] = sequence
+    return kept
 
 
 def _mark(arrival: Arrival, entity: Entity | None) -> Mark:
@@ -174,7 +185,7 @@ def _mark(arrival: Arrival, entity: Entity | None) -> Mark:
     source, sequence = arrival.cause.source, arrival.sequence or 0
     marked = Entity(
         entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
-        {**entity.sequences, source: sequence},
+        _remembered(entity.sequences, source, sequence),
     )  # fmt: skip
     return Mark(marked, arrival.cause, arrival.time)
 

@@ -1,0 +1,25 @@
+"""An entity remembers so many sources and no more: a flood of them cannot make its records too large to commit."""
+
+from phaseline.engine.decide import MAX_SOURCES, decide
+from phaseline.engine.intake import Arrival
+from phaseline.engine.tree import Tree, evolve
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas.records import Cause, Mark, Transition
+
+
+def arrival(number: int, source: str, sequence: int, trigger: str) -> Arrival:
+    return Arrival("cluster", trigger, "c1", {}, Cause(number, str(number), source, "event"), sequence, number)
+
+
+def test_the_source_that_was_silent_longest_is_forgotten() -> None:
+    tree = Tree(Kinds())
+    events = [arrival(1, "/first", 1, "create"), arrival(2, "/agent", 1, "created")]
+    events += [arrival(number + 3, f"/s{number}", 9, "created") for number in range(MAX_SOURCES)]
+    for event in events:
+        (record,) = decide(tree, event)
+        assert isinstance(record, Transition | Mark)
+        evolve(tree, record)
+    entity = tree.get("cluster", "c1")
+    assert entity is not None
+    assert list(entity.sequences) == [f"/s{number}" for number in range(MAX_SOURCES)]
+    assert decide(tree, arrival(99, "/s0", 9, "error")) == []
