@@ -4,7 +4,8 @@ Belongs here: the even share, and quick take-over. Does not: safety; that is the
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterator
+from functools import lru_cache
 from hashlib import blake2b
 
 import structlog
@@ -21,9 +22,30 @@ log = structlog.get_logger(__name__)
 Change = Callable[[int], Awaitable[None]]
 
 
-def favourite(partition: int, workers: Iterable[str]) -> str:
-    """Which worker should own `partition`: each change of the workers moves as few partitions as can be."""
-    return max(workers, key=lambda worker: blake2b(f"{partition} {worker}".encode(), digest_size=8).digest())
+@lru_cache(maxsize=16)
+def shares(partitions: int, workers: frozenset[str]) -> tuple[str, ...]:
+    """Which worker should own each partition: as many each, give or take one; a change of the workers moves few.
+
+    Rendezvous hashing, best matches first, but nobody is given more than a share: with few partitions chance alone
+    would leave one worker most of them.
+    """
+    least, more = divmod(partitions, len(workers))
+    load = dict.fromkeys(workers, 0)
+    owners = [""] * partitions
+    for _, partition, worker in sorted(_matches(partitions, workers), reverse=True):
+        one_more = load[worker] == least and more > 0
+        if owners[partition] or not (load[worker] < least or one_more):
+            continue
+        more -= one_more
+        load[worker] += 1
+        owners[partition] = worker
+    return tuple(owners)
+
+
+def _matches(partitions: int, workers: frozenset[str]) -> Iterator[tuple[bytes, int, str]]:
+    for partition in range(partitions):
+        for worker in workers:
+            yield blake2b(f"{partition} {worker}".encode(), digest_size=8).digest(), partition, worker
 
 
 class Leases:
@@ -62,8 +84,9 @@ class Leases:
     async def _tick(self, gained: Change, lost: Change) -> None:
         await self._write(self._key_of_worker, None)
         keys = await self.keys()
-        alive = {key.removeprefix("worker.") for key in keys if key.startswith("worker.")} | {self._worker}
-        mine = {p for p in range(self._layout.partitions) if favourite(p, alive) == self._worker}
+        alive = frozenset(key.removeprefix("worker.") for key in keys if key.startswith("worker.")) | {self._worker}
+        owners = shares(self._layout.partitions, alive)
+        mine = {partition for partition, worker in enumerate(owners) if worker == self._worker}
         for partition in sorted(set(self.held) - mine):
             await lost(partition)
             await self.give_up(partition)
