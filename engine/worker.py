@@ -21,7 +21,8 @@ from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 
-MINIMUM_SERVER = (2, 14)
+MINIMUM_SERVER = (2, 15)
+"""In 2.14 a consumer of several filters passes over messages of a batch: watches and outcomes would miss records."""
 UNAVAILABLE = 503
 REPORT = 60.0
 """Seconds between two lines that say what was done."""

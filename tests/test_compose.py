@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from phaseline.engine.cli import cli
+from phaseline.engine.worker import MINIMUM_SERVER
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "compose.yaml").read_text()
@@ -43,7 +44,7 @@ def test_three_servers_know_each_other() -> None:
         assert "--jetstream" in words
         assert service["healthcheck"]["test"][-1].endswith(":8222/healthz")
         major, minor = service["image"].removeprefix("nats:").split("-")[0].split(".")
-        assert (int(major), int(minor)) >= (2, 14)
+        assert (int(major), int(minor)) >= MINIMUM_SERVER
 
 
 def test_ports_are_on_loopback() -> None:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from phaseline.engine.checkpoint import Checkpoint
+from phaseline.engine.commit import Fence
 from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.errors import ApiFailed
 from phaseline.engine.reader import BUFFER, HELD, Reader, Stored, read_all
@@ -48,6 +50,21 @@ async def test_everything_in_order_and_then_what_comes(wire: Wire, settings: Set
         assert await reader.take(10, timeout=0.01) == []
         await fill(wire, stream, 10, 3 * BUFFER)
         assert numbers(await take(reader, 10)) == list(range(3 * BUFFER, 3 * BUFFER + 10))
+
+
+async def test_a_batch_through_several_filters(wire: Wire, settings: Settings) -> None:
+    name = settings.prefix
+    await wire.api(
+        f"STREAM.CREATE.{name}",
+        {"name": name, "subjects": [f"{name}.>"], "allow_atomic": True, "allow_rollup_hdrs": True},
+    )
+    fence = Fence(wire, name, f"{name}.checkpoint", 0)
+    for number in range(10):
+        async with Reader(wire, name, [f"{name}.a.*", f"{name}.b.>", f"{name}.checkpoint"], "new") as reader:
+            sent = [(f"{name}.a.{number}", b"0"), (f"{name}.b.same.place", b"1"), (f"{name}.a.same", b"2")]
+            await fence.append(sent, lambda commit: Checkpoint().encode_as(commit))
+            found = await take(reader, 4)
+        assert [message.subject for message in found[:3]] == [subject for subject, _ in sent]
 
 
 async def test_starts(wire: Wire, settings: Settings) -> None:

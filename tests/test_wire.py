@@ -47,7 +47,7 @@ async def test_refusals_come_as_our_errors(wire: Wire) -> None:
     assert caught.value.err_code == 10059
     with pytest.raises(ServerTooOld, match=r"99\.1"):
         wire.require(99, 1)
-    wire.require(2, 14)
+    wire.require(2, 15)
     with pytest.raises(PayloadTooLarge, match="1048577 bytes"):
         await wire.request("big", b"x" * (wire.max_payload + 1))
     with pytest.raises(frames.BadFrame):

@@ -98,7 +98,7 @@ def worker(settings: Settings) -> int | None:
     """Run a worker against a NATS server or cluster that exists.
 
     It makes the streams that are absent, shares the partitions with the other workers, and works until Ctrl-C or
-    SIGTERM; then it finishes the commits under way. While NATS is away it waits. NATS 2.14 or newer is needed.
+    SIGTERM; then it finishes the commits under way. While NATS is away it waits. NATS 2.15 or newer is needed.
     """
     log_of_a_server()
 
