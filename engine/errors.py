@@ -131,6 +131,14 @@ class EntityUnknown(PhaselineError):
     """there is no {kind} {id!r}: see `phaseline list {kind}`"""
 
 
+class NameUnknown(PhaselineError):
+    """there is no {kinds} {id!r}: see `phaseline list`"""
+
+
+class KindUnsaid(PhaselineError):
+    """{id!r} names a {kinds}: say which is meant, as with --kind {kind}"""
+
+
 class IdUnfit(PhaselineError):
     """{problem}"""
 
@@ -157,3 +165,35 @@ class EventGone(PhaselineError):
 
 class BadEventFile(PhaselineError):
     """{name}, {place}: {problem}"""
+
+
+class BadLogFile(PhaselineError):
+    """{name}: {problem}"""
+
+
+class NoLogFile(BadLogFile):
+    """{name} is no log that `phaseline export` wrote: {problem}"""
+
+
+class LogFileDamaged(BadLogFile):
+    """{name} is damaged; before that, {read} could be read"""
+
+
+class LogFileCut(LogFileDamaged):
+    """{name} is cut off: {read} could be read"""
+
+
+class LogFileAltered(LogFileDamaged):
+    """{name} is not what was written ({problem}): {read} could be read"""
+
+
+class NoRecords(BadLogFile):
+    """{name} holds events only, so {problem}: export it with --records"""
+
+
+class StateUnknown(PhaselineError):
+    """at event {begins} {kind} {id} is in {facet} {state}, which the changed tables do not have: begin earlier, or keep it"""
+
+
+class NoTables(PhaselineError):
+    """{where}: {problem}"""
