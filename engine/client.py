@@ -16,6 +16,7 @@ from phaseline.engine.pipeline import PATIENCE, WINDOW, Sent
 from phaseline.engine.publishing import Receipt
 from phaseline.engine.queries import Logged
 from phaseline.engine.reader import Reader
+from phaseline.engine.rehearsal import Rehearsed, rehearse
 from phaseline.engine.settings import Settings, from_words
 from phaseline.engine.streams import Layout, inspect, layout_of
 from phaseline.engine.watching import Start, Wanted, Watch
@@ -150,6 +151,17 @@ class Client:
     async def resend(self, sequence: int) -> Receipt:
         """Store again the event whose rejection stands at `sequence` in the log: what refused it is put right now."""
         return await publishing.resend(self._wire, await self.layout(), sequence, self._settings.request_timeout)
+
+    async def rehearse(
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        progress: Callable[[int], None] | None = None, **details: Unpack[Details],
+    ) -> Rehearsed:  # fmt: skip
+        """What one event would do to its tree as it stands: its records, its rejection, or nothing. Nothing is sent.
+
+        progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
+        """
+        message = self._message(kind, trigger, entity_id, data, False, details)
+        return await rehearse(self._wire, await self.layout(), self.kinds, message, progress)
 
     def _message(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, check: bool, details: Details

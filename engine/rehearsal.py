@@ -1,0 +1,104 @@
+"""A dry run of one event: what it would do to the tree as it stands, and nothing of it written.
+
+Belongs here: loading one tree, answering one event on it as a worker would. Does not: any rule (`fold`), words (`cli`).
+The tree comes from STATE, which copies the log a moment after each commit, and events that no worker has decided yet
+are not in it: on a busy tree the answer may be overtaken.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from phaseline.engine import takeover
+from phaseline.engine.fold import Folder, Message
+from phaseline.engine.outgoing import Outgoing
+from phaseline.engine.queries import state_filters
+from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.streams import Layout
+from phaseline.engine.tree import Tree
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec
+from phaseline.schemas.records import Entity, Record, Rejection, Transition
+from phaseline.schemas.subjects import Subjects, partition_of, unquote
+
+
+class Rehearsed(NamedTuple):
+    """What one event would do.
+
+    sequence: the place in EVENTS that it would get, if nothing came before it. entity: what it is about, as it stands.
+    records, messages: what would be committed, and the same as the log would hold it. repeat: whether its own
+    `sequence` says that it was there already.
+    """
+
+    sequence: int
+    entity: Entity | None
+    records: tuple[Record, ...]
+    messages: tuple[Message, ...]
+    repeat: bool
+
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """What it would move."""
+        return tuple(record for record in self.records if isinstance(record, Transition))
+
+    @property
+    def rejection(self) -> Rejection | None:
+        """Why it would be refused, if it would."""
+        return next((record for record in self.records if isinstance(record, Rejection)), None)
+
+    @property
+    def effect(self) -> Literal["transitions", "rejection", "none"]:
+        """In a word, as `Outcome` has it."""
+        if self.rejection is not None:
+            return "rejection"
+        return "transitions" if self.transitions else "none"
+
+
+async def rehearse(
+    wire: Wire, layout: Layout, kinds: Kinds, message: Outgoing, progress: Callable[[int], None] | None = None
+) -> Rehearsed:
+    """Answer `message` as the worker would that came to it next; nothing is sent.
+
+    progress: called with the number of states read so far, now and then. Raises `KindMissing` where the tree holds a kind
+    that is not in `kinds`, or as `Wire` does.
+    """
+    subjects = Subjects(layout.prefix)
+    rest = message.subject.removeprefix(f"{layout.prefix}.events.")
+    token = rest.partition(".")[0]
+    partition = partition_of(token, layout.partitions)
+    tree = await _load(wire, layout, kinds, unquote(token), progress or (lambda _: None))
+    sequence = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]) + 1
+    subject = subjects.inbox(partition).removesuffix(">") + rest
+    folder = Folder(tree, subjects, partition)
+    records = folder.answer(Stored(subject, message.body, sequence, time.time_ns(), 0, None))
+    address = subjects.address(subject)
+    return Rehearsed(
+        sequence,
+        tree.get(address.kind, address.id) if address.kind in kinds else None,
+        tuple(records),
+        tuple(folder.messages(records)),
+        # Whatever has a `sequence` and is no repeat leaves a record, a mark at least.
+        repeat=not records and codec.decode(message.body).get("sequence") is not None,
+    )
+
+
+async def _load(wire: Wire, layout: Layout, kinds: Kinds, root: str, progress: Callable[[int], None]) -> Tree:
+    """The tree of `root`. Marks come after states although they may be older: the last one copied counts."""
+    states = state_filters(layout, kinds, None, root)
+    place = f"{layout.prefix}.state."
+    found: list[Stored] = []
+    for filter_ in (*states, *(_of_marks(place, subject) for subject in states)):
+        async for slice_ in read_all(wire, layout.state, [filter_]):
+            found += slice_
+            progress(len(found))
+    tree = Tree(kinds)
+    for stored in sorted(found, key=lambda stored: stored.sequence):
+        takeover.put(tree, stored.data)
+    return tree
+
+
+def _of_marks(place: str, subject: str) -> str:
+    """`pl.state.3.*.c1.>` -> `pl.state.3.mark.*.c1.>`."""
+    partition, _, rest = subject.removeprefix(place).partition(".")
+    return f"{place}{partition}.mark.{rest}"
