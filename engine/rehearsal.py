@@ -2,14 +2,17 @@
 
 Belongs here: loading one tree, answering one event on it as a worker would. Does not: any rule (`fold`), words (`cli`).
 The tree comes from STATE, which copies the log a moment after each commit, and events that no worker has decided yet
-are not in it: on a busy tree the answer may be overtaken.
+are not in it: where the tree has such, the answer says so.
 """
 
+import json
 import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from phaseline.engine import takeover
+from phaseline.engine import checkpoint, frames, takeover
+from phaseline.engine.answers import Reply
+from phaseline.engine.errors import NotPermitted
 from phaseline.engine.fold import Folder, Message
 from phaseline.engine.outgoing import Outgoing
 from phaseline.engine.queries import state_filters
@@ -28,7 +31,8 @@ class Rehearsed(NamedTuple):
 
     sequence: the place in EVENTS that it would get, if nothing came before it. entity: what it is about, as it stands.
     records, messages: what would be committed, and the same as the log would hold it. repeat: whether its own
-    `sequence` says that it was there already.
+    `sequence` says that it was there already. behind: whether events of this tree that came before are not in the states
+    that it was held against; None where this user may not ask.
     """
 
     sequence: int
@@ -36,6 +40,7 @@ class Rehearsed(NamedTuple):
     records: tuple[Record, ...]
     messages: tuple[Message, ...]
     repeat: bool
+    behind: bool | None
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
@@ -67,7 +72,9 @@ async def rehearse(
     rest = message.subject.removeprefix(f"{layout.prefix}.events.")
     token = rest.partition(".")[0]
     partition = partition_of(token, layout.partitions)
-    tree = await _load(wire, layout, kinds, unquote(token), progress or (lambda _: None))
+    decided = await _decided(wire, layout, partition)
+    tree, highest = await _load(wire, layout, kinds, unquote(token), progress or (lambda _: None))
+    behind = await _is_newer(wire, layout, f"{layout.prefix}.inbox.{partition}.{token}.>", max(decided, highest))
     sequence = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
     folder = Folder(tree, subjects, partition)
@@ -80,11 +87,38 @@ async def rehearse(
         tuple(folder.messages(records)),
         # Whatever has a `sequence` and is no repeat leaves a record, a mark at least.
         repeat=not records and codec.decode(message.body).get("sequence") is not None,
+        behind=behind,
     )
 
 
-async def _load(wire: Wire, layout: Layout, kinds: Kinds, root: str, progress: Callable[[int], None]) -> Tree:
-    """The tree of `root`. Marks come after states although they may be older: the last one copied counts."""
+async def _decided(wire: Wire, layout: Layout, partition: int) -> int:
+    """Up to which event the partition is decided, by the checkpoint that STATE has a copy of; 0 where there is none yet."""
+    found = await _asked(wire, f"{layout.state}.{layout.prefix}.state.{partition}.checkpoint", b"")
+    return 0 if found is None else checkpoint.decode(found.data).position
+
+
+async def _is_newer(wire: Wire, layout: Layout, subject: str, sequence: int) -> bool | None:
+    """Whether EVENTS has an event under `subject` after `sequence`; None where this user may not ask."""
+    try:
+        found = await _asked(wire, layout.events, json.dumps({"last_by_subj": subject}).encode())
+    except NotPermitted:
+        return None
+    return found is not None and int(found.headers["Nats-Sequence"]) > sequence
+
+
+async def _asked(wire: Wire, where: str, payload: bytes) -> Reply | None:
+    """What a direct get finds."""
+    reply = await wire.request(f"$JS.API.DIRECT.GET.{where}", payload)
+    return None if frames.STATUS in reply.headers else reply
+
+
+async def _load(
+    wire: Wire, layout: Layout, kinds: Kinds, root: str, progress: Callable[[int], None]
+) -> tuple[Tree, int]:
+    """The tree of `root`, and the last event that made a record in it.
+
+    Marks are read after states although they may be older: what was copied last counts.
+    """
     states = state_filters(layout, kinds, None, root)
     place = f"{layout.prefix}.state."
     found: list[Stored] = []
@@ -92,10 +126,10 @@ async def _load(wire: Wire, layout: Layout, kinds: Kinds, root: str, progress: C
         async for slice_ in read_all(wire, layout.state, [filter_]):
             found += slice_
             progress(len(found))
-    tree = Tree(kinds)
+    tree, highest = Tree(kinds), 0
     for stored in sorted(found, key=lambda stored: stored.sequence):
-        takeover.put(tree, stored.data)
-    return tree
+        highest = max(highest, takeover.put(tree, stored.data))
+    return tree, highest
 
 
 def _of_marks(place: str, subject: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from phaseline.engine import outgoing
-from phaseline.engine.cli import bulk, looks, options, talk
+from phaseline.engine.cli import bulk, looks, options, rehearsing, talk
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import WAIT, Client
 from phaseline.engine.outcomes import Outcome
@@ -39,6 +39,7 @@ class Publish(Page):
         ("phaseline publish cluster create c1 --wait", ""),
         ('phaseline publish node not_ready c1/pool-a/n7 --data \'{"reason": "KubeletStopped"}\'', ""),
         ("phaseline publish node ready c1/pool-a/n7 --source /agent/c1 --sequence 17", ""),
+        ("phaseline publish cluster delete c1 --dry-run", "what would it do?"),
         ("phaseline publish --file examples/morning.jsonl", ""),
     ],
 )
@@ -52,6 +53,7 @@ class Publish(Page):
 @click.option("--time", metavar="TIME", help="When it happened, RFC 3339.  [default: now]")
 @click.option(WAITS, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
               help=f"Show what comes of it; {WAIT:g} seconds at most where no number follows.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Show what it would do to the tree as it stands; nothing is sent.")
 @click.option("--file", "file", type=click.Path(allow_dash=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="Publish a log of events, JSON lines or a msgpack stream; `-` is standard input.")  # fmt: skip
 @click.option("--window", type=click.IntRange(1), default=4096, show_default=True, metavar="N",
@@ -61,7 +63,7 @@ class Publish(Page):
 @options.connected
 def publish(
     settings: Settings, *, kind: str | None, trigger: str | None, entity_id: str | None, file: Path | None,
-    window: int, wait: float | None, force: bool, as_json: bool, data: dict[str, Any] | None, **details: Any,
+    window: int, wait: float | None, dry_run: bool, force: bool, as_json: bool, data: dict[str, Any] | None, **details: Any,
 ) -> int | None:  # fmt: skip
     """Publish one event: TRIGGER happened to (or is asked of) the entity KIND ID. Or a file of events.
 
@@ -69,8 +71,15 @@ def publish(
     or a lower --sequence is without effect however late it comes. What a worker would reject without looking at the
     entity is not sent. A file is read to its end first, so that nothing is sent from one that is broken; what comes
     through a pipe is sent until something is wrong.
+
+    With --dry-run nothing is sent: it shows the records that the event would make over the whole tree, or why it would
+    be refused (exit code 1), or why it would have no effect; --json prints the records as they would stand in the log. It
+    answers from the states, which follow the log a moment later, and says so where events of the tree are still to be
+    decided. An --id that was sent before is not noticed.
     """
     details = {name: details[name] for name in DETAILS if details[name] is not None}
+    if dry_run and (file is not None or wait is not None):
+        raise click.UsageError("--dry-run looks at one event and sends nothing: leave out --file and --wait")
     if file is not None:
         if kind is not None or data is not None or details or wait is not None:
             raise click.UsageError("--file brings whole events: leave out KIND TRIGGER ID and what describes one event")
@@ -80,6 +89,8 @@ def publish(
 
     async def work() -> int:
         async with Client.open(settings, source=outgoing.default_source("cli")) as client:
+            if dry_run:
+                return await rehearsing.rehearse(client, kind, trigger, entity_id, data, details, as_json=as_json)
             if wait is None:
                 receipt = await client.publish(kind, trigger, entity_id, data, check=not force, **details)
                 outcome = Outcome(receipt)
