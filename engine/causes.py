@@ -1,0 +1,151 @@
+"""What made a base what it is: the records that brought its phase and conditions, and the outside events behind them.
+
+Belongs here: reading one entity's history backwards, following a record to its event. Pure. Does not: views (`why`), I/O.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from phaseline.engine.explanation import Caused, Role
+from phaseline.machines.arithmetic import causes
+from phaseline.machines.table import ABSENT, OK, Facet
+from phaseline.schemas.records import Entity, State, Transition, state
+
+History = Sequence[Transition]
+"""Transitions of one entity in order: all, or those that the log still holds."""
+Lookup = Callable[[str, str], History]
+"""The history of `kind`, `id`."""
+NEAREST = ("event", "timer", "cascade", "tally", "view")
+"""Which of the records that one event made of an entity tells most about it."""
+
+
+class Move(NamedTuple):
+    """A record that moved a base. `before` is None where the record before it is gone: then it may have moved it or not."""
+
+    record: Transition
+    before: State | None
+    after: State
+
+
+class Ground(NamedTuple):
+    """Something that stands in a base, and the record that brought it; None where that is gone."""
+
+    role: Role
+    word: str
+    record: Transition | None
+
+
+def moves(history: History, index: int) -> Iterator[Move]:
+    """The records that moved the base of one facet, in order."""
+    version, before = 0, state(ABSENT)
+    for record in history:
+        after = record.entity.facets[index].base
+        follows = record.entity.version == version + 1
+        if not follows or after != before:
+            yield Move(record, before if follows else None, after)
+        version, before = record.entity.version, after
+
+
+def of_base(facet: Facet, index: int, base: State, history: History) -> list[Ground]:
+    """What a base stands on: each cause and standing condition by itself; the phase, where no cause holds it there.
+
+    The record that moved the base last is always among them: where it brought nothing it took something away.
+    """
+    if base.phase == ABSENT:
+        return []
+    moved = list(moves(history, index))
+    held = causes(facet) if base.phase == facet.collects else frozenset()
+    found = [
+        Ground("condition", c, added(facet, moved, c)) for c in base.conditions if c in held or c in facet.standing
+    ]
+    if held.isdisjoint(base.conditions):
+        found.append(Ground("phase", base.phase, entered(moved)))
+    last = moved[-1] if moved else None
+    if last is not None and last.before is not None and all(ground.record is not last.record for ground in found):
+        found += _last(last, last.before)
+    return found
+
+
+def _last(move: Move, before: State) -> list[Ground]:
+    lost = [c for c in before.conditions if c not in move.after.conditions and c != OK]
+    if lost:
+        return [Ground("cleared", condition, move.record) for condition in lost]
+    return [Ground("phase", str(move.after), move.record)]
+
+
+def added(facet: Facet, moved: Sequence[Move], condition: str) -> Transition | None:
+    """The record since which `condition` stands; None where it is gone."""
+    for move in reversed(moved):
+        if move.before is None:
+            return None
+        stays = condition in facet.standing or move.before.phase == move.after.phase
+        if condition not in move.before.conditions or not stays:
+            return move.record
+    return None
+
+
+def entered(moved: Sequence[Move]) -> Transition | None:
+    """The record since which the base is in its phase; None where it is gone."""
+    for move in reversed(moved):
+        if move.before is None:
+            return None
+        if move.before.phase != move.after.phase:
+            return move.record
+    return None
+
+
+def restated(history: History, index: int) -> Transition | None:
+    """The record that brought the state of a facet, whatever its base did; None where it is gone."""
+    for record in reversed(history):
+        facet = record.entity.facets[index]
+        if record.facet == record.entity.names[index] and facet.since == record.time and record.before != record.after:
+            return record
+    return None
+
+
+def attributed(history: History, name: str) -> Transition | None:
+    """The record since which an attribute has its value; None where it is gone."""
+    found, version, before = None, 0, None
+    for record in history:
+        now = record.entity.attributes.get(name)
+        if record.entity.version != version + 1:
+            found = None
+        elif now != before:
+            found = record
+        version, before = record.entity.version, now
+    return found
+
+
+def traced(lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], str | None]:
+    """The records from this one back to the outside event's own, all of the same event; and what is missing of them."""
+    chain, sequence = [record], record.cause.sequence
+    while (cause := chain[-1].cause).by not in ("event", "timer"):
+        kind, _, entity_id = (cause.origin or "").partition("/")
+        of_event = [r for r in lookup(kind, entity_id) if r.cause.sequence == sequence and r not in chain]
+        if not of_event:
+            return tuple(chain), f"what event {sequence} made of {kind} {entity_id} is not in the log"
+        chain.append(min(of_event, key=lambda found: NEAREST.index(found.cause.by)))
+    return tuple(chain), None
+
+
+def caused(lookup: Lookup, entity: Entity, grounds: Sequence[Ground], history: History) -> tuple[Caused, ...]:
+    """Grounds with their records traced; those of one record together."""
+    found: list[Caused] = []
+    for (role, record), group in groupby(grounds, key=lambda ground: (ground.role, ground.record)):
+        words = tuple(ground.word for ground in group)
+        records, gone = ((), missing(entity, history)) if record is None else traced(lookup, record)
+        found.append(Caused(role, words, records, gone))
+    return tuple(found)
+
+
+def missing(entity: Entity, history: History) -> str:
+    """Which records of an entity are gone from the log."""
+    kept = entity.version + 1
+    for record in reversed(history):
+        if record.entity.version != kept - 1:
+            break
+        kept -= 1
+    if kept > entity.version:
+        return f"no record of {entity.kind} {entity.id} is in the log any more"
+    return f"what {entity.kind} {entity.id} went through before its version {kept} is no longer in the log"

@@ -1,0 +1,151 @@
+"""What an answer to "why?" is made of: facets explained, what their views look at, records back to outside events.
+
+Belongs here: these shapes, and the maps that JSON shows. Does not: finding any of it (`why`, `causes`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from phaseline.schemas.forms import state_to_wire
+from phaseline.schemas.records import Entity, State, Transition, timestamp
+
+Role = Literal["condition", "phase", "cleared", "state", "attribute"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caused:
+    """What made something so. `words`: which conditions, phase or attribute; `cleared` ones are those it took away.
+
+    records: the entity's own, then that of the entity which set it off in the same event, and so on: the last one is
+    the outside event's own (`cause.by` is `event`). gone: what cannot be told, where records are gone from the log.
+    """
+
+    role: Role
+    words: tuple[str, ...]
+    records: tuple[Transition, ...]
+    gone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that a view looks at. `text`: in words; `count` of `among` entities of `kind` make it hold.
+
+    entities: three of them at most, those that have been so for longest. caused: what set it, where it is an attribute.
+    """
+
+    text: str
+    kind: str
+    count: int = 0
+    among: int = 0
+    entities: tuple["Explained", ...] = ()
+    caused: Caused | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The view that shows another state than the base, by what it looks at.
+
+    caused: the record that brought the state, only where no view of today's tables accounts for it.
+    """
+
+    reasons: tuple[Reason, ...] = ()
+    caused: Caused | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One facet of an entity. `view` is there where state and base differ; `causes` are those of the base.
+
+    base_only: only the base matters where this stands. told: "above" where all of it was told before, "no further"
+    where that would lead too deep; then there are neither view nor causes. since: ns, of the state.
+    """
+
+    kind: str
+    id: str
+    facet: str
+    state: State
+    base: State
+    since: int
+    base_only: bool = False
+    told: Literal["here", "above", "no further"] = "here"
+    view: Shown | None = None
+    causes: tuple[Caused, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why an entity is as it is: facet by facet. `place`: where in the log it is asked for; None for now."""
+
+    entity: Entity
+    facets: tuple[Explained, ...]
+    place: int | None = None
+
+
+def as_map(found: Explanation) -> dict[str, Any]:
+    """As JSON shows it."""
+    entity = found.entity
+    return {
+        "kind": entity.kind,
+        "id": entity.id,
+        "version": entity.version,
+        "place": found.place,
+        "facets": [_explained(facet) for facet in found.facets],
+    }
+
+
+def _explained(found: Explained) -> dict[str, Any]:
+    head = {
+        "kind": found.kind, "id": found.id, "facet": found.facet, **state_to_wire(found.state),
+        "base": state_to_wire(found.base), "since": timestamp(found.since), "told": found.told,
+    }  # fmt: skip
+    if found.told != "here":
+        return head
+    return {**head, "view": found.view and _shown(found.view), "causes": _all_caused(found.causes)}
+
+
+def _shown(view: Shown) -> dict[str, Any]:
+    return {
+        "while": [
+            {
+                "text": reason.text,
+                "kind": reason.kind,
+                "count": reason.count,
+                "among": reason.among,
+                "entities": [_explained(entity) for entity in reason.entities],
+                "cause": reason.caused and _caused(reason.caused),
+            }
+            for reason in view.reasons
+        ],
+        "cause": view.caused and _caused(view.caused),
+    }
+
+
+def _all_caused(found: Sequence[Caused]) -> list[dict[str, Any]]:
+    return [_caused(caused) for caused in found]
+
+
+def _caused(found: Caused) -> dict[str, Any]:
+    records = [_record(record) for record in found.records]
+    return {"role": found.role, "explains": found.words, "records": records, "gone": found.gone}
+
+
+def _record(record: Transition) -> dict[str, Any]:
+    """As in the log, without the whole entity."""
+    cause = record.cause
+    return {
+        "kind": record.entity.kind,
+        "id": record.entity.id,
+        "facet": record.facet,
+        "from": None if record.before is None else state_to_wire(record.before),
+        "to": state_to_wire(record.after),
+        "version": record.entity.version,
+        "trigger": record.trigger,
+        "reason": record.reason,
+        "message": record.message,
+        "time": timestamp(record.time),
+        "cause": {
+            "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,
+            "from": cause.origin, "time": cause.time,
+        },
+    }  # fmt: skip

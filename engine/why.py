@@ -1,0 +1,130 @@
+"""Why is it as it is? From the states of a tree and the histories of a few entities to an explanation. Pure.
+
+Belongs here: which view shows a state, and whom it looks at. Does not: reading a history (`causes`), I/O (`inquiry`).
+"""
+
+from collections.abc import Iterator
+
+from phaseline.engine import causes
+from phaseline.engine.causes import Ground, History, Lookup
+from phaseline.engine.explanation import Caused, Explained, Explanation, Reason, Shown
+from phaseline.engine.tree import Tree, ancestor_id
+from phaseline.machines.arithmetic import shown
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Some
+from phaseline.machines.table import ABSENT, DELETED, View
+from phaseline.schemas.records import Entity
+
+NAMED = 3
+"""How many of the entities below, that together make a state, are named and explained."""
+DEPTH = 40
+"""Views upon views that are followed. Tables that pass their checks end long before."""
+
+
+def why(tree: Tree, lookup: Lookup, kind: str, entity_id: str, place: int | None = None) -> Explanation:
+    """Explain each facet of an entity of `tree`, which holds all that views may look at (`in_view`).
+
+    lookup: histories up to that moment, or what is left of them; ones that reach further do no harm.
+    """
+    telling = _Telling(tree, lookup)
+    entity = tree.entities[kind][entity_id]
+    return Explanation(
+        entity, tuple(telling.facet(kind, entity_id, index) for index in range(len(entity.facets))), place
+    )
+
+
+def in_view(kinds: Kinds, kind: str) -> set[str]:
+    """The kinds whose states an entity of `kind` may owe its own to, itself included."""
+    found, queue = {kind}, [kind]
+    while queue:
+        for facet in kinds[queue.pop()].table.facets:
+            for view in facet.views:
+                seen = {getattr(predicate, "kind", kind) for predicate in view.while_} - found
+                found |= seen
+                queue += seen
+    return found
+
+
+class _Telling:
+    """One explanation under way. `told`: the facets that were explained, by whether their view was too."""
+
+    def __init__(self, tree: Tree, lookup: Lookup) -> None:
+        self.tree, self.lookup = tree, lookup
+        self.told: set[tuple[str, str, int, bool]] = set()
+
+    def facet(self, kind: str, entity_id: str, index: int, *, base_only: bool = False, depth: int = 0) -> Explained:
+        entity = self.tree.entities[kind][entity_id]
+        facet = entity.facets[index]
+        head = (kind, entity_id, entity.names[index], facet.state, facet.base, facet.since, base_only)
+        key = (kind, entity_id, index)
+        if (*key, True) in self.told or (base_only and (*key, False) in self.told):
+            return Explained(*head, told="above")
+        if depth > DEPTH:
+            return Explained(*head, told="no further")
+        self.told.add((*key, not base_only))
+        covered = facet.state != facet.base and not base_only
+        view = self.view(entity, index, depth) if covered else None
+        return Explained(*head, view=view, causes=self.of_base(entity, index))
+
+    def of_base(self, entity: Entity, index: int) -> tuple[Caused, ...]:
+        history = self.history(entity)
+        machine = self.tree.kinds[entity.kind].machines[index]
+        grounds = causes.of_base(machine.facet, index, entity.facets[index].base, history)
+        return causes.caused(self.lookup, entity, grounds, history)
+
+    def view(self, entity: Entity, index: int, depth: int) -> Shown:
+        view = self.showing(entity, index)
+        if view is not None:
+            return Shown(tuple(self.reason(predicate, entity, depth) for predicate in view.while_))
+        history = self.history(entity)
+        ground = Ground("state", str(entity.facets[index].state), causes.restated(history, index))
+        return Shown(caused=causes.caused(self.lookup, entity, [ground], history)[0])
+
+    def showing(self, entity: Entity, index: int) -> View | None:
+        """The view that makes the state of the base; None where none does, as in a tree that is half read."""
+        machine, facet = self.tree.kinds[entity.kind].machines[index], entity.facets[index]
+        for view in machine.views.get(facet.base.phase, ()):
+            if all(predicate.holds(self.tree, entity.id) for predicate in view.while_):
+                return view if shown(machine.facet, view, facet.base) == facet.state else None
+        return None
+
+    def reason(self, predicate: Predicate, entity: Entity, depth: int) -> Reason:
+        text = predicate.text()
+        if isinstance(predicate, Above):
+            above = ancestor_id(entity.id, self.tree.kinds[predicate.kind].arity)
+            told = self.facet(predicate.kind, above, predicate.facet, base_only=predicate.base, depth=depth + 1)
+            return Reason(text, predicate.kind, 1, 1, (told,))
+        if isinstance(predicate, Some | Every):
+            return self.tally(predicate, entity, depth)
+        if isinstance(predicate, AttributeIs):
+            return Reason(text, predicate.kind, caused=self.attribute(predicate, entity))
+        return Reason(text, entity.kind)
+
+    def tally(self, predicate: Some | Every, entity: Entity, depth: int) -> Reason:
+        below, facet = predicate.kind, predicate.facet
+        live = list(self.live(entity, below, facet))
+        found = [other for other in live if other.facets[facet].state.phase in predicate.phases]
+        # Who has been so for longest holds it there; of those alike, n2 comes before n10.
+        found.sort(key=lambda other: (other.facets[facet].since, len(other.id), other.id))
+        told = tuple(self.facet(below, other.id, facet, depth=depth + 1) for other in found[:NAMED])
+        return Reason(predicate.text(), below, len(found), len(live), told)
+
+    def live(self, entity: Entity, below: str, facet: int) -> Iterator[Entity]:
+        for found in self.tree.descendants(entity.kind, entity.id, below):
+            other = self.tree.entities[below][found]
+            if other.facets[facet].state.phase not in (ABSENT, DELETED):
+                yield other
+
+    def attribute(self, predicate: AttributeIs, entity: Entity) -> Caused | None:
+        holder = self.tree.above(entity.id, predicate.kind)
+        if holder is None:
+            return None
+        history = self.history(holder)
+        word = f"{predicate.name} is {predicate.value}"
+        ground = Ground("attribute", word, causes.attributed(history, predicate.name))
+        return causes.caused(self.lookup, holder, [ground], history)[0]
+
+    def history(self, entity: Entity) -> History:
+        """What is known of how the entity came to what the tree says of it; nothing where its last step is gone."""
+        found = [r for r in self.lookup(entity.kind, entity.id) if r.entity.version <= entity.version]
+        return found if found and found[-1].entity.version == entity.version else []
