@@ -1,25 +1,23 @@
-"""Is what the log says what the events make? Both are read side by side, in order, and compared byte for byte.
+"""Is what the log says what the events make? Each event is folded again, and its records compared byte for byte.
 
-Belongs here: folding the stored events again and holding the log and the states against it. Does not: words for people (`cli`).
-Only what is there is read, and nothing is kept but the tree: a live system is not disturbed, and memory stays flat.
+Belongs here: holding a recorded log, and the states, against the fold. Does not: reading it (`recorded`), words (`cli`).
+Nothing is kept but the trees: memory does not grow with the log.
 """
 
-from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from phaseline.engine import checkpoint
-from phaseline.engine.commit import last_message
-from phaseline.engine.fold import Folder, Message, partition_of_id
-from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.errors import RecordUnreadable
+from phaseline.engine.fold import Folder, Message
+from phaseline.engine.reader import read_all
+from phaseline.engine.recorded import STEP, Folders, Happened, Recorded, entity_of, is_under, read
 from phaseline.engine.streams import Layout
-from phaseline.engine.tree import Tree, evolve
+from phaseline.engine.tree import evolve
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import codec, forms
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, quote
+from phaseline.schemas.subjects import quote
 
 
 class Divergence(NamedTuple):
@@ -34,13 +32,17 @@ class Divergence(NamedTuple):
 
 @dataclass(slots=True)
 class Verdict:
-    """What an audit found. `begins`: the first event that is still kept; `undecided`: events no worker has come to yet."""
+    """What an audit found. `begins`: the first event that was folded; `undecided`: events no worker has come to yet.
+
+    by_others: events that other tables decided than those at hand, so that their records are taken as they stand.
+    """
 
     begins: int = 1
     events: int = 0
     records: int = 0
     entities: int = 0
     undecided: int = 0
+    by_others: int = 0
     divergences: dict[tuple[str, str], Divergence] = field(default_factory=dict)
 
     @property
@@ -50,15 +52,27 @@ class Verdict:
 
     def differ(self, sequence: int, expected: Record | None, found: Record | None) -> None:
         """Note a difference, unless one of that entity is noted already."""
-        kind, entity_id = _entity(expected or found)
+        which = expected or found
+        kind, entity_id = ("-", "-") if which is None else entity_of(which)
         told = Divergence(kind, entity_id, sequence, _told(expected), _told(found))
         self.divergences.setdefault((kind, entity_id), told)
 
+    def read(self, message: Message, sequence: int) -> Record | None:
+        """The record in a message; None, and a difference, where it is none."""
+        try:
+            return read(message)
+        except RecordUnreadable as error:
+            told = Divergence("-", message.subject, sequence, None, str(error))
+            self.divergences.setdefault(("-", message.subject), told)
+            return None
 
-def _entity(record: Record | None) -> tuple[str, str]:
-    if record is None:
-        return "-", "-"
-    return (record.kind, record.id) if isinstance(record, Rejection) else (record.entity.kind, record.entity.id)
+    def compare_state(self, folder: Folder, message: Message) -> None:
+        """Hold one entity's last record against the tree."""
+        record = self.read(message, 0)
+        if isinstance(record, Transition):
+            mine = folder.tree.get(record.entity.kind, record.entity.id)
+            if mine is not None and record.entity.version == mine.version and record.entity.facets != mine.facets:
+                self.differ(record.cause.sequence, None, record)
 
 
 def _told(record: Record | None) -> str | None:
@@ -71,147 +85,79 @@ def _told(record: Record | None) -> str | None:
     return f"a mark of {dict(record.entity.sequences)}" if isinstance(record, Mark) else None
 
 
-class LogHead:
-    """The log of one partition, one message at a time. `head`: the next one, None at the end."""
-
-    def __init__(self, slices: AsyncIterator[list[Stored]]) -> None:
-        """Read from these."""
-        self._slices = slices
-        self._held: deque[Stored] = deque()
-        self.head: Message | None = None
-
-    async def advance(self) -> None:
-        """Go on to the next message."""
-        if not self._held:
-            self._held.extend(await anext(self._slices, []))
-        found = self._held.popleft() if self._held else None
-        self.head = None if found is None else Message(found.subject, found.data)
-
-    def record(self) -> Record | None:
-        """What the head says."""
-        return None if self.head is None else forms.from_wire(codec.decode(self.head.body))
-
-    async def take_up_to(self, sequence: int) -> list[Record]:
-        """The records whose cause is at most `sequence`."""
-        found = []
-        while (record := self.record()) is not None and record.cause.sequence <= sequence:
-            found.append(record)
-            await self.advance()
-        return found
-
-
-async def audit(
-    wire: Wire, layout: Layout, kinds: Kinds, root: str | None = None, progress: Callable[[int], None] | None = None
-) -> Verdict:
-    """Fold the events again and compare with log and states; only the tree `root` where one is named.
-
-    progress: called with the number of events folded since the last call.
-    """
-    root = None if root is None else root.partition("/")[0]
-    info = await wire.api(f"STREAM.INFO.{layout.events}")
-    verdict = Verdict(begins=max(1, int(info["state"]["first_seq"])))
-    partitions = range(layout.partitions) if root is None else [partition_of_id(root, layout.partitions)]
-    for partition in partitions:
-        await _Partition(wire, layout, kinds, partition, root, verdict).run(progress or (lambda _: None))
-    return verdict
-
-
-class _Partition:
-    """The audit of one partition, or of one tree in it."""
+class Audit:
+    """One audit under way."""
 
     def __init__(
-        self, wire: Wire, layout: Layout, kinds: Kinds, partition: int, root: str | None, verdict: Verdict
+        self, source: Recorded, kinds: Kinds, root: str | None, progress: Callable[[int], None] | None
     ) -> None:
-        self.wire, self.layout, self.partition, self.root, self.verdict = wire, layout, partition, root, verdict
-        self.subjects = Subjects(layout.prefix)
-        self.folder = Folder(Tree(kinds), self.subjects, partition)
+        """progress: called with the number of events folded since the last call. Only the tree `root`, where one is named."""
+        self.source, self.root = source, root
+        self.folders = Folders(kinds, source)
+        self.verdict = Verdict(begins=source.begins)
+        self._progress = progress or (lambda _: None)
 
-    async def run(self, progress: Callable[[int], None]) -> None:
-        """Compare event by event, then the states."""
-        mark = await last_message(self.wire, self.layout.log, self.subjects.checkpoint(self.partition))
-        decided = checkpoint.decode(mark.data).position if mark else 0
-        log = LogHead(read_all(self.wire, self.layout.log, self._log_filters()))
-        await log.advance()
-        for record in await log.take_up_to(self.verdict.begins - 1):
-            evolve(self.folder.tree, record)
-        last = 0
-        async for events in read_all(self.wire, self.layout.events, [self._inbox()]):
-            for place, event in enumerate(events):
-                if log.head is None and event.sequence > decided:
-                    self.verdict.undecided += len(events) - place
-                    break
-                await self._compare(event, log)
-                last = event.sequence
-            progress(len(events))
-        for record in await log.take_up_to(last):
-            self.verdict.differ(record.cause.sequence, None, record)
-        await self._compare_states()
+    async def run(self) -> Verdict:
+        """Compare event by event; raises what reading the log raises, the verdict on all before it stands."""
+        await self.folders.begin(self.source)
+        try:
+            async for happened in self.source.happened():
+                self._compare(happened)
+        finally:
+            self._progress(self.verdict.events % STEP)
+            self.verdict.entities, self.verdict.undecided = self.folders.entities, self.source.undecided
+        return self.verdict
 
-    async def _compare(self, event: Stored, log: LogHead) -> None:
-        records = [record for record in self.folder.answer(event) if self._is_wanted(record)]
-        expected = self.folder.messages(records)
-        for record in records:
-            evolve(self.folder.tree, record)
-        self.verdict.events += 1
+    def _compare(self, happened: Happened) -> None:
+        folder, messages = self.folders[happened.partition], happened.messages
+        if happened.event is None:
+            self._tell(0, [], messages)
+            return
+        self._count()
+        if happened.tables is not None and happened.tables != folder.tree.kinds.digest:
+            self.verdict.by_others += 1
+            self._take(folder, [read(message) for message in messages])
+            return
+        records = [record for record in folder.answer(happened.event) if is_under(record, self.root)]
+        expected = folder.messages(records)
         self.verdict.records += len(expected)
-        for place, message in enumerate(expected):
-            if log.head != message:
-                await self._tell(event.sequence, records[place:], log)
-                return
-            await log.advance()
+        if expected != messages:
+            self._tell(happened.event.sequence, records, messages)
+        self._take(folder, records)
 
-    async def _tell(self, sequence: int, expected: list[Record], log: LogHead) -> None:
-        """What is expected of this event and what is found, entity by entity."""
-        found = await log.take_up_to(sequence)
-        wanted = {(_entity(record), getattr(record, "facet", "")): record for record in expected}
-        for record in found:
+    def _count(self) -> None:
+        self.verdict.events += 1
+        if self.verdict.events % STEP == 0:
+            self._progress(STEP)
+
+    @staticmethod
+    def _take(folder: Folder, records: list[Record]) -> None:
+        for record in records:
+            evolve(folder.tree, record)
+
+    def _tell(self, sequence: int, expected: list[Record], messages: list[Message]) -> None:
+        """What is expected of an event and what is found, entity by entity."""
+        wanted = {(entity_of(record), getattr(record, "facet", "")): record for record in expected}
+        for message in messages:
+            record = self.verdict.read(message, sequence)
+            if record is None:
+                continue
             mine = None
             if record.cause.sequence == sequence:
-                mine = wanted.pop((_entity(record), getattr(record, "facet", "")), None)
+                mine = wanted.pop((entity_of(record), getattr(record, "facet", "")), None)
             if mine != record:
                 self.verdict.differ(record.cause.sequence, mine, record)
         for record in wanted.values():
             self.verdict.differ(sequence, record, None)
 
-    async def _compare_states(self) -> None:
-        """The copy of the states may be newer than our reading of the log, but where it is as old it must be the same."""
-        tree = self.folder.tree
-        self.verdict.entities += len(tree)
-        async for slice_ in read_all(self.wire, self.layout.state, self._state_filters()):
-            for stored in slice_:
-                record = forms.from_wire(codec.decode(stored.data))
-                mine = None if isinstance(record, Rejection) else tree.get(record.entity.kind, record.entity.id)
-                if isinstance(record, Rejection) or mine is None or record.entity.version != mine.version:
-                    continue
-                if isinstance(record, Transition) and record.entity.facets != mine.facets:
-                    self.verdict.differ(record.cause.sequence, None, record)
 
-    def _is_wanted(self, record: Record) -> bool:
-        """Whether a record stands under the tree; what could not be read may name another."""
-        return self.root is None or _entity(record)[1].partition("/")[0] == self.root
+async def compare_states(wire: Wire, layout: Layout, found: Audit) -> None:
+    """Hold the copy of the states against the trees of an audit that came to the end.
 
-    def _ends(self) -> list[str]:
-        if self.root is None:
-            return [">"]
-        token = quote(self.root)
-        return [token, f"{token}.>"]
-
-    def _inbox(self) -> str:
-        return f"{self.layout.prefix}.inbox.{self.partition}.{self._ends()[-1]}"
-
-    def _log_filters(self) -> list[str]:
-        place, ends = f"{self.layout.prefix}.log.{self.partition}", self._ends()
-        if self.root is None:
-            return [f"{place}.transition.>", f"{place}.rejection.>", f"{self.layout.prefix}.mark.{self.partition}.>"]
-        return [
-            filter_
-            for end in ends
-            for filter_ in (
-                f"{place}.transition.*.*.*.{end}",
-                f"{place}.rejection.*.*.{end}",
-                f"{self.layout.prefix}.mark.{self.partition}.*.{end}",
-            )
-        ]
-
-    def _state_filters(self) -> list[str]:
-        return [f"{self.layout.prefix}.state.{self.partition}.*.{end}" for end in self._ends()]
+    The copy may be newer than what was read of the log, but where it is as old it must be the same.
+    """
+    for partition, folder in found.folders.items():
+        for end in [">"] if found.root is None else [quote(found.root), f"{quote(found.root)}.>"]:
+            async for slice_ in read_all(wire, layout.state, [f"{layout.prefix}.state.{partition}.*.{end}"]):
+                for stored in slice_:
+                    found.verdict.compare_state(folder, Message(stored.subject, stored.data))

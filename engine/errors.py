@@ -197,3 +197,7 @@ class StateUnknown(PhaselineError):
 
 class NoTables(PhaselineError):
     """{where}: {problem}"""
+
+
+class RecordUnreadable(PhaselineError):
+    """what stands on {subject} is no record: {problem}"""

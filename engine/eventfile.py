@@ -54,7 +54,7 @@ class EventFile:
         """What is left: a last line without its end."""
         if self._values is not None:
             try:
-                self._values.end()
+                self._values.close()
             except codec.Undecodable as error:
                 raise self._broken(f"event {self._count + 1}", error) from error
         elif self._rest:

@@ -46,12 +46,29 @@ def encode_json(value: Any) -> bytes:
     return _json_encoder.encode(value)
 
 
+def peek(body: bytes, name: str) -> Any:
+    """One value of a msgpack map, read no further than there; None where the map does not hold it."""
+    unpacker = msgpack.Unpacker(timestamp=0)
+    unpacker.feed(body)
+    try:
+        for _ in range(unpacker.read_map_header()):
+            if unpacker.unpack() == name:
+                return unpacker.unpack()
+            unpacker.skip()
+    except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:
+        raise Undecodable(f"msgpack: {error or type(error).__name__}") from error
+    return None
+
+
 class Values:
-    """The values of a msgpack stream that comes in pieces; raises `Undecodable` where it breaks off or is no msgpack."""
+    """The values of a msgpack stream that comes in pieces; raises `Undecodable` where it breaks off or is no msgpack.
+
+    begin, end: the bytes between which the value handed out last stood.
+    """
 
     def __init__(self) -> None:
         self._unpacker = msgpack.Unpacker(timestamp=0)
-        self._fed = self._read = 0
+        self._fed = self.begin = self.end = 0
 
     def feed(self, piece: bytes) -> Iterator[Any]:
         """Those that are complete by now."""
@@ -59,15 +76,15 @@ class Values:
             self._unpacker.feed(piece)
             self._fed += len(piece)
             for value in self._unpacker:
-                self._read = self._unpacker.tell()
+                self.begin, self.end = self.end, self._unpacker.tell()
                 yield value
         except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:
-            raise Undecodable(f"msgpack: {error or type(error).__name__} after byte {self._read}") from error
+            raise Undecodable(f"msgpack: {error or type(error).__name__} after byte {self.end}") from error
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Nothing more will come."""
-        if self._fed > self._read:
-            raise Undecodable(f"msgpack: cut off inside a value after byte {self._read}")
+        if self._fed > self.end:
+            raise Undecodable(f"msgpack: cut off inside a value after byte {self.end}")
 
 
 def _format_of(body: bytes) -> str:

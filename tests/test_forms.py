@@ -89,10 +89,10 @@ def test_a_stream_cut_off_gives_what_is_whole_and_says_where_it_broke(
     whole = max(n for n, end in enumerate(ends) if end <= cut)
     assert read == found[:whole]
     if cut in ends:
-        values.end()
+        values.close()
     else:
         with pytest.raises(Undecodable, match=f"cut off inside a value after byte {ends[whole]}"):
-            values.end()
+            values.close()
 
 
 def test_a_stream_that_is_no_msgpack_is_refused() -> None:

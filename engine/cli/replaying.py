@@ -1,86 +1,158 @@
-"""`replay`: the events folded again, and what that says of the log.
+"""`replay`: the events folded again, and what that says.
 
-Belongs here: options and words of this command. Does not: the comparison (`phaseline.engine.audit`).
+Belongs here: options and choice of what is done. Does not: doing it (`phaseline.engine.audit`, `.whatif`), how it looks
+(`verdicts`).
 """
 
-import sys
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from phaseline.engine.audit import Verdict, audit
-from phaseline.engine.cli import looks, options, talk
+from phaseline.engine.audit import Audit, compare_states
+from phaseline.engine.changed import INSTALLED, kinds_at
+from phaseline.engine.cli import options, sources, talk, verdicts
 from phaseline.engine.cli.pages import Page
+from phaseline.engine.cli.sources import Part
+from phaseline.engine.errors import BadLogFile, NoRecords
+from phaseline.engine.filelog import FileLog
+from phaseline.engine.recorded import Folders, rebuild
+from phaseline.engine.serverlog import ServerLog
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import inspect
-from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import installed
+from phaseline.engine.whatif import WhatIf
+from phaseline.machines.kinds import Kinds, installed
+
+Source = ServerLog | FileLog
+Show = Callable[[int], None]
 
 
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline replay --audit", "the whole installation"),
-        ("phaseline replay --audit --tree c1 --json", "one tree, for programs"),
+        ("phaseline replay --audit", "is the log what the events make?"),
+        ("phaseline replay --audit --tree c1 --from 2h --json", "one tree, the last two hours, for programs"),
+        ("phaseline replay --with acme.tables:KINDS", "what would other tables have made of it?"),
+        (
+            "phaseline replay --with installed --fail-on-difference",
+            "may workers with what is installed here take over?",
+        ),
+        ("phaseline replay --file day.plog.zst", "the states that a recorded day leads to, without any server"),
     ],
 )
 @click.option(
     "--audit", "audits", is_flag=True, help="Compare each record and each final state with what the events make."
 )
-@click.option("--tree", metavar="ROOT", help="Only this tree: a root, like c1.")
+@click.option(
+    "--with", "changed", metavar="TABLES",
+    help="What would differ with other tables: package.module:NAME or file.py:NAME, a table or a list of them,"
+    f" which take the place of those of the same name; or `{INSTALLED}`.",
+)  # fmt: skip
+@click.option(
+    "--fail-on-difference", "fail", is_flag=True, help="With --with: exit code 1 where anything would differ."
+)
+@click.option(
+    "--file", type=options.FILE, metavar="FILE", help="A log that `phaseline export` wrote, in place of a server."
+)
+@sources.part
 @options.as_json
 @options.connected
-def replay(settings: Settings, *, audits: bool, tree: str | None, as_json: bool) -> int | None:
-    """Fold the stored events again through the machines installed here, and compare with the log.
+def replay(
+    settings: Settings, *, audits: bool, changed: str | None, fail: bool, file: Path | None, part: Part, as_json: bool
+) -> int | None:
+    """Fold recorded events again through the machines, and compare. Nothing is written.
 
-    The log must be what the events make: the same records, in the same order, byte for byte, and the states that
-    follow. Nothing is written, and a live system is not disturbed. Where EVENTS no longer reaches back to the
-    beginning, it starts from the states that the log gives for that point, and says so. Exit code 1 where they differ.
+    --audit: the log must be what the events make: the same records, in the same order, byte for byte, and the states
+    that follow; exit code 1 and the first difference of each entity where it is not. A live system is not disturbed.
+
+    --with: the same events through other tables: which entities would end in another state, which transitions and
+    rejections would be gained and lost.
+
+    With neither it shows the states that the events lead to.
+
+    Where EVENTS no longer reaches back to the beginning, and with --from, it starts from the states that the log gives for
+    that point, and says so.
     """
-    if not audits:
-        raise click.UsageError("say what to do with the replay: --audit compares it with the log")
+    if audits and changed:
+        raise click.UsageError("--audit and --with are two questions: ask one at a time")
+    if fail and not changed:
+        raise click.UsageError("--fail-on-difference goes with --with")
 
     async def work() -> int:
-        async with Wire.open(settings, name="phaseline-audit") as wire:
-            layout = await inspect(wire, settings)
-            stored = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["messages"]
-            with progress_bar() as bar:
-                task = bar.add_task("folding", total=stored if tree is None else None)
-                verdict = await audit(wire, layout, installed(), tree, lambda count: bar.advance(task, count))
-        show(verdict, as_json=as_json)
-        return 0 if verdict.holds else talk.REFUSED
+        kinds = kinds_at(changed) if changed else installed()
+        async with opened(settings, file, part) as source:
+            if audits:
+                return await _audit(source, kinds, part.root, as_json=as_json)
+            if changed:
+                return await _what_if(source, kinds, part.root, fail=fail, as_json=as_json)
+            return await _rebuild(source, kinds, part.root, as_json=as_json)
 
     return talk.run(work())
 
 
-def progress_bar() -> Progress:
-    """Events folded, on stderr, on terminals only."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(file=sys.stderr), transient=True, disable=not sys.stderr.isatty())
+@asynccontextmanager
+async def opened(settings: Settings, file: Path | None, part: Part) -> AsyncIterator[Source]:
+    """What is to be replayed."""
+    if file is None:
+        async with sources.of_server(settings, part) as log:
+            yield log
+    else:
+        yield sources.of_file(file, part)
 
 
-def show(verdict: Verdict, *, as_json: bool) -> None:
-    """The verdict, and the first difference of each entity."""
-    differences = list(verdict.divergences.values())
-    if as_json:
-        told = [difference._asdict() for difference in differences]
-        looks.show_json({**asdict(verdict), "holds": verdict.holds, "divergences": told})
-        return
-    if differences:
-        table = looks.columns("KIND", "ID", "EVENT", "THE EVENTS MAKE", "THE LOG SAYS")
-        for found in differences:
-            table.add_row(
-                looks.text_of(found.kind), looks.text_of(found.id), looks.text_of(found.sequence),
-                looks.text_of(found.expected or "nothing"), looks.text_of(found.found or "nothing"),
-            )  # fmt: skip
-        looks.show(table)
-    if verdict.begins > 1:
-        talk.say(f"EVENTS begins at {verdict.begins}: all before that is taken from the log as it stands")
-    if verdict.undecided:
-        talk.say(f"{verdict.undecided:,} events are not decided yet: they are left out")
-    counted = f"{verdict.events:,} events, {verdict.records:,} records, {verdict.entities:,} entities"
-    differing = "1 entity differs" if len(differences) == 1 else f"{len(differences):,} entities differ"
-    words = "the log is what the events make" if verdict.holds else differing
-    looks.show_line(looks.text_of(f"{counted}: {words}", "green" if verdict.holds else "red"))
+async def _shown(source: Source, work: Callable[[Show], Awaitable[object]]) -> BadLogFile | None:
+    """Do it with a progress bar; the damage of a file, which ends the reading but not what was found until there."""
+    with sources.progress_bar("folding") as bar:
+        task = bar.add_task("", total=sources.total(source))
+        try:
+            await work(lambda count: bar.advance(task, count))
+        except BadLogFile as error:
+            return error
+    return None
+
+
+async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:
+    if not source.recorded:
+        raise NoRecords(
+            name=source.file.path if isinstance(source, FileLog) else "it", problem="there is nothing to audit"
+        )
+    audit: Audit | None = None
+
+    async def run(show: Show) -> None:
+        nonlocal audit
+        audit = Audit(source, kinds, root, show)
+        await audit.run()
+        if isinstance(source, ServerLog) and source.span.last is None:
+            await compare_states(source.wire, source.layout, audit)
+
+    damage = await _shown(source, run)
+    assert audit is not None
+    verdicts.show_audit(audit.verdict, as_json=as_json)
+    if damage is not None:
+        raise damage
+    return 0 if audit.verdict.holds else talk.REFUSED
+
+
+async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool, as_json: bool) -> int:
+    what_if: WhatIf | None = None
+
+    async def run(show: Show) -> None:
+        nonlocal what_if
+        what_if = WhatIf(source, installed(), kinds, root, show)
+        await what_if.run()
+
+    damage = await _shown(source, run)
+    assert what_if is not None
+    verdicts.show_difference(what_if.difference, kinds, as_json=as_json)
+    if damage is not None:
+        raise damage
+    return talk.REFUSED if fail and not what_if.difference.none else 0
+
+
+async def _rebuild(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:
+    folders = Folders(kinds, source)
+    damage = await _shown(source, lambda show: rebuild(source, folders, root, show))
+    verdicts.show_states(folders, source, as_json=as_json)
+    if damage is not None:
+        raise damage
+    return 0

@@ -1,0 +1,207 @@
+"""What a replay found, for people and for programs.
+
+Belongs here: tables, lines and JSON of audits, what-ifs and rebuilt states. Does not: finding it out.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rich.text import Text
+
+from phaseline.engine.audit import Verdict
+from phaseline.engine.cli import looks, talk
+from phaseline.engine.recorded import Folders, Recorded
+from phaseline.engine.whatif import Difference, FinalDifference, Move, Refusal, Seen
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import forms
+from phaseline.schemas.records import State
+
+SHOWN = 50
+"""Rows of a table for people; JSON has all."""
+
+
+def counted(number: int, what: str, plural: str = "") -> str:
+    """`1 entity`, `12 entities`."""
+    return f"{number:,} {what if number == 1 else plural or what + 's'}"
+
+
+def show_start(begins: int, undecided: int) -> None:
+    """Where it began, and what was left out."""
+    if begins > 1:
+        talk.say(f"it begins at event {begins}: what was before is taken from the log as it stands")
+    if undecided:
+        talk.say(f"{counted(undecided, 'event')} not decided yet: left out")
+
+
+def show_audit(verdict: Verdict, *, as_json: bool) -> None:
+    """The verdict, and the first difference of each entity."""
+    differences = list(verdict.divergences.values())
+    if as_json:
+        told = [difference._asdict() for difference in differences]
+        looks.show_json({**asdict(verdict), "holds": verdict.holds, "divergences": told})
+        return
+    if differences:
+        table = looks.columns("KIND", "ID", "EVENT", "THE EVENTS MAKE", "THE LOG SAYS")
+        for found in differences:
+            table.add_row(
+                looks.text_of(found.kind), looks.text_of(found.id), looks.text_of(found.sequence),
+                looks.text_of(found.expected or "nothing"), looks.text_of(found.found or "nothing"),
+            )  # fmt: skip
+        looks.show(table)
+    show_start(verdict.begins, verdict.undecided)
+    if verdict.by_others:
+        talk.say(
+            f"{counted(verdict.by_others, 'event')} decided by other tables: their records are taken as they stand"
+        )
+    sums = f"{verdict.events:,} events, {verdict.records:,} records, {verdict.entities:,} entities"
+    differing = "1 entity differs" if len(differences) == 1 else f"{len(differences):,} entities differ"
+    words = "the log is what the events make" if verdict.holds else differing
+    looks.show_line(looks.text_of(f"{sums}: {words}", "green" if verdict.holds else "red"))
+
+
+def show_difference(found: Difference, kinds: Kinds, *, as_json: bool) -> None:
+    """What other tables would have made of it."""
+    if as_json:
+        looks.show_json(_difference_map(found))
+        return
+    if found.gained or found.lost:
+        looks.show(_moves(found, kinds))
+        looks.show_line(Text())
+    if found.rejections_gained or found.rejections_lost:
+        looks.show(_refusals(found))
+        looks.show_line(Text())
+    if found.final:
+        looks.show(_ends(found, kinds))
+        looks.show_line(Text())
+    show_start(found.begins, found.undecided)
+    sums = f"{counted(found.events, 'event')}, {counted(found.entities, 'entity', 'entities')}"
+    looks.show_line(looks.text_of(f"{sums}: {_sum(found)}", "green" if found.none else "yellow"))
+
+
+def _sum(found: Difference) -> str:
+    if found.none:
+        return "nothing would differ"
+    parts = (
+        (len(found.final), "entity would end in another state", "entities would end in another state"),
+        (_total(found.gained), "transition gained", "transitions gained"),
+        (_total(found.lost), "transition lost", "transitions lost"),
+        (_total(found.rejections_gained), "rejection gained", "rejections gained"),
+        (_total(found.rejections_lost), "rejection lost", "rejections lost"),
+    )
+    return ", ".join(counted(number, one, more) for number, one, more in parts if number)
+
+
+def _total(sorts: Mapping[Any, Seen]) -> int:
+    return sum(seen.count for seen in sorts.values())
+
+
+def _moves(found: Difference, kinds: Kinds) -> Any:
+    table = looks.columns("TRANSITIONS", "HOW OFTEN", "KIND", "FROM", "TO", "BY", "EVENTS")
+    for word, colour, sorts in (("gained", "green", found.gained), ("lost", "red", found.lost)):
+        for move, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
+            kind = kinds.get(move.kind)
+            facet = f" {move.facet}" if kind is not None and len(kind.names) > 1 else ""
+            before = (
+                looks.text_of("new") if move.before is None else looks.state(kinds, move.kind, move.facet, move.before)
+            )
+            table.add_row(
+                looks.text_of(word, colour), looks.text_of(f"{seen.count:,}"), looks.text_of(f"{move.kind}{facet}"),
+                before, looks.state(kinds, move.kind, move.facet, move.after), looks.text_of(move.trigger), _events(seen),
+            )  # fmt: skip
+    return table
+
+
+def _refusals(found: Difference) -> Any:
+    table = looks.columns("REJECTIONS", "HOW OFTEN", "KIND", "TRIGGER", "REASON", "EVENTS")
+    for word, colour, sorts in (("gained", "red", found.rejections_gained), ("lost", "green", found.rejections_lost)):
+        for refusal, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
+            table.add_row(
+                looks.text_of(word, colour), looks.text_of(f"{seen.count:,}"), looks.text_of(refusal.kind),
+                looks.text_of(refusal.trigger), looks.text_of(refusal.reason), _events(seen),
+            )  # fmt: skip
+    return table
+
+
+def _events(seen: Seen) -> Text:
+    words = ", ".join(map(str, seen.events))
+    return looks.text_of(f"{words}, ..." if seen.count > len(seen.events) else words, "bright_black")
+
+
+def _ends(found: Difference, kinds: Kinds) -> Any:
+    table = looks.columns("KIND", "ID", "ENDED", "WOULD END")
+    for one in found.final[:SHOWN]:
+        table.add_row(
+            looks.text_of(one.kind), looks.text_of(one.id), _states(kinds, one, one.was), _states(kinds, one, one.would)
+        )
+    if len(found.final) > SHOWN:
+        table.add_row("...", looks.text_of(f"{len(found.final) - SHOWN:,} more; --json has all"), "", "")
+    return table
+
+
+def _states(kinds: Kinds, one: FinalDifference, states: Mapping[str, State] | None) -> Text:
+    if states is None:
+        return looks.text_of("unknown", "bright_black")
+    return Text(", ").join(
+        Text.assemble(f"{name}: " if len(states) > 1 else "", looks.state(kinds, one.kind, name, state))
+        for name, state in states.items()
+    )
+
+
+def _difference_map(found: Difference) -> dict[str, Any]:
+    return {
+        "begins": found.begins,
+        "events": found.events,
+        "entities": found.entities,
+        "undecided": found.undecided,
+        "differs": not found.none,
+        "gained": [_move_map(*pair) for pair in found.gained.items()],
+        "lost": [_move_map(*pair) for pair in found.lost.items()],
+        "rejections_gained": [_refusal_map(*pair) for pair in found.rejections_gained.items()],
+        "rejections_lost": [_refusal_map(*pair) for pair in found.rejections_lost.items()],
+        "final": [{"kind": f.kind, "id": f.id, "was": _wire(f.was), "would": _wire(f.would)} for f in found.final],
+    }
+
+
+def _move_map(move: Move, seen: Seen) -> dict[str, Any]:
+    before = None if move.before is None else forms.state_to_wire(move.before)
+    return {
+        "kind": move.kind, "facet": move.facet, "from": before, "to": forms.state_to_wire(move.after),
+        "trigger": move.trigger, "count": seen.count, "events": seen.events,
+    }  # fmt: skip
+
+
+def _refusal_map(refusal: Refusal, seen: Seen) -> dict[str, Any]:
+    return {**refusal._asdict(), "count": seen.count, "events": seen.events}
+
+
+def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
+    return None if states is None else {name: forms.state_to_wire(state) for name, state in states.items()}
+
+
+def show_states(folders: Folders, source: Recorded, *, as_json: bool) -> None:
+    """The states that were rebuilt: each entity for programs, counts for people."""
+    if as_json:
+        for folder in folders.values():
+            for entities in folder.tree.entities.values():
+                for entity in entities.values():
+                    looks.show_json(looks.entity_map(entity))
+        return
+    counts = Counter(
+        (entity.kind, name, facet.state)
+        for folder in folders.values()
+        for entities in folder.tree.entities.values()
+        for entity in entities.values()
+        for name, facet in zip(entity.names, entity.facets, strict=True)
+    )
+    if counts:
+        table = looks.columns("KIND", "FACET", "STATE", "HOW MANY")
+        for (kind, name, state), count in sorted(counts.items(), key=lambda pair: (pair[0][0], pair[0][1], -pair[1])):
+            shown = looks.state(folders.kinds, kind, name, state)
+            table.add_row(looks.text_of(kind), looks.text_of(name), shown, looks.text_of(f"{count:,}"))
+        looks.show(table)
+    show_start(source.begins, source.undecided)
+    looks.show_line(
+        looks.text_of(f"{counted(folders.events, 'event')}, {counted(folders.entities, 'entity', 'entities')}")
+    )

@@ -1,0 +1,189 @@
+"""What an installation recorded, read from its streams while it goes on working.
+
+Belongs here: EVENTS and LOG side by side, partition by partition in step. Does not: what is made of it (`audit`, `whatif`,
+`exporting`). Only what is there when it begins is read, and no more than some thousand messages are held.
+"""
+
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from typing import Any, Self
+
+from phaseline.engine import checkpoint
+from phaseline.engine.commit import last_message
+from phaseline.engine.fold import Message, partition_of_id
+from phaseline.engine.queries import event_at
+from phaseline.engine.reader import BUFFER, Reader, Stored
+from phaseline.engine.recorded import Happened, Span, read
+from phaseline.engine.streams import Layout
+from phaseline.engine.wire import Wire
+from phaseline.schemas import codec
+from phaseline.schemas.records import Record, nanoseconds
+from phaseline.schemas.subjects import Subjects, quote
+
+
+class Head:
+    """The log of one partition, one record at a time. `cause`: the next one's, None at the end of what was there."""
+
+    def __init__(self, reader: Reader, places: tuple[str, ...]) -> None:
+        """`places`: what the subjects of records begin with; all else is passed over."""
+        self._reader, self._places = reader, places
+        self._held: deque[Stored] = deque()
+        self._next: Message | None = None
+        self.cause: int | None = None
+
+    async def advance(self) -> Message | None:
+        """The next message; goes on to the one after it."""
+        found = self._next
+        while True:
+            if not self._held:
+                self._held.extend([] if self._reader.caught_up else await self._reader.take(BUFFER))
+            if not self._held:
+                if not self._reader.caught_up:
+                    continue
+                self._next = self.cause = None
+                return found
+            stored = self._held.popleft()
+            if stored.subject.startswith(self._places):
+                self._next = Message(stored.subject, stored.data)
+                self.cause = cause_of(stored.data, self.cause or 0)
+                return found
+
+    async def take_up_to(self, sequence: int) -> list[Message]:
+        """The messages whose cause is at most `sequence`."""
+        found = []
+        while self.cause is not None and self.cause <= sequence:
+            message = await self.advance()
+            if message is not None:
+                found.append(message)
+        return found
+
+
+def cause_of(body: bytes, otherwise: int) -> int:
+    """The sequence of the event that made a record, read no further than its id; `otherwise` where it is no record."""
+    try:
+        return int(str(codec.peek(body, "id")).partition("-")[0])
+    except ValueError:
+        return otherwise
+
+
+class ServerLog:
+    """`async with ServerLog.open(wire, layout, span) as log:` gives a `Recorded`."""
+
+    def __init__(self, wire: Wire, layout: Layout, span: Span, *, records: bool) -> None:
+        """Nothing is read yet."""
+        self.wire, self.layout, self.span, self.recorded = wire, layout, span, records
+        self.prefix, self.partitions = layout.prefix, layout.partitions
+        self.undecided = 0
+        self.begins, self.ends = 1, 0
+        self._decided: dict[int, int] = {}
+        self._heads: dict[int, Head] = {}
+        self._stalled: set[int] = set()
+        """Partitions whose next event is undecided, and so all after it."""
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, wire: Wire, layout: Layout, span: Span, *, records: bool = True) -> AsyncIterator[Self]:
+        """See what is there, and begin to read. records: with what the events made; without, undecided ones come too."""
+        log = cls(wire, layout, span, records=records)
+        await log._measure()
+        async with AsyncExitStack() as stack:
+            for partition in log._own_partitions() if records or log.begins > 1 else ():
+                reader = Reader(wire, layout.log, log._records(partition))
+                head = Head(await stack.enter_async_context(reader), log._places(partition))
+                await head.advance()
+                log._heads[partition] = head
+            yield log
+
+    async def _measure(self) -> None:
+        held = (await self.wire.api(f"STREAM.INFO.{self.layout.events}"))["state"]
+        self.begins = max(self.span.first, int(held["first_seq"]), 1)
+        self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
+        # First how far it is decided, then the log: so all that is decided by then is in what is read.
+        for partition in self._own_partitions():
+            mark = await last_message(self.wire, self.layout.log, Subjects(self.prefix).checkpoint(partition))
+            self._decided[partition] = checkpoint.decode(mark.data).position if mark else 0
+
+    async def messages_before(self) -> AsyncIterator[Message]:
+        """The log's messages of all events before the first one that is read."""
+        for head in self._heads.values():
+            for message in await head.take_up_to(self.begins - 1):
+                yield message
+
+    async def before(self) -> AsyncIterator[Record]:
+        """The same, as records."""
+        async for message in self.messages_before():
+            yield read(message)
+
+    async def happened(self) -> AsyncIterator[Happened]:
+        """Event by event, with its records; then the records that are left over."""
+        root, place = self.span.root, self.prefix.count(".") + 2
+        inbox = [] if root is None else [f"{self.prefix}.inbox.{self._own_partitions()[0]}.{quote(root)}.>"]
+        async with Reader(self.wire, self.layout.events, inbox, self.begins) as events:
+            async for event in _up_to(events, self.ends):
+                partition = int(event.subject.split(".", place + 1)[place])
+                if not self.recorded:
+                    yield Happened(partition, event, [])
+                elif (messages := await self._messages(partition, event)) is None:
+                    self.undecided += 1
+                else:
+                    yield Happened(partition, event, messages)
+        for partition, head in self._heads.items() if self.recorded else ():
+            if partition not in self._stalled and (left := await head.take_up_to(self.ends)):
+                yield Happened(partition, None, left)
+
+    async def _messages(self, partition: int, event: Stored) -> list[Message] | None:
+        """What the event made, or None where it is not decided yet."""
+        head = self._heads[partition]
+        messages = await head.take_up_to(event.sequence)
+        if head.cause is None and event.sequence > self._decided[partition] and not _is_whole(messages):
+            self._stalled.add(partition)
+        return None if partition in self._stalled else messages
+
+    def _own_partitions(self) -> Sequence[int]:
+        root = self.span.root
+        return range(self.partitions) if root is None else [partition_of_id(root, self.partitions)]
+
+    def _places(self, partition: int) -> tuple[str, ...]:
+        place = f"{self.prefix}.log.{partition}"
+        return (f"{place}.transition.", f"{place}.rejection.", f"{self.prefix}.mark.")
+
+    def _records(self, partition: int) -> list[str]:
+        """One filter where all is wanted: the server is slow with several, where there are many subjects."""
+        if self.span.root is None:
+            return [f"{self.prefix}.*.{partition}.>"]
+        place, token = f"{self.prefix}.log.{partition}", quote(self.span.root)
+        shapes = (f"{place}.transition.*.*.*", f"{place}.rejection.*.*", f"{self.prefix}.mark.{partition}.*")
+        return [f"{shape}.{end}" for shape in shapes for end in (token, f"{token}.>")]
+
+
+def _is_whole(messages: list[Message]) -> bool:
+    """Whether these are all that the event of the last one made: a large cascade may be on its way in."""
+    if not messages:
+        return False
+    body: dict[str, Any] = codec.decode(messages[-1].body)
+    return int(body["id"].partition("-")[2]) + 1 == int(body["data"]["cause"]["records"])
+
+
+async def _up_to(reader: Reader, last: int) -> AsyncIterator[Stored]:
+    while not reader.caught_up:
+        for stored in await reader.take(BUFFER):
+            if stored.sequence > last:
+                return
+            yield stored
+
+
+async def first_event_after(wire: Wire, layout: Layout, moment: datetime) -> int:
+    """The sequence of the first event that was stored at or after `moment`; one more than the last where there is none."""
+    info = await wire.api(f"STREAM.INFO.{layout.events}")
+    async with Reader(wire, layout.events, [], moment.astimezone().isoformat()) as reader:
+        if not reader.caught_up and (found := await reader.take(1)):
+            return found[0].sequence
+    return int(info["state"]["last_seq"]) + 1
+
+
+async def moment_of(log: ServerLog, sequence: int) -> int:
+    """When an event was stored, ns; 0 where it is gone."""
+    kept = await event_at(log.wire, log.layout, sequence)
+    return 0 if kept is None else nanoseconds(kept.time)
