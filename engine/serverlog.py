@@ -184,6 +184,6 @@ async def first_event_after(wire: Wire, layout: Layout, moment: datetime) -> int
 
 
 async def moment_of(log: ServerLog, sequence: int) -> int:
-    """When an event was stored, ns; 0 where it is gone."""
-    kept = await event_at(log.wire, log.layout, sequence)
+    """When an event was stored, ns; 0 where there is none."""
+    kept = await event_at(log.wire, log.layout, sequence) if sequence else None
     return 0 if kept is None else nanoseconds(kept.time)

@@ -1,9 +1,7 @@
 """An audit finds the log right where it is, and names what is wrong where somebody tampered with it."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest_asyncio
@@ -14,10 +12,10 @@ from phaseline.engine.serverlog import ServerLog, first_event_after
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import Kinds
 from tests.fleet import Fleet, publish
-from tests.replay import decided, stored
+from tests.installation import lived
+from tests.replay import stored
 from tests.test_running import call
 
 KINDS = Kinds()
@@ -26,21 +24,8 @@ EVENTS = 600
 
 @pytest_asyncio.fixture
 async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    """Some clusters' life, decided; the worker goes on."""
-    settings = replace(settings, partitions=3)
-    stop = asyncio.Event()
-    worker = Worker(wire, settings, KINDS)
-    running = asyncio.create_task(worker.run(stop))
-    await worker.ready.wait()
-    layout = await provision(wire, settings)
-    fleet = Fleet(settings.prefix)
-    await publish(wire, [*fleet.built(6, 4), *fleet.life(EVENTS, 6, 4)])
-    async with asyncio.timeout(30):
-        while not await decided(wire, layout):
-            await asyncio.sleep(0.05)
-    yield layout
-    stop.set()
-    await running
+    async with lived(settings, wire, EVENTS) as made:
+        yield made
 
 
 async def audit(
