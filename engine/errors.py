@@ -201,3 +201,7 @@ class NoTables(PhaselineError):
 
 class RecordUnreadable(PhaselineError):
     """what stands on {subject} is no record: {problem}"""
+
+
+class NotInstalled(PhaselineError):
+    """{what} needs {package}, which is not installed here: pip install {package}"""
