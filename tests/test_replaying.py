@@ -65,7 +65,7 @@ def entities(folders: Folders) -> dict[str, Entity]:
 
 async def folded(wire: Wire, layout: Layout) -> dict[str, Entity]:
     """The states that the events in the streams make, by another way than through `Recorded`."""
-    found = {}
+    found: dict[str, Entity] = {}
     for partition in range(layout.partitions):
         _, tree = await expected(wire, layout, KINDS, partition)
         found |= {f"{kind}/{name}": entity for kind, some in tree.entities.items() for name, entity in some.items()}

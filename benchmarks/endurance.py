@@ -1,0 +1,97 @@
+"""`python -m benchmarks.endurance [EVENTS]`: a long log, exported, audited and replayed; how much memory each takes.
+
+Belongs here: making the log, running the commands, their time and largest memory. Does not: how fast that is (`replay`).
+5,000,000 events by default: about 6 GB of disk in a temporary directory, and a quarter of an hour.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+
+from benchmarks.workload import PIECE, Workload
+from phaseline.engine import checkpoint
+from phaseline.engine.commit import last_message
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.wire import Wire
+from phaseline.schemas.subjects import Subjects
+
+EVENTS = 5_000_000
+LIMIT = 300
+"""Megabytes that a command may take."""
+COMMAND = (sys.executable, "-m", "phaseline.engine.cli")
+
+
+async def fill(wire: Wire, layout: Layout, count: int) -> None:
+    """Store `count` events, as many in one piece as the server acknowledges at once."""
+    events = Workload(layout.prefix, count).events()
+    while piece := list(islice(events, PIECE)):
+        *first, (subject, body, _) = piece
+        ahead = b"".join([wire.frame(subject, body) for subject, body, _ in first])
+        await wire.request(subject, body, ahead=ahead, timeout=30)
+
+
+async def decided(wire: Wire, layout: Layout, count: int) -> None:
+    """Wait until some partition's checkpoint has come to the last event, and all others stand still."""
+    subjects, last = Subjects(layout.prefix), 0
+    while True:
+        marks = [await last_message(wire, layout.log, subjects.checkpoint(p)) for p in range(layout.partitions)]
+        found = max(checkpoint.decode(mark.data).position for mark in marks if mark) if any(marks) else 0
+        info = await wire.api(f"STREAM.INFO.{layout.log}")
+        if found >= count and info["state"]["last_seq"] == last:
+            return
+        last = info["state"]["last_seq"]
+        await asyncio.sleep(2)
+
+
+def measured(*words: str) -> tuple[float, float]:
+    """Seconds that a command takes, and the megabytes it had at most; its talk is shown."""
+    begun = time.perf_counter()
+    process = os.posix_spawn(COMMAND[0], [*COMMAND, *words], {**os.environ, "PYTHONPATH": ""})
+    _, status, usage = os.wait4(process, 0)
+    if status:
+        raise SystemExit(f"{' '.join(words)} ended with {os.waitstatus_to_exitcode(status)}")
+    return time.perf_counter() - begun, usage.ru_maxrss / 1024
+
+
+async def run(count: int) -> bool:
+    """Whether all commands stayed within `LIMIT`."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with EmbeddedServer(Path(folder) / "nats") as server:
+            settings = Settings(nats=(server.url,), prefix="pl")
+            async with Wire.open(settings, name="endurance") as wire:
+                layout = await provision(wire, settings)
+                print(f"storing {count:,} events ...", file=sys.stderr)
+                await fill(wire, layout, count)
+                print("deciding them ...", file=sys.stderr)
+                worker = await asyncio.create_subprocess_exec(*COMMAND, "worker", "--nats", server.url)
+                await decided(wire, layout, count)
+                worker.terminate()
+                await worker.wait()
+            return report(count, server.url, str(Path(folder) / "log.plog.zst"))
+
+
+def report(count: int, url: str, file: str) -> bool:
+    """Run the commands and print what they took."""
+    print(f"| command | events/s | memory, MB (at most {LIMIT}) |\n|---|---|---|")
+    largest = 0.0
+    for words in (
+        ("export", file, "--records", "--nats", url),
+        ("replay", "--audit", "--nats", url),
+        ("replay", "--file", file, "--audit"),
+        ("replay", "--file", file),
+    ):
+        seconds, memory = measured(*words)
+        largest = max(largest, memory)
+        told = " ".join(word for word in words if word not in ("--nats", url)).replace(file, "log.plog.zst")
+        print(f"| `phaseline {told}` | {count / seconds:,.0f} | {memory:,.0f} |", flush=True)
+    return largest <= LIMIT
+
+
+if __name__ == "__main__":
+    raise SystemExit(0 if asyncio.run(run(int(sys.argv[1]) if len(sys.argv) > 1 else EVENTS)) else 1)
