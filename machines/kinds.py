@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import NamedTuple
 
-from phaseline.machines import checks, cluster, component, forest, motion, node, node_pool
+from phaseline.machines import checks, cluster, component, fingerprint, forest, motion, node, node_pool
 from phaseline.machines.machine import FacetMachine, Step, phases_of
 from phaseline.machines.predicates import Above, Every, Some
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
@@ -47,6 +47,8 @@ class Kind:
         """Compile `table`; `tables` are all of the installation."""
         self.table = table
         self.name = table.kind
+        self.version = fingerprint.version_of(table)
+        """Of the table: what records carry."""
         self.arity = len(table.id)
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
@@ -79,6 +81,9 @@ class Kinds(dict[str, Kind]):
         forest.check_forest(tables)
         named = {table.kind: table for table in tables}
         super().__init__({table.kind: Kind(table, named) for table in tables})
+        self.versions = {name: kind.version for name, kind in sorted(self.items())}
+        self.digest = fingerprint.digest_of(self.versions)
+        """One version over all of them: who has another may decide otherwise."""
         self._paths = {(a.kind, b.kind): tuple(forest.path(named, a.kind, b.kind)) for a in tables for b in tables}
 
     def path(self, above: str, below: str) -> tuple[str, ...]:
