@@ -10,8 +10,8 @@ import pytest
 from hypothesis import strategies as st
 
 from phaseline.engine.intake import Arrival
+from phaseline.engine.testing.laws import outlook
 from phaseline.schemas.records import Rejection, Transition
-from tests.laws import outlook
 from tests.plain_reading import World, act, shown
 from tests.situations import KINDS
 from tests.worlds import History, Step, event, fulfilled, histories, hold, wished, wishes

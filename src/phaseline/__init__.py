@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from phaseline import testing
     from phaseline.engine import errors
     from phaseline.engine.client import Client, connect
     from phaseline.engine.errors import PhaselineError
@@ -38,6 +39,7 @@ __all__ = [
     "__version__",
     "connect",
     "errors",
+    "testing",
 ]
 
 _HOMES = {
@@ -58,6 +60,8 @@ def __getattr__(name: str) -> Any:
     """Load what is asked for by name."""
     if name == "errors":
         return import_module("phaseline.engine.errors")
+    if name == "testing":
+        return import_module("phaseline.testing")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'phaseline' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)

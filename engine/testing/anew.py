@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.engine.tree import Tree
-from phaseline.machines.table import View
+from phaseline.machines.table import ABSENT, DELETED, OK, View
 from phaseline.schemas.records import Facet, State
 
 
 class Standing(NamedTuple):
+    """What predicates see of an entity."""
+
     facets: Sequence[Facet]
     attributes: Mapping[str, Any]
 
@@ -21,6 +23,7 @@ class Anew:
     """States computed from nothing but bases and attributes: every view of everything, over and over till none changes."""
 
     def __init__(self, tree: Tree) -> None:
+        """Compute them all; raises `AssertionError` where they do not settle."""
         self.kinds = tree.kinds
         self.bases = {
             (kind, entity_id): (tuple(f.base for f in entity.facets), entity.attributes)
@@ -31,9 +34,11 @@ class Anew:
         rounds = 0
         while self._round():
             rounds += 1
-            assert rounds <= len(self.states) + 2, "the views do not settle"
+            if rounds > len(self.states) + 2:
+                raise AssertionError("the views do not settle: each round of looking at them all changes another state")
 
     def above(self, entity_id: str, kind: str) -> Standing | None:
+        """The ancestor of that kind, as predicates ask for it."""
         key = (kind, "/".join(entity_id.split("/")[: len(self.kinds[kind].table.id)]))
         if key not in self.bases:
             return None
@@ -41,10 +46,11 @@ class Anew:
         return Standing([Facet(b, s, 0) for b, s in zip(bases, self.states[key], strict=True)], attributes)
 
     def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
+        """How many descendants are in which phase, counted one by one."""
         assert entity_id.count("/") + 1 == self.kinds[kind].arity
         counts: dict[str, int] = defaultdict(int)
         for (of, found), states in self.states.items():
-            if of == below and found.startswith(f"{entity_id}/") and states[facet].phase != "Absent":
+            if of == below and found.startswith(f"{entity_id}/") and states[facet].phase != ABSENT:
                 counts[states[facet].phase] += 1
         return counts
 
@@ -59,18 +65,19 @@ class Anew:
 
     def _seen(self, views: tuple[View, ...], base: State, entity_id: str) -> State:
         for view in views:
-            covers = (not view.base or base.phase in view.base) and base.phase not in (
-                *view.unless,
-                "Absent",
-                "Deleted",
-            )
+            covers = (not view.base or base.phase in view.base) and base.phase not in (*view.unless, ABSENT, DELETED)
             if covers and all(seen.holds(self, entity_id) for seen in view.while_):
-                kept = [c for c in base.conditions if c != "Ok"] if view.keeps and base.phase == view.to else []
-                return State(
-                    view.to, (*kept, view.because) if view.because else tuple(kept) or (self._own(views, view),)
-                )
+                return State(view.to, self._conditions(views, view, base))
         return base
 
-    def _own(self, views: tuple[View, ...], view: View) -> str:
+    def _conditions(self, views: tuple[View, ...], view: View, base: State) -> tuple[str, ...]:
+        kept = tuple(c for c in base.conditions if c != OK) if view.keeps and base.phase == view.to else ()
+        if view.because is not None and view.because != OK:
+            return kept if view.because in kept else (*kept, view.because)
         facet = next(f for kind in self.kinds.values() for f in kind.table.facets if f.views is views)
-        return next(label.condition for label in facet.labels if label.phase == view.to)
+        own = [
+            found.condition
+            for found in facet.labels
+            if found.phase == view.to and found.condition not in facet.standing
+        ]
+        return kept or ((OK,) if OK in own else tuple(own) if len(own) == 1 else ())

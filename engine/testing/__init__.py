@@ -1,0 +1,9 @@
+"""The test kit for people with kinds of their own: `from phaseline.testing import given, check_laws`.
+
+Belongs here: what the kit offers, by name. Does not: how it works (`scenario`, `search`), a server: none of it needs one.
+"""
+
+from phaseline.engine.testing.scenario import Given, Then, given
+from phaseline.engine.testing.search import check_laws
+
+__all__ = ["Given", "Then", "check_laws", "given"]

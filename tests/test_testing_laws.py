@@ -1,0 +1,297 @@
+"""The laws of the test kit are not easily pleased: each names what is wrong with a history that somebody meddled with.
+
+Belongs here: laws that fail, and the search for a history that breaks one. Does not: laws that hold (`test_laws`).
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from phaseline.engine import decide, draft, tree
+from phaseline.engine.errors import NotInstalled
+from phaseline.engine.testing import laws
+from phaseline.engine.testing.histories import History, event
+from phaseline.engine.testing.wishes import Dice, data_for
+from phaseline.engine.tree import Tree
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.predicates import AttributeIs
+from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, Facet, Field, Row, Table
+from phaseline.schemas.records import Cause, Mark, Rejection, State, Transition
+from phaseline.testing import check_laws
+from tests import orchard, situations
+from tests.orchard import label
+
+Meddle = Callable[[History], None]
+
+
+def lived() -> History:
+    """A history with a bit of everything."""
+    history = History(situations.KINDS)
+    for number, (kind, trigger, entity_id) in enumerate((
+        ("cluster", "create", "c1"), ("cluster", "created", "c1"), ("node_pool", "create", "c1/p"), ("cluster", "create", "c1"),
+        ("node_pool", "created", "c1/p"), ("node_pool", "created", "c1/p"), ("cluster", "create", "c2"), ("cluster", "overdue", "c1"),
+    )):  # fmt: skip
+        history.take(event(kind, trigger, entity_id, source="/a", sequence=number + 1))
+    return history
+
+
+def edited(step: int, place: int = 0, **changes: Any) -> Meddle:
+    """Another record in the place of one."""
+
+    def meddle(history: History) -> None:
+        records = history.steps[step].records
+        records[place] = replace(records[place], **changes)
+
+    return meddle
+
+
+def entity_edited(step: int, place: int = 0, **changes: Any) -> Meddle:
+    """Another entity in one record."""
+
+    def meddle(history: History) -> None:
+        records = history.steps[step].records
+        record = records[place]
+        assert isinstance(record, Transition | Mark)
+        records[place] = replace(record, entity=replace(record.entity, **changes))
+
+    return meddle
+
+
+def caused(step: int, place: int, **changes: Any) -> Meddle:
+    """Another cause of one record."""
+
+    def meddle(history: History) -> None:
+        records = history.steps[step].records
+        records[place] = replace(records[place], cause=replace(records[place].cause, **changes))
+
+    return meddle
+
+
+def twice(history: History) -> None:
+    history.steps[0].records.append(history.steps[0].records[0])
+
+
+def unmoved(history: History) -> None:
+    record = history.steps[1].records[0]
+    before = history.steps[0].records[0]
+    assert isinstance(record, Transition)
+    assert isinstance(before, Transition)
+    facets = before.entity.facets
+    entity = replace(record.entity, facets=facets)
+    history.steps[1].records[0] = replace(record, before=facets[0].state, after=facets[0].state, entity=entity)
+
+
+def orphaned(history: History) -> None:
+    """A mark of an entity that nothing made."""
+    [marked] = history.steps[5].records
+    assert isinstance(marked, Mark)
+    history.steps[0].records.insert(0, replace(marked, entity=replace(marked.entity, id="c9/p")))
+
+
+def in_the_tree(change: Callable[[Tree], object]) -> Meddle:
+    def meddle(history: History) -> None:
+        change(history.tree)
+
+    return meddle
+
+
+def untallied(tree: Tree) -> None:
+    tree.tallies["cluster", "node_pool", 0].clear()
+
+
+def one_too_many(tree: Tree) -> None:
+    tree.below["node_pool"]["c1"].append("c1/q")
+
+
+def forgotten(tree: Tree) -> None:
+    tree.put(replace(tree.entities["cluster"]["c2"], sequences={}))
+
+
+def another_attribute(tree: Tree) -> None:
+    tree.put(replace(tree.entities["cluster"]["c1"], attributes={"a": 1}))
+
+
+def unheard(history: History) -> None:
+    history.steps.pop()
+
+
+VERSIONS = laws.versions_have_no_gaps_and_records_follow_each_other
+TOLD = laws.each_facet_is_told_once_an_event_and_why
+REPLAY = laws.replay_equals_live
+BROKEN: list[tuple[Callable[[History], None], Meddle, str]] = [
+    (REPLAY, unheard, "entities after a replay, cluster, c1: expected Entity("),
+    (REPLAY, in_the_tree(untallied),
+     "tallies after a replay, cluster node_pool 0, c1: expected None, found {'Failed': 1}"),
+    (REPLAY, in_the_tree(one_too_many), "children after a replay, node_pool, c1: expected ['c1/p', 'c1/q']"),
+    (laws.the_same_events_make_the_same_bytes, edited(3, reason="guard"), "event 4 decided again, 0, data, reason: expected guard, found illegal"),
+    (VERSIONS, entity_edited(1, version=3), "cluster c1 phase, version 3: version: expected 2, found 3"),
+    (VERSIONS, edited(1, before=State("Running", ("Ok",))), "cluster c1 phase, version 2: `from`: expected Creating"),
+    (VERSIONS, edited(1, after=State("Failed")), "cluster c1 phase, version 2: `to` and the entity's state: expected Running [Ok], found Failed"),
+    (VERSIONS, edited(1, time=5), "cluster c1 phase, version 2: since when: expected 5, found 2000000123"),
+    (VERSIONS, edited(0, before=State("Running")), "cluster c1 phase, version 1: `from` of an entity's first: expected None, found Running"),
+    (VERSIONS, unmoved, "cluster c1 phase, version 2: a record, though nothing changed"),
+    (VERSIONS, entity_edited(5, version=9), "node_pool c1/p after a mark, version: expected 2, found 9"),
+    (VERSIONS, orphaned, "node_pool c9/p: a mark, but no transition before it"),
+    (TOLD, twice, "event 1: facets told more than once: expected [], found [('cluster', 'c1', 'phase')]"),
+    (TOLD, caused(2, 1, sequence=2), "event 3: its records' cause: expected 3, found 2"),
+    (TOLD, caused(2, 1, by="event"), "cluster c1, create by event: whose it is: expected ('node_pool', 'c1/p', 'create', None)"),
+    (TOLD, caused(2, 1, origin="node_pool/c9/p"), "cluster c1, create by tally: it comes from node_pool/c9/p, which is unknown"),
+    (TOLD, caused(2, 1, by="cascade"), "cluster c1, create by cascade: nothing fires create there"),
+    (TOLD, edited(2, 1, trigger="update"), "cluster c1, update by tally: nothing fires update there"),
+    (TOLD, edited(2, 1, reason="R"), "cluster c1, create by tally: words of the event"),
+    (laws.an_event_with_a_sequence_does_nothing_the_second_time, in_the_tree(forgotten),
+     "`cluster create c2 #7 from /a: 1 record` sent again at the end: expected [], found ['cluster c2: create rejected as illegal"),
+    (laws.trees_do_not_heed_each_other, in_the_tree(another_attribute),
+     "the tree of c1 by itself, cluster c1: expected"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "meddle", "says"), BROKEN)
+def test_a_law_says_what_breaks_it(law: Callable[[History], None], meddle: Meddle, says: str) -> None:
+    history = lived()
+    law(history)
+    meddle(history)
+    with pytest.raises(AssertionError) as caught:
+        law(history)
+    assert str(caught.value).startswith(says)
+
+
+def checked(kinds: Any = situations.KINDS) -> str:
+    with pytest.raises(AssertionError) as caught:
+        check_laws(kinds, examples=60)
+    return str(caught.value)
+
+
+def test_a_core_that_changes_the_tree_as_it_decides_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = decide._is_repeat
+
+    def meddling(entity: Any, arrival: Any) -> bool:
+        trees.tallies["cluster", "node_pool", 0].setdefault("c1", {})["Scaling"] = 1
+        return right(entity, arrival)
+
+    history = lived()
+    trees = history.tree
+    monkeypatch.setattr(History, "__post_init__", lambda self: setattr(self, "tree", trees))
+    monkeypatch.setattr(decide, "_is_repeat", meddling)
+    with pytest.raises(
+        AssertionError,
+        match="the tree after event 1 was decided and not taken, tallies, cluster node_pool 0, c1, Scaling",
+    ):
+        laws.deciding_changes_nothing(history)
+
+
+def test_repeats_that_take_effect_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "_is_repeat", lambda *_: False)
+    law, history = checked().split("\n\n")
+    assert law.startswith("the law that an event with a sequence does nothing the second time is broken: `")
+    assert len(history.splitlines()) == 2
+
+
+def test_views_that_nobody_looks_at_again_are_found_in_few_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft.Draft, "_look_down", lambda *_, **__: None)
+    law, history = checked().split("\n\n")
+    assert law.startswith("the law that states and tallies follow from the bases is broken: states after event ")
+    assert len(history.splitlines()) <= 6
+
+
+def test_tallies_that_are_not_right_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = tree.recount
+
+    def wrong(tally: dict[str, int], was: str, now: str) -> tuple[str, ...]:
+        crossed = right(tally, was, now)
+        tally["Failed"] = tally.get("Failed", 0) + (now == "Running")
+        return crossed
+
+    monkeypatch.setattr(tree, "recount", wrong)
+    assert "the tally of node_pools of cluster c1 after event" in checked()
+
+
+ASKED = count()
+
+
+@dataclass(frozen=True)
+class Fickle:
+    """A guard that looks at something that is not in the tree."""
+
+    def holds(self, *_: object) -> bool:
+        return next(ASKED) % 3 > 0
+
+    def text(self) -> str:
+        return "it feels like it"
+
+
+@dataclass(frozen=True)
+class Wrong(Fickle):
+    """A guard with a bug."""
+
+    def holds(self, *_: object) -> bool:
+        raise LookupError("a bug of theirs")
+
+
+def lot(guard: Any) -> Table:
+    rows = (Row((ABSENT, DELETED), "open", "Running", when=(guard,)), Row(("Running",), "close", DELETED))
+    return Table(
+        kind="lot", id=("lot",), intents=("open",), facets=(Facet(name="phase", labels=(label("Running"),), rows=rows),)
+    )
+
+
+def test_a_guard_that_is_no_pure_function_is_found() -> None:
+    assert checked(lot(Fickle())).startswith("the law that the same events make the same bytes is broken: ")
+
+
+def test_what_a_rule_raises_comes_out() -> None:
+    with pytest.raises(LookupError, match="a bug of theirs"):
+        check_laws(lot(Wrong()))
+
+
+def test_kinds_that_are_right_pass() -> None:
+    check_laws(orchard.KINDS, examples=20)
+    check_laws(examples=20)
+
+
+def test_without_hypothesis_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(
+        NotInstalled, match="check_laws needs hypothesis, which is not installed here: pip install hypothesis"
+    ):
+        check_laws(orchard.KINDS)
+
+
+def test_random_data_is_of_the_right_type_and_means_something() -> None:
+    """Of any type that a field may have; among words those that a table compares with."""
+    attributes = (
+        Field("count", int, "n"),
+        Field("share", float, "s"),
+        Field("mode", str, "m"),
+        Field("tags", str, "t", many=True),
+    )
+    needs = AttributeIs("lot", "mode", "Fast")
+    rows = (
+        Row((ABSENT, DELETED), "open", "Running", assigns=True), Row(("Running",), "close", DELETED, when=(needs,)),
+        Row(("Running",), "count", SAME, given={"by": 12}, sets="Counted"), Row(("Running",), "adopt", NAMED),
+    )  # fmt: skip
+    labels = (label("Running"), label("Running", "Counted"))
+    facet = Facet(name="phase", labels=labels, rows=rows, standing=("Counted",))
+    fields = {"count": (Field("by", int, "b"),)}
+    kinds = Kinds(
+        (Table(kind="lot", id=("lot",), intents=("open",), attributes=attributes, fields=fields, facets=(facet,)),)
+    )
+    found = [data_for(kinds, kinds["lot"], "open", Dice(bytes([1, face] * 8))) for face in range(6)]
+    assert {type(data["count"]) for data in found} == {int}
+    assert {type(data["share"]) for data in found} == {float}
+    assert {data["mode"] for data in found} == {"Fast", "word", ""}
+    assert all(isinstance(tag, str) for data in found for tag in data["tags"])
+    assert 12 in {data_for(kinds, kinds["lot"], "count", Dice(bytes([1, face])))["by"] for face in range(6)}
+    check_laws(kinds, examples=20)
+
+
+def test_rejections_stay_as_they_are() -> None:
+    """The stories above meddle with a history that has all sorts of records."""
+    kinds = {type(record) for step in lived().steps for record in step.records}
+    assert kinds == {Transition, Rejection, Mark}
+    assert Cause(1, "e", "/t", "event").by == "event"
