@@ -129,9 +129,17 @@ class Folder:
         """The records of one event as log messages."""
         total = len(records)
         return [
-            Message(self._subject(record), codec.encode(forms.to_wire(record, place, total, self.installation)))
+            Message(
+                self._subject(record),
+                codec.encode(forms.to_wire(record, place, total, self.installation, self._tables(record))),
+            )
             for place, record in enumerate(records)
         ]
+
+    def _tables(self, record: Record) -> str:
+        """The version of the table that made a record."""
+        kind = record.kind if isinstance(record, Rejection) else record.entity.kind
+        return self.tree.kinds.versions.get(kind, "")
 
     def _subject(self, record: Record) -> str:
         if isinstance(record, Transition):

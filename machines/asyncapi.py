@@ -12,6 +12,7 @@ from phaseline.machines.machine import phases_of
 from phaseline.schemas.envelope import SCHEMA_VERSION
 from phaseline.schemas.records import Reason
 from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.upcasting import RECORD_VERSION
 
 Map = dict[str, Any]
 WORDS = ("kind", "trigger", "facet", "state", "reason", "partition", "id")
@@ -35,7 +36,7 @@ def document(kinds: Kinds, prefix: str) -> Map:
         "id": f"urn:phaseline:{prefix}",
         "info": {
             "title": "Phaseline",
-            "version": f"{SCHEMA_VERSION}.0.0",
+            "version": f"{SCHEMA_VERSION}.{RECORD_VERSION}.0",
             "description": ABOUT,
             "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
         },

@@ -14,6 +14,7 @@ from phaseline.machines.machine import phases_of
 from phaseline.machines.table import COMMON, MAX_TEXT, Facet, Field
 from phaseline.schemas.envelope import SCHEMA_VERSION, Event
 from phaseline.schemas.maps import MarkData, RecordMap, RejectionData, TransitionData
+from phaseline.schemas.upcasting import RECORD_VERSION
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -150,4 +151,5 @@ def _rows(kind: Kind, trigger: str) -> list[str]:
 
 
 def _identified(path: str, schema: Schema) -> Schema:
-    return {"$schema": DIALECT, "$id": f"urn:phaseline:{SCHEMA_VERSION}:{path.replace('/', ':')}", **schema}
+    version = SCHEMA_VERSION if path.startswith(("events/", "envelope")) else RECORD_VERSION
+    return {"$schema": DIALECT, "$id": f"urn:phaseline:{version}:{path.replace('/', ':')}", **schema}

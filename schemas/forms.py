@@ -7,7 +7,6 @@ from functools import cache
 from sys import intern
 from typing import Any
 
-from phaseline.schemas.envelope import SCHEMA_VERSION
 from phaseline.schemas.maps import (
     CauseMap,
     EntityMap,
@@ -32,6 +31,7 @@ from phaseline.schemas.records import (
     state,
     timestamp,
 )
+from phaseline.schemas.upcasting import RECORD_VERSION, upcast
 
 Data = TransitionData | RejectionData | MarkData
 
@@ -105,8 +105,11 @@ def cause_from_wire(found: dict[str, Any]) -> Cause:
     return Cause(found["sequence"], found["event"], found["source"], found["by"], found["from"], found["time"])
 
 
-def to_wire(record: Record, place: int, records: int, installation: str) -> RecordMap[Data]:
-    """The CloudEvents envelope of a record, the `place`-th of the `records` that its event made."""
+def to_wire(record: Record, place: int, records: int, installation: str, tables: str = "") -> RecordMap[Data]:
+    """The CloudEvents envelope of a record, the `place`-th of the `records` that its event made.
+
+    tables: the version of the table that made it; empty where its kind is unknown.
+    """
     cause = cause_to_wire(record.cause, records)
     data: Data
     if isinstance(record, Transition):
@@ -123,7 +126,8 @@ def to_wire(record: Record, place: int, records: int, installation: str) -> Reco
         "type": f"{kind}.{verb}",
         "subject": f"{kind}/{entity_id}",
         "time": timestamp(record.time),
-        "schemaversion": SCHEMA_VERSION,
+        "schemaversion": RECORD_VERSION,
+        "tableversion": tables,
         "data": data,
     }
 
@@ -172,7 +176,9 @@ def _mark_data(record: Mark, cause: CauseMap) -> MarkData:
 
 
 def from_wire(body: dict[str, Any]) -> Record:
-    """The record in a decoded body of the log or of the live feed."""
+    """The record in a decoded body of the log or of the live feed, of whatever version; raises `NewerRecord`."""
+    if body["schemaversion"] != RECORD_VERSION:
+        body = upcast(body)
     data, time = body["data"], nanoseconds(body["time"])
     cause = cause_from_wire(data["cause"])
     if body["type"].endswith(".rejected"):

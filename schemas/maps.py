@@ -125,4 +125,7 @@ class RecordMap(TypedDict, Generic[D]):
     subject: Annotated[str, Meta(description="`<kind>/<id>`.")]
     time: Annotated[Time, Meta(description="When the server stored the cause.")]
     schemaversion: Annotated[int, Meta(description="The version of these schemas.")]
+    tableversion: Annotated[
+        str, Meta(description="The version of the kind's table that made it; empty where the kind is unknown.")
+    ]
     data: D

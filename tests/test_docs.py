@@ -2,10 +2,12 @@
 
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import dev
 from phaseline.engine import intake
 from phaseline.engine.intake import Arrival
 from phaseline.machines.kinds import Kinds
@@ -37,10 +39,18 @@ def test_the_record_shown_is_a_record() -> None:
     (sample,) = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "how-it-works.md").read_text(), re.DOTALL)
     body = json.loads(sample)
     record = forms.from_wire(body)
-    assert json.loads(json.dumps(forms.to_wire(record, 0, body["data"]["cause"]["records"], body["source"]))) == body
+    again = forms.to_wire(record, 0, body["data"]["cause"]["records"], body["source"], body["tableversion"])
+    assert json.loads(json.dumps(again)) == body
 
 
 def test_the_changelog_and_the_package_agree() -> None:
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert version
     assert f"## {version[1]}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("name", sorted(dev.COMMANDS))
+def test_what_dev_py_runs_is_there(name: str) -> None:
+    _, _, command = dev.COMMANDS[name]
+    if command[:2] == ["python", "-m"]:
+        assert find_spec(command[2]) is not None

@@ -86,7 +86,7 @@ def test_cut_off_anywhere(tmp_path: Path, name: str) -> None:
             file = LogFile(cut)
         except NoLogFile:
             continue
-        found = []
+        found: list[Item] = []
         with pytest.raises(LogFileDamaged) as told:
             found.extend(file.items())
         assert found == everything[: len(found)]

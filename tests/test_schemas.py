@@ -60,7 +60,8 @@ def folded(history: list[Arriving]) -> list[bytes]:
 def test_each_file_is_a_schema_of_its_own_name() -> None:
     for path, schema in FILES.items():
         Draft202012Validator.check_schema(schema)
-        assert schema["$id"] == f"urn:phaseline:1:{path.removesuffix('.json').replace('/', ':')}"
+        version = 1 if path.startswith("e") else 2
+        assert schema["$id"] == f"urn:phaseline:{version}:{path.removesuffix('.json').replace('/', ':')}"
     assert {path for path in FILES if path.startswith("events/")} == {
         f"events/{kind.name}.{trigger}.json" for kind, trigger in EVENTS
     }

@@ -15,6 +15,7 @@ import click
 import structlog
 
 from phaseline.engine.errors import EventRefused, NatsUnreachable, NoAnswer, PhaselineError
+from phaseline.schemas.upcasting import NewerRecord
 
 REFUSED, UNREACHABLE, INTERRUPTED = 1, 3, 130
 
@@ -50,7 +51,7 @@ def say_error(error: BaseException, *, verbose: bool) -> None:
     """What is wrong, what is behind it, what to do: one line each; the traceback only where asked for."""
     if verbose:
         traceback.print_exception(error, file=sys.stderr)
-    ours = isinstance(error, PhaselineError)
+    ours = isinstance(error, PhaselineError | NewerRecord)
     message = str(error) if ours else f"this is a bug: {type(error).__name__}: {error}"
     say(f"{styled('error:', 'red')} {message}")
     cause = error.__cause__
