@@ -99,8 +99,31 @@ def test_its_schemas_page_and_document_are_made_too(site: Path, tmp_path: Path) 
         Draft202012Validator(schema).validate(json.loads(record))
 
 
-def test_the_readme_shows_the_table_that_there_is() -> None:
-    table = (EXAMPLE / "acme_kinds" / "release.py").read_text()
+def run_tests(site: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Its tests by themselves, so that nothing but what is installed is found."""
+    shutil.copy(EXAMPLE / "test_release.py", folder)
+    command = [sys.executable, "-W", "ignore", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    return subprocess.run(command, env=environment, check=False, capture_output=True, text=True, cwd=folder)
+
+
+def test_its_own_tests_pass(site: Path, tmp_path: Path) -> None:
+    done = run_tests(site, tmp_path)
+    assert (done.returncode, "\n6 passed in " in done.stdout) == (0, True), done.stdout
+
+
+def test_its_own_tests_notice_a_guard_that_is_gone(site: Path, tmp_path: Path) -> None:
+    changed = shutil.copytree(site, tmp_path / "site")
+    table = changed / "acme_kinds" / "release.py"
+    assert ", when=IS_APPROVED" in table.read_text()
+    table.write_text(table.read_text().replace(", when=IS_APPROVED", ""))
+    done = run_tests(changed, tmp_path)
+    assert (done.returncode, "\n1 failed, 5 passed in " in done.stdout) == (1, True), done.stdout
+    assert "expected release start v2 to be rejected as guard, saying 'needs that the release is Appr" in done.stdout
+
+
+def test_the_readme_shows_the_code_that_there_is() -> None:
+    table = (EXAMPLE / "acme_kinds" / "release.py").read_text() + (EXAMPLE / "test_release.py").read_text()
     readme = (EXAMPLE / "README.md").read_text()
     for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL):
         for line in block.splitlines():

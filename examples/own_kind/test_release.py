@@ -1,0 +1,40 @@
+"""The release, tested with `phaseline.testing`: no server needed. Run it with `pytest` where `acme-kinds` is installed."""
+
+from acme_kinds.release import RELEASE
+
+from phaseline.testing import check_laws, given
+
+PENDING = given(RELEASE).event("release", "create", "v2", {"notes": "faster"})
+ROLLING = PENDING.event("release", "approve", "v2").event("release", "start", "v2")
+
+
+def test_a_release_waits_for_approval() -> None:
+    PENDING.when("release", "start", "v2").then_rejected("guard", "needs that the release is Approved")
+    PENDING.when("release", "approve", "v2").when("release", "start", "v2").then("release", "v2", "Rolling")
+
+
+def test_causes_add_up_and_the_last_one_cleared_lets_it_go_on() -> None:
+    failed = ROLLING.event("release", "checks_failed", "v2").when("release", "timed_out", "v2")
+    failed.then("release", "v2", "Failed", conditions=["ChecksFailed", "TimedOut"])
+    failed.when("release", "checks_passed", "v2").then("release", "v2", "Failed [TimedOut]")
+    failed.event("release", "resumed", "v2").when("release", "checks_passed", "v2").then("release", "v2", "Rolling")
+
+
+def test_what_is_reported_twice_is_told_once() -> None:
+    done = ROLLING.when("release", "finished", "v2", source="/ci", sequence=1).then_transitions(1)
+    done.when("release", "finished", "v2", source="/ci", sequence=2).then_nothing()
+
+
+def test_a_release_that_was_refused_may_be_approved_later() -> None:
+    refused = given(RELEASE).state("release", "v2", "Pending").state("release", "v2", "Refused", facet="approval")
+    refused.when("release", "approve", "v2").then("release", "v2", "Approved", facet="approval")
+
+
+def test_notes_come_with_the_release_and_go_with_it() -> None:
+    withdrawn = ROLLING.when("release", "withdraw", "v2").then("release", "v2", "Deleted")
+    withdrawn.when("release", "create", "v2").then("release", "v2", "Waiting", facet="approval")
+    PENDING.when("release", "approve", "v2").then("release", "v2", "Pending", attributes={"notes": "faster"})
+
+
+def test_the_laws_hold() -> None:
+    check_laws(RELEASE)
