@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from phaseline.engine.explanation import Caused, Role
 from phaseline.machines.arithmetic import causes
-from phaseline.machines.table import ABSENT, OK, Facet
+from phaseline.machines.kinds import Kind
+from phaseline.machines.table import ABSENT, OK, PROGRESSING, Facet
 from phaseline.schemas.records import Entity, State, Transition, state
 
 History = Sequence[Transition]
@@ -29,11 +30,15 @@ class Move(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """Something that stands in a base, and the record that brought it; None where that is gone."""
+    """Something that stands in a base, and the record that brought it; None where that is gone.
+
+    during: what was under way until then, where the record tells how it ended: being created, being deleted.
+    """
 
     role: Role
     word: str
     record: Transition | None
+    during: "Ground | None" = None
 
 
 def moves(history: History, index: int) -> Iterator[Move]:
@@ -47,24 +52,46 @@ def moves(history: History, index: int) -> Iterator[Move]:
         version, before = record.entity.version, after
 
 
-def of_base(facet: Facet, index: int, base: State, history: History) -> list[Ground]:
+def of_base(kind: Kind, index: int, base: State, history: History) -> list[Ground]:
     """What a base stands on: each cause and standing condition by itself; the phase, where no cause holds it there.
 
     The record that moved the base last is always among them: where it brought nothing it took something away.
     """
     if base.phase == ABSENT:
         return []
-    moved = list(moves(history, index))
+    facet, moved = kind.machines[index].facet, list(moves(history, index))
     held = causes(facet) if base.phase == facet.collects else frozenset()
-    found = [
-        Ground("condition", c, added(facet, moved, c)) for c in base.conditions if c in held or c in facet.standing
-    ]
+    lasting = [c for c in base.conditions if c in held or c in facet.standing]
+    found = [_ground(kind, facet, moved, "condition", c, added(facet, moved, c)) for c in lasting]
     if held.isdisjoint(base.conditions):
-        found.append(Ground("phase", base.phase, entered(moved)))
+        found.append(_ground(kind, facet, moved, "phase", base.phase, entered(moved)))
     last = moved[-1] if moved else None
     if last is not None and last.before is not None and all(ground.record is not last.record for ground in found):
         found += _last(last, last.before)
     return found
+
+
+def _ground(kind: Kind, facet: Facet, moved: Sequence[Move], role: Role, word: str, at: int | None) -> Ground:
+    return (
+        Ground(role, word, None)
+        if at is None
+        else Ground(role, word, moved[at].record, _during(kind, facet, moved, at))
+    )
+
+
+def _during(kind: Kind, facet: Facet, moved: Sequence[Move], at: int) -> Ground | None:
+    """What began the phase that the move at `at` reports the end of; nothing where it ended well."""
+    record, before, after = moved[at]
+    reports = record.cause.by == "event" and kind.roles.get(record.trigger) == "observation"
+    if (
+        not reports
+        or before is None
+        or PROGRESSING not in before.conditions
+        or after.phase in (before.phase, facet.healthy)
+    ):
+        return None
+    begun = entered(moved[:at])
+    return Ground("phase", before.phase, None if begun is None else moved[begun].record)
 
 
 def _last(move: Move, before: State) -> list[Ground]:
@@ -74,24 +101,24 @@ def _last(move: Move, before: State) -> list[Ground]:
     return [Ground("phase", str(move.after), move.record)]
 
 
-def added(facet: Facet, moved: Sequence[Move], condition: str) -> Transition | None:
-    """The record since which `condition` stands; None where it is gone."""
-    for move in reversed(moved):
+def added(facet: Facet, moved: Sequence[Move], condition: str) -> int | None:
+    """The move since which `condition` stands; None where it is gone."""
+    for at, move in reversed([*enumerate(moved)]):
         if move.before is None:
             return None
         stays = condition in facet.standing or move.before.phase == move.after.phase
         if condition not in move.before.conditions or not stays:
-            return move.record
+            return at
     return None
 
 
-def entered(moved: Sequence[Move]) -> Transition | None:
-    """The record since which the base is in its phase; None where it is gone."""
-    for move in reversed(moved):
+def entered(moved: Sequence[Move]) -> int | None:
+    """The move since which the base is in its phase; None where it is gone."""
+    for at, move in reversed([*enumerate(moved)]):
         if move.before is None:
             return None
         if move.before.phase != move.after.phase:
-            return move.record
+            return at
     return None
 
 
@@ -132,10 +159,13 @@ def traced(lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], 
 def caused(lookup: Lookup, entity: Entity, grounds: Sequence[Ground], history: History) -> tuple[Caused, ...]:
     """Grounds with their records traced; those of one record together."""
     found: list[Caused] = []
-    for (role, record), group in groupby(grounds, key=lambda ground: (ground.role, ground.record)):
+    for (role, record, during), group in groupby(
+        grounds, key=lambda ground: (ground.role, ground.record, ground.during)
+    ):
         words = tuple(ground.word for ground in group)
         records, gone = ((), missing(entity, history)) if record is None else traced(lookup, record)
-        found.append(Caused(role, words, records, gone))
+        before = None if during is None else caused(lookup, entity, [during], history)[0]
+        found.append(Caused(role, words, records, gone, before))
     return tuple(found)
 
 

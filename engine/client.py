@@ -8,10 +8,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Ma
 from contextlib import asynccontextmanager
 from typing import Any, Literal, Self, Unpack, overload
 
-from phaseline.engine import outcomes, outgoing, pipeline, publishing, queries
+from phaseline.engine import inquiry, naming, outcomes, outgoing, past, pipeline, publishing, queries
 from phaseline.engine.errors import NotPermitted
+from phaseline.engine.explanation import Explanation
 from phaseline.engine.outcomes import Outcome
 from phaseline.engine.outgoing import Details, Outgoing
+from phaseline.engine.past import Moment
 from phaseline.engine.pipeline import PATIENCE, WINDOW, Sent
 from phaseline.engine.publishing import Receipt
 from phaseline.engine.queries import Logged
@@ -250,3 +252,21 @@ class Client:
     async def _reader(self, wanted: Wanted, start: int | str) -> Reader:
         layout = await self.layout()
         return Reader(self._wire, layout.log, wanted.filters(layout, self.kinds), start)
+
+    # ---- why
+
+    async def kind_of(self, entity_id: str, kind: str | None = None, *, at: Moment | None = None) -> str:
+        """The kind of the only entity of that id, or `kind` if it is there; raises `NameUnknown`, `KindUnsaid` and others."""
+        layout = await self.layout()
+        place = None if at is None else await past.place_of(self._wire, layout, at)
+        return await naming.find(self._wire, layout, self.kinds, entity_id, kind, place)
+
+    async def why(self, kind: str, entity_id: str, *, at: Moment | None = None) -> Explanation:
+        """Why an entity is as it is, or was at a place in the log or a time: back to the events from outside.
+
+        Raises `EntityUnknown`.
+        """
+        queries.check_name(self.kinds, kind, entity_id)
+        layout = await self.layout()
+        place = None if at is None else await past.place_of(self._wire, layout, at)
+        return await inquiry.explain(self._wire, layout, self.kinds, kind, entity_id, place)

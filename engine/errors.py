@@ -107,6 +107,10 @@ class KindMissing(PhaselineError):
     """the log holds entities of the kind {kind!r}, which is not installed here (there are {known}): install its package"""
 
 
+class TablesDiffer(PhaselineError):
+    """partition {partition} was decided by other tables than those installed here, which are {digest} ({how})"""
+
+
 class PlanLost(PhaselineError):
     """the message {subject} is gone from the log, and with it a part of a cascade that was not committed whole"""
 
@@ -131,8 +135,12 @@ class EntityUnknown(PhaselineError):
     """there is no {kind} {id!r}: see `phaseline list {kind}`"""
 
 
-class NameUnknown(PhaselineError):
+class NameUnknown(EntityUnknown):
     """there is no {kinds} {id!r}: see `phaseline list`"""
+
+
+class NotYetKnown(EntityUnknown):
+    """at place {place} of the log there was no {kinds} {id!r}"""
 
 
 class KindUnsaid(PhaselineError):

@@ -19,25 +19,28 @@ class Caused:
 
     records: the entity's own, then that of the entity which set it off in the same event, and so on: the last one is
     the outside event's own (`cause.by` is `event`). gone: what cannot be told, where records are gone from the log.
+    during: what was under way until then, where the event tells how it ended, as `cleanup_failed` of being deleted.
     """
 
     role: Role
     words: tuple[str, ...]
     records: tuple[Transition, ...]
     gone: str | None = None
+    during: "Caused | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing that a view looks at. `text`: in words; `count` of `among` entities of `kind` make it hold.
+    """One thing that a view looks at. `text`: in words.
 
-    entities: three of them at most, those that have been so for longest. caused: what set it, where it is an attribute.
+    entities: those of `kind` that make it hold; of what a tally counts three at most, those that have been so for longest.
+    count, among: where it is a tally, how many make it hold of how many there are. caused: what set an attribute.
     """
 
     text: str
     kind: str
-    count: int = 0
-    among: int = 0
+    count: int | None = None
+    among: int | None = None
     entities: tuple["Explained", ...] = ()
     caused: Caused | None = None
 
@@ -75,11 +78,12 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why an entity is as it is: facet by facet. `place`: where in the log it is asked for; None for now."""
+    """Why an entity is as it is: facet by facet; as it was at `place` in the log, stored at `time` (ns), or now."""
 
     entity: Entity
     facets: tuple[Explained, ...]
     place: int | None = None
+    time: int | None = None
 
 
 def as_map(found: Explanation) -> dict[str, Any]:
@@ -90,6 +94,7 @@ def as_map(found: Explanation) -> dict[str, Any]:
         "id": entity.id,
         "version": entity.version,
         "place": found.place,
+        "time": None if found.time is None else timestamp(found.time),
         "facets": [_explained(facet) for facet in found.facets],
     }
 
@@ -127,7 +132,8 @@ def _all_caused(found: Sequence[Caused]) -> list[dict[str, Any]]:
 
 def _caused(found: Caused) -> dict[str, Any]:
     records = [_record(record) for record in found.records]
-    return {"role": found.role, "explains": found.words, "records": records, "gone": found.gone}
+    during = found.during and _caused(found.during)
+    return {"role": found.role, "explains": found.words, "records": records, "gone": found.gone, "during": during}
 
 
 def _record(record: Transition) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from phaseline.engine import frames, queries
-from phaseline.engine.errors import ApiFailed, EntityUnknown, IdUnfit, KindUnsaid, NameUnknown
+from phaseline.engine.errors import ApiFailed, EntityUnknown, IdUnfit, KindUnsaid, NameUnknown, NotYetKnown
 from phaseline.engine.fold import partition_of_id
 from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
@@ -24,7 +24,7 @@ async def find(
     """The kind of the entity `entity_id`: `kind` where it is said, else the only one there is under that id.
 
     place: only what the log knew then; what is known now where left out. Raises `WordUnknown` and `IdUnfit` for what
-    can name nothing, `EntityUnknown` and `NameUnknown` for what is not there, `KindUnsaid` where several are.
+    can name nothing, `EntityUnknown` for what is not there, `KindUnsaid` where several are.
     """
     fitting = [kind] if kind is not None else fits(kinds, entity_id)
     for name in fitting:
@@ -32,11 +32,13 @@ async def find(
     found = [name for name in fitting if await _exists(wire, layout, name, entity_id, place)]
     if len(found) > 1:
         raise KindUnsaid(id=entity_id, kinds=" and a ".join(found), kind=found[0])
-    if not found and kind is not None:
+    if found:
+        return found[0]
+    if place is not None:
+        raise NotYetKnown(id=entity_id, kinds=" or ".join(fitting), place=place)
+    if kind is not None:
         raise EntityUnknown(kind=kind, id=entity_id)
-    if not found:
-        raise NameUnknown(id=entity_id, kinds=" or ".join(fitting))
-    return found[0]
+    raise NameUnknown(id=entity_id, kinds=" or ".join(fitting))
 
 
 def fits(kinds: Kinds, entity_id: str) -> list[str]:

@@ -10,7 +10,6 @@ from phaseline.engine.causes import Ground, History, Lookup
 from phaseline.engine.explanation import Caused, Explained, Explanation, Reason, Shown
 from phaseline.engine.tree import Tree, ancestor_id
 from phaseline.machines.arithmetic import shown
-from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Some
 from phaseline.machines.table import ABSENT, DELETED, View
 from phaseline.schemas.records import Entity
@@ -21,28 +20,14 @@ DEPTH = 40
 """Views upon views that are followed. Tables that pass their checks end long before."""
 
 
-def why(tree: Tree, lookup: Lookup, kind: str, entity_id: str, place: int | None = None) -> Explanation:
-    """Explain each facet of an entity of `tree`, which holds all that views may look at (`in_view`).
+def why(tree: Tree, lookup: Lookup, kind: str, entity_id: str) -> Explanation:
+    """Explain each facet of an entity of `tree`, which holds it and all that its views look at.
 
     lookup: histories up to that moment, or what is left of them; ones that reach further do no harm.
     """
     telling = _Telling(tree, lookup)
     entity = tree.entities[kind][entity_id]
-    return Explanation(
-        entity, tuple(telling.facet(kind, entity_id, index) for index in range(len(entity.facets))), place
-    )
-
-
-def in_view(kinds: Kinds, kind: str) -> set[str]:
-    """The kinds whose states an entity of `kind` may owe its own to, itself included."""
-    found, queue = {kind}, [kind]
-    while queue:
-        for facet in kinds[queue.pop()].table.facets:
-            for view in facet.views:
-                seen = {getattr(predicate, "kind", kind) for predicate in view.while_} - found
-                found |= seen
-                queue += seen
-    return found
+    return Explanation(entity, tuple(telling.facet(kind, entity_id, index) for index in range(len(entity.facets))))
 
 
 class _Telling:
@@ -68,8 +53,7 @@ class _Telling:
 
     def of_base(self, entity: Entity, index: int) -> tuple[Caused, ...]:
         history = self.history(entity)
-        machine = self.tree.kinds[entity.kind].machines[index]
-        grounds = causes.of_base(machine.facet, index, entity.facets[index].base, history)
+        grounds = causes.of_base(self.tree.kinds[entity.kind], index, entity.facets[index].base, history)
         return causes.caused(self.lookup, entity, grounds, history)
 
     def view(self, entity: Entity, index: int, depth: int) -> Shown:
@@ -93,7 +77,7 @@ class _Telling:
         if isinstance(predicate, Above):
             above = ancestor_id(entity.id, self.tree.kinds[predicate.kind].arity)
             told = self.facet(predicate.kind, above, predicate.facet, base_only=predicate.base, depth=depth + 1)
-            return Reason(text, predicate.kind, 1, 1, (told,))
+            return Reason(text, predicate.kind, entities=(told,))
         if isinstance(predicate, Some | Every):
             return self.tally(predicate, entity, depth)
         if isinstance(predicate, AttributeIs):

@@ -4,7 +4,7 @@ import pytest
 
 from phaseline.engine import naming
 from phaseline.engine.client import Client
-from phaseline.engine.errors import EntityUnknown, IdUnfit, KindUnsaid, NameUnknown, WordUnknown
+from phaseline.engine.errors import EntityUnknown, IdUnfit, KindUnsaid, NameUnknown, NotYetKnown, WordUnknown
 from phaseline.engine.wire import Wire
 from tests.test_client_queries import adopt, copied
 
@@ -56,8 +56,11 @@ async def test_what_was_not_there_yet(client: Client, wire: Wire) -> None:
     async for _ in node:
         break
     assert await find(client, wire, "c1/a/n 1.x", place=node.sequence) == "node"
-    with pytest.raises(NameUnknown):
-        await find(client, wire, "c1/a/n 1.x", place=node.sequence - 1)
+    for kind in (None, "node"):
+        with pytest.raises(
+            NotYetKnown, match=f"at place {node.sequence - 1} of the log there was no node 'c1/a/n 1.x'"
+        ):
+            await find(client, wire, "c1/a/n 1.x", kind, node.sequence - 1)
 
 
 async def test_what_can_name_nothing(client: Client, wire: Wire) -> None:

@@ -7,18 +7,20 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
+import msgspec
 import pytest
 
-from phaseline.engine import why
+from phaseline.engine import causes, why
 from phaseline.engine.explanation import Caused, Explained, Explanation, Reason
 from phaseline.engine.intake import Arrival
-from phaseline.machines.arithmetic import causes
+from phaseline.engine.tree import Tree
+from phaseline.machines import arithmetic
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Some
 from phaseline.machines.table import ABSENT, DELETED
-from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.records import Entity, State, Transition
 from tests import orchard, situations
-from tests.worlds import History, histories, hold
+from tests.worlds import History, event, histories, hold, play
 
 FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
 effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
@@ -61,7 +63,8 @@ def reasons(part: Explained) -> tuple[Reason, ...]:
 
 
 def told(part: Explained) -> Iterator[Caused]:
-    yield from part.causes
+    for caused in part.causes:
+        yield from (caused, caused.during) if caused.during else (caused,)
     yield from (reason.caused for reason in reasons(part) if reason.caused)
 
 
@@ -142,6 +145,19 @@ def every_standing_cause_is_explained_by_the_record_that_added_it(history: Histo
                 assert moved is None or any(caused.records[0] is moved for caused in part.causes)
 
 
+def a_phase_is_explained_by_the_record_that_entered_it(history: History) -> None:
+    known = logs(history)
+    for entity in entities(history):
+        for part in explained(history, entity, known).facets:
+            index, phase, entered = entity.names.index(part.facet), ABSENT, None
+            for record in known[entity.kind, entity.id]:
+                now = record.entity.facets[index].base.phase
+                phase, entered = now, entered if now == phase else record
+            for caused in part.causes:
+                if caused.role == "phase" and caused.words == (part.base.phase,):
+                    assert caused.records[0] is entered
+
+
 def by_words(part: Explained) -> Iterator[tuple[str, Transition]]:
     for caused in part.causes:
         for word in caused.words if caused.role == "condition" else ():
@@ -155,7 +171,7 @@ def stood_since(history: History, records: list[Transition], index: int) -> dict
     phase = ABSENT
     for record in records:
         base = record.entity.facets[index].base
-        lasting = [*facet.standing, *(causes(facet) if base.phase == facet.collects else ())]
+        lasting = [*facet.standing, *(arithmetic.causes(facet) if base.phase == facet.collects else ())]
         kept = {c: r for c, r in since.items() if c in facet.standing or phase == base.phase}
         since = {c: kept.get(c, record) for c in base.conditions if c in lasting}
         phase = base.phase
@@ -201,6 +217,7 @@ def gist(caused: Caused) -> tuple[object, ...]:
 
 LAWS = (
     everything_ends_in_outside_events,
+    a_phase_is_explained_by_the_record_that_entered_it,
     a_view_is_named_where_the_base_does_not_show,
     every_standing_cause_is_explained_by_the_record_that_added_it,
     nothing_is_told_twice,
@@ -213,3 +230,122 @@ LAWS = (
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_law(law: object, kinds: Kinds, effort: str) -> None:
     hold(law, histories(kinds), effort)  # type: ignore[arg-type]  # a law
+
+
+# ---- single explanations
+
+RUNNING = [
+    event("cluster", "adopt", "c", {"phase": "Running"}),
+    event("node_pool", "adopt", "c/p", {"phase": "Running"}),
+]
+
+
+def explanation(history: History, kind: str, entity_id: str) -> Explanation:
+    entity = history.tree.get(kind, entity_id)
+    assert entity is not None
+    return explained(history, entity)
+
+
+def triggers(caused: Caused) -> list[tuple[str, str]]:
+    return [(record.trigger, f"{record.entity.kind}/{record.entity.id}") for record in caused.records]
+
+
+def test_what_could_not_be_cleaned_up_was_being_removed() -> None:
+    """And that is said with who asked for it, three entities further up."""
+    history = play(situations.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"})])
+    for kind, trigger, entity_id in (
+        ("node", "overdue", "c/p/n"), ("cluster", "delete", "c"), ("node", "cleanup_failed", "c/p/n"),
+    ):  # fmt: skip
+        assert history.take(event(kind, trigger, entity_id)).accepted
+    owes, failed = explanation(history, "node", "c/p/n").facets[0].causes
+    assert (owes.words, triggers(owes), owes.during) == (("Balance",), [("overdue", "node/c/p/n")], None)
+    assert (failed.words, triggers(failed)) == (("ResourceCleanupFailed",), [("cleanup_failed", "node/c/p/n")])
+    assert failed.during is not None
+    assert failed.during.words == ("Deleting",)
+    assert triggers(failed.during) == [("remove", "node/c/p/n"), ("remove", "node_pool/c/p"), ("delete", "cluster/c")]
+
+
+def test_what_came_well_to_its_end_or_was_cut_short_needs_no_more_words() -> None:
+    made = [event("node", "create", "c/p/n"), event("node", "created", "c/p/n"), event("node", "update", "c/p/n")]
+    history = play(situations.KINDS, [*RUNNING, *made[:2]])
+    assert [caused.during for caused in explanation(history, "node", "c/p/n").facets[0].causes] == [None]
+    history = play(situations.KINDS, [*RUNNING, *made, event("cluster", "delete", "c")])
+    assert [caused.during for caused in explanation(history, "node", "c/p/n").facets[0].causes] == [None]
+
+
+def test_a_condition_of_one_phase_is_not_that_of_another() -> None:
+    """A cluster that could not be created for want of money, of which Stopped [Balance] was said before."""
+    (record,) = logs(play(situations.KINDS, RUNNING[:1]))["cluster", "c"]
+    stopped, failed = State("Stopped", ("Balance",)), State("Failed", ("Balance",))
+    moved = [causes.Move(record, State(ABSENT), stopped), causes.Move(record, stopped, failed)]
+    assert causes.added(situations.KINDS["cluster"].machines[0].facet, moved, "Balance") == 1
+
+
+def test_a_tally_names_those_that_have_been_so_for_longest_and_each_thing_once() -> None:
+    made = [event("node", "create", f"c/p/n{number}") for number in (5, 3, 10, 9, 1)]
+    history = play(situations.KINDS, [*RUNNING, *made, event("node", "created", "c/p/n3")])
+    (cluster,) = explanation(history, "cluster", "c").facets
+    (pools,) = reasons(cluster)
+    assert (pools.text, pools.count, pools.among) == ("a node_pool is Creating, Deleting or Scaling", 1, 1)
+    (nodes,) = reasons(pools.entities[0])
+    assert [node.id for node in nodes.entities] == ["c/p/n5", "c/p/n10", "c/p/n9"]
+    assert (nodes.count, nodes.among) == (4, 5)
+    (pool,) = explanation(history, "node_pool", "c/p").facets
+    assert pool.causes == pools.entities[0].causes
+
+
+def test_a_trigger_that_a_tally_fired_leads_to_what_brought_it_there() -> None:
+    fruit = [event("fruit", "set", f"o/r/s/f{number}") for number in (1, 2)]
+    history = play(orchard.KINDS, [event("orchard", "plant", "o"), *fruit, event("fruit", "rotted", "o/r/s/f2")])
+    (row,) = explanation(history, "row", "o/r").facets
+    assert triggers(row.causes[0]) == [("rot_found", "row/o/r"), ("rotted", "fruit/o/r/s/f2")]
+
+
+def test_a_view_that_looks_at_its_own_entity_s_other_facet_and_at_an_attribute() -> None:
+    history = play(orchard.KINDS, [event("orchard", "plant", "o"), event("orchard", "drought", "o")])
+    season, water = explanation(history, "orchard", "o").facets
+    assert [(e.facet, e.told) for reason in reasons(season) for e in reason.entities] == [("water", "here")]
+    assert water.told == "above"
+    history = play(orchard.KINDS, [event("orchard", "plant", "o"), event("row", "plant", "o/r")])
+    (row,) = explanation(history, "row", "o/r").facets
+    none, organic = reasons(row)
+    assert (none.count, none.among, none.entities) == (0, 0, ())
+    assert organic.caused is not None
+    assert (organic.caused.words, triggers(organic.caused)) == (("organic is True",), [("plant", "row/o/r")])
+
+
+def test_what_is_half_read_is_explained_by_the_record_that_brought_it() -> None:
+    """As while a large cascade is being copied: the pool shows what no view accounts for."""
+    history = play(situations.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
+    tree = Tree(situations.KINDS)
+    tree.put(history.tree.entities["node_pool"]["c/p"])
+    known = logs(history)
+    (pool,) = why.why(tree, lambda *key: known[key], "node_pool", "c/p").facets
+    assert pool.view is not None
+    assert pool.view.caused is not None
+    assert (pool.view.reasons, pool.view.caused.words) == ((), ("Scaling [Progressing]",))
+    assert triggers(pool.view.caused) == [("create", "node_pool/c/p"), ("create", "node/c/p/n")]
+
+
+def test_a_timer_ends_an_explanation() -> None:
+    (record,) = logs(play(situations.KINDS, RUNNING[:1]))["cluster", "c"]
+    fired = msgspec.structs.replace(record, cause=msgspec.structs.replace(record.cause, by="timer", origin="cluster/c"))
+    assert causes.traced(lambda *_: [], fired) == ((fired,), None)
+
+
+def test_records_that_name_each_other_end_too() -> None:
+    step = play(situations.KINDS, [event("node_pool", "adopt", "c/p", {"phase": "Running"})]).steps[0]
+    known: Logs = {}
+    for record, other in zip(step.records, ("node_pool/c/p", "cluster/c"), strict=True):
+        assert isinstance(record, Transition)
+        cause = msgspec.structs.replace(record.cause, by="cascade", origin=other)
+        known[record.entity.kind, record.entity.id] = [msgspec.structs.replace(record, cause=cause)]
+    found, gone = causes.traced(lambda *key: known[key], known["cluster", "c"][0])
+    assert [record.entity.kind for record in found] == ["cluster", "node_pool"]
+    assert gone == "what event 1 made of cluster c is not in the log"
+
+
+def test_views_upon_views_are_followed_so_far_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(why, "DEPTH", 1)
+    history = play(situations.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
+    assert [part.told for part in parts(explanation(history, "cluster", "c"))] == ["here", "here", "no further"]
