@@ -14,7 +14,7 @@ import pytest
 
 import phaseline
 from phaseline.engine.errors import Unsendable
-from phaseline.engine.testing.scenario import START, Given, Then
+from phaseline.engine.testing.scenario import START, Then
 from phaseline.machines import kinds as machines
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Mark, State, nanoseconds
@@ -216,20 +216,32 @@ def test_it_is_there_by_its_public_name() -> None:
     assert isinstance(machines.installed(), Kinds)
 
 
-def test_pytest_points_at_the_line_of_the_test(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ".when('cluster', 'create', 'c1').then('cluster', 'c1', 'Failed')",
+            "expected cluster c1 to be Failed; it is Creating",
+        ),
+        (
+            ".event('cluster', 'created', 'c1')",
+            "expected cluster created c1, which is given, to be taken; it is rejected",
+        ),
+        (".state('cluster', 'c1', 'Runing')", "the test is wrong: cluster has no state 'Runing'"),
+        (
+            ".when('cluster', 'created', 'c1').then_nothing()",
+            "expected cluster created c1 to have no effect; it is rejected",
+        ),
+    ],
+)
+def test_pytest_points_at_the_line_of_the_test(tmp_path: Path, words: str, says: str) -> None:
     """Not at ours: what a person sees first is the word that failed."""
     (tmp_path / "test_it.py").write_text(
-        "from phaseline.testing import given\n\n\ndef test_it() -> None:\n"
-        "    given().event('cluster', 'create', 'c1').when('cluster', 'created', 'c1').then('cluster', 'c1', 'Failed')\n"
+        f"from phaseline.testing import given\n\n\ndef test_it() -> None:\n    given(){words}\n"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1
-    assert ">       given().event('cluster', 'create', 'c1').when(" in done.stdout
-    assert "E       AssertionError: expected cluster c1 to be Failed; it is Running [Ok]" in done.stdout
-    assert "scenario.py" not in done.stdout
-
-
-def test_given_is_a_beginning_only() -> None:
-    assert isinstance(given(KINDS), Given)
-    assert not hasattr(given(KINDS), "then")
+    assert f">       given(){words}" in done.stdout
+    assert f"E       AssertionError: {says}" in done.stdout
+    assert "engine/testing" not in done.stdout

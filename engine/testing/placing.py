@@ -5,6 +5,7 @@ Belongs here: from words to states, from states to a tree in which they stand. D
 
 import re
 from collections.abc import Iterable, Mapping
+from operator import methodcaller
 from typing import Any, NamedTuple
 
 from phaseline.engine import intake
@@ -22,6 +23,8 @@ Named = str | State
 """A state as tests write it: `"Running"`, `"Failed [Balance, NotReady]"`, or a `State`."""
 _WRITTEN = re.compile(r"(?P<phase>[^\s\[\]]+)(?:\s*\[(?P<conditions>[^\[\]]*)\])?\Z")
 WHY = Why("adopt", "event")
+__tracebackhide__ = methodcaller("errisinstance", AssertionError)
+"""For pytest: what fails is a line of the test, not one of ours."""
 
 
 class Meant(NamedTuple):

@@ -7,6 +7,7 @@ A scenario never changes: each word makes a new one, so that tests may share a b
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import methodcaller
 from typing import Any, Self, Unpack
 
 from phaseline.engine import intake, outgoing
@@ -23,6 +24,8 @@ from phaseline.schemas.records import NONE, Entity, Record, Rejection, Transitio
 START = "2026-01-01T00:00:00Z"
 """When the first event of a scenario is stored, unless `at` says otherwise; the next ones follow a second apart."""
 SOURCE = "/test"
+__tracebackhide__ = methodcaller("errisinstance", AssertionError)
+"""For pytest: what fails is a line of the test, not one of ours."""
 
 
 def given(kinds: Offered = None) -> "Given":
@@ -69,7 +72,6 @@ class Given:
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, **details: Unpack[Details]
     ) -> "Given":
         """An event that happened before; raises `AssertionError` where it is rejected. `details` as for `when`."""
-        __tracebackhide__ = True
         after = self.when(kind, trigger, entity_id, data, **details)
         if after.rejection is not None:
             raise after.failure(f"{after.told}, which is given, to be taken")
@@ -85,7 +87,6 @@ class Given:
         base: what is under the state, where a view shows another. facet: the first where left out. Raises
         `AssertionError` where no row leads to the base, or views show something else there.
         """
-        __tracebackhide__ = True
         wanted = placing.Placed(kind, entity_id, facet, state, conditions, base, attributes or {})
         tree = placing.place(self.tree, wanted, self.number, self.clock)
         return Given(self.kinds, tree, self.clock + SECOND, self.number + 1)
@@ -143,7 +144,6 @@ class Then(Given):
 
         conditions, in order of arrival, may stand in the state too: `"Failed [Balance]"`. facet: the first where left out.
         """
-        __tracebackhide__ = True
         found = kind_of(self.kinds, kind, entity_id)
         index = facet_of(found, facet)
         entity = self.tree.get(kind, entity_id)
@@ -162,7 +162,6 @@ class Then(Given):
 
     def then_rejected(self, reason: str | None = None, message: str | None = None) -> Self:
         """It was refused, with this reason, and a message that holds these words."""
-        __tracebackhide__ = True
         found = self.rejection
         wanted = "".join([f" as {reason}" if reason else "", f", saying {message!r}" if message else ""])
         if found is None or reason not in (None, found.reason) or (message or "") not in found.message:
@@ -171,14 +170,12 @@ class Then(Given):
 
     def then_nothing(self) -> Self:
         """It was taken and had no effect: it was so already, or the event is a repeat."""
-        __tracebackhide__ = True
         if self.transitions or self.rejection is not None:
             raise self.failure(f"{self.told} to have no effect")
         return self
 
     def then_transitions(self, count: int) -> Self:
         """It moved so many facets, of whatever entities."""
-        __tracebackhide__ = True
         if len(self.transitions) != count:
             raise self.failure(f"{self.told} to make {count} transition{'' if count == 1 else 's'}")
         return self

@@ -5,6 +5,7 @@ a history (`wishes`).
 """
 
 from collections.abc import Callable
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from phaseline.engine.errors import NotInstalled
@@ -14,6 +15,8 @@ from phaseline.engine.testing.wishes import LENGTH, fulfilled
 from phaseline.machines.kinds import Kinds
 
 Law = Callable[[History], None]
+__tracebackhide__ = methodcaller("errisinstance", AssertionError)
+"""For pytest: what fails is a line of the test, not one of ours."""
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -25,7 +28,6 @@ def check_laws(kinds: Offered = None, examples: int = 200) -> None:
     kinds: as `given` takes them. Raises `AssertionError` with the law, what it expected and found, and a short history
     that breaks it; what a rule raises; `NotInstalled` where there is no Hypothesis.
     """
-    __tracebackhide__ = True
     try:
         import hypothesis  # noqa: PLC0415  # only who checks laws needs it
     except ImportError as error:
