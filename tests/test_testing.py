@@ -202,6 +202,7 @@ def test_time_is_what_the_test_says() -> None:
     found = [then.transitions[0].time for then in moments]
     assert [(b - a) / 1e9 for a, b in pairwise(found[:3])] == [1, 301]
     assert found[0] == nanoseconds(START)
+    assert start.transitions[0].cause.time == "2026-01-01T00:00:00.000000000Z"
     assert found[3:] == [nanoseconds("2026-03-01T08:00:00Z"), nanoseconds("2026-03-01T09:30:00Z")]
     assert start.later(seconds=0.5, days=1).clock - start.clock == 86_400_500_000_000
 

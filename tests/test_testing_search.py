@@ -15,8 +15,8 @@ from phaseline.engine.errors import NotInstalled
 from phaseline.engine.testing.wishes import Dice, data_for
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import AttributeIs
-from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, Facet, Field, Row, Table
-from phaseline.testing import check_laws
+from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, Facet, Field, Row, Table, View
+from phaseline.testing import check_laws, given
 from tests import orchard, situations
 from tests.orchard import label
 
@@ -94,6 +94,28 @@ def test_what_a_rule_raises_comes_out() -> None:
 def test_kinds_that_are_right_pass() -> None:
     check_laws(orchard.KINDS, examples=20)
     check_laws(examples=20)
+
+
+def test_views_may_show_what_the_base_has_already() -> None:
+    """A condition that the base has and a view brings stands once, where it stood."""
+    rows = (
+        Row((ABSENT, DELETED), "build", "Running", assigns=True), Row(("Running", "Failed"), "wet", "Failed", because="Wet"),
+        Row(("Running", "Failed"), "cold", "Failed", because="Cold"), Row(("Running", "Failed"), "mend", SAME, clears=("Wet", "Cold"), assigns=True),
+        Row(("Running", "Failed"), "raze", DELETED),
+    )  # fmt: skip
+    roofless = View("Failed", (AttributeIs("shed", "roof", value=False),), because="Wet", keeps=True)
+    labels = (label("Running"), label("Failed", "Wet"), label("Failed", "Cold"))
+    facet = Facet(name="phase", collects="Failed", labels=labels, rows=rows, views=(roofless,))
+    shed = Table(
+        kind="shed",
+        id=("shed",),
+        intents=("build",),
+        attributes=(Field("roof", bool, "is there one"),),
+        facets=(facet,),
+    )
+    after = given(shed).event("shed", "build", "s", {"roof": False}).event("shed", "wet", "s").when("shed", "cold", "s")
+    after.then("shed", "s", "Failed [Wet, Cold]", base="Failed [Wet, Cold]")
+    check_laws(shed, examples=40)
 
 
 def test_without_hypothesis_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
