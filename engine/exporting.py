@@ -6,6 +6,8 @@ Belongs here: what goes into the file, in which order. Does not: its form (`logf
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from phaseline import __version__
 from phaseline.engine.fold import Message
 from phaseline.engine.logformat import EventItem, ExpectedItem, Header, RecordItem, StateItem
@@ -48,6 +50,7 @@ class _Export:
             written_by=f"phaseline {__version__}", prefix=source.prefix, partitions=source.partitions,
             tree=source.span.root, first=source.begins, last=source.ends,
             since=await moment_of(source, source.begins), until=await moment_of(source, source.ends), records=self.records,
+            eras={str(partition): [msgspec.to_builtins(era) for era in found] for partition, found in source.eras.items()},
         )  # fmt: skip
 
     async def begin(self, log: LogWriter) -> None:

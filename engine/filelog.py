@@ -6,11 +6,14 @@ Belongs here: items of a file made into what replay reads. Does not: the file it
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
+
 from phaseline.engine.errors import LogFileDamaged, NoRecords
 from phaseline.engine.fold import Message
 from phaseline.engine.logfile import LogFile
 from phaseline.engine.logformat import EventItem, ExpectedItem, Item, RecordItem, StateItem
 from phaseline.engine.recorded import Happened, Span, StoredEvent, is_under, read
+from phaseline.engine.tables import Era, decided_by
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import partition_of, quote
 
@@ -29,6 +32,7 @@ class FileLog:
         self.ends = header.last if self.span.last is None else min(header.last, self.span.last)
         self.expected: list[bytes] = []
         """The bodies of the records that tell what a test expects, once all is read."""
+        self._eras = {int(partition): msgspec.convert(found, list[Era]) for partition, found in header.eras.items()}
         self._items = self.file.items()
         self._held: EventItem | None = None
         self._root = "" if self.span.root is None else f"{quote(self.span.root)}."
@@ -81,7 +85,8 @@ class FileLog:
         partition = partition_of(event.address.partition(".")[0], self.partitions)
         subject = f"{self.prefix}.inbox.{partition}.{event.address}"
         found = [Message(self._subject(place, partition), body) for place, body in messages]
-        return Happened(partition, StoredEvent(subject, event.data, event.sequence, event.time_ns), found)
+        stored = StoredEvent(subject, event.data, event.sequence, event.time_ns)
+        return Happened(partition, stored, found, decided_by(self._eras.get(partition, []), event.sequence))
 
     def _subject(self, place: str, partition: int) -> str:
         if place.startswith("mark."):

@@ -55,15 +55,15 @@ class Pipe:
 class Partition:
     """One share of the trees, owned by this process while `run` runs."""
 
-    def __init__(self, wire: Wire, layout: Layout, kinds: Kinds, number: int, worker: str) -> None:
-        """`worker` names the process in checkpoints and logs."""
+    def __init__(self, wire: Wire, layout: Layout, kinds: Kinds, number: int, worker: str, accepted: str = "") -> None:
+        """`worker` names the process in checkpoints and logs. accepted: tables to go on by, as `take_over` has it."""
         self.wire, self.layout, self.kinds = wire, layout, kinds
-        self.number, self.worker = number, worker
+        self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = Counts()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take over, then fold events until `stop`; raises `Fenced` when somebody else has the partition."""
-        claim = await take_over(self.wire, self.layout, self.kinds, self.number, self.worker)
+        claim = await take_over(self.wire, self.layout, self.kinds, self.number, self.worker, self.accepted)
         await plan.resume(self.wire, self.layout, self.number, claim)
         folder = Folder(claim.tree, Subjects(self.layout.prefix), self.number)
         self.counts = folder.counts

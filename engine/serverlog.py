@@ -10,13 +10,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any, Self
 
-from phaseline.engine import checkpoint
+from phaseline.engine import checkpoint, tables
 from phaseline.engine.commit import last_message
 from phaseline.engine.fold import Message, partition_of_id
 from phaseline.engine.queries import event_at
 from phaseline.engine.reader import BUFFER, Reader, Stored
 from phaseline.engine.recorded import Happened, Span, read
 from phaseline.engine.streams import Layout
+from phaseline.engine.tables import Era, decided_by
 from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record, nanoseconds
@@ -77,6 +78,8 @@ class ServerLog:
         self.prefix, self.partitions = layout.prefix, layout.partitions
         self.undecided = 0
         self.begins, self.ends = 1, 0
+        self.eras: dict[int, list[Era]] = {}
+        """Which tables decided what, by partition."""
         self._decided: dict[int, int] = {}
         self._heads: dict[int, Head] = {}
         self._stalled: set[int] = set()
@@ -104,6 +107,7 @@ class ServerLog:
         for partition in self._own_partitions():
             mark = await last_message(self.wire, self.layout.log, Subjects(self.prefix).checkpoint(partition))
             self._decided[partition] = checkpoint.decode(mark.data).position if mark else 0
+            self.eras[partition] = await tables.eras(self.wire, self.layout, partition)
 
     async def messages_before(self) -> AsyncIterator[Message]:
         """The log's messages of all events before the first one that is read."""
@@ -128,7 +132,7 @@ class ServerLog:
                 elif (messages := await self._messages(partition, event)) is None:
                     self.undecided += 1
                 else:
-                    yield Happened(partition, event, messages)
+                    yield Happened(partition, event, messages, decided_by(self.eras[partition], event.sequence))
         for partition, head in self._heads.items() if self.recorded else ():
             if partition not in self._stalled and (left := await head.take_up_to(self.ends)):
                 yield Happened(partition, None, left)

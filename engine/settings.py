@@ -46,6 +46,9 @@ class Settings:
     lease: float = 2.0
     """How long a worker may be silent before its partitions go to others."""
 
+    accept_tables: str = ""
+    """The digest of the tables by which a worker may go on where other tables decided before."""
+
     def __post_init__(self) -> None:
         _check(bool(self.nats), "nats", "at least one URL is needed")
         for url in self.nats:

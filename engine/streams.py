@@ -117,7 +117,7 @@ def log(settings: Settings) -> dict[str, Any]:
     prefix = settings.prefix
     return {
         **_common(settings),
-        "subjects": [f"{prefix}.{branch}.>" for branch in ("log", "mark", "plan", "timer", "fired")],
+        "subjects": [f"{prefix}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "fired")],
         "allow_atomic": True,
         "allow_rollup_hdrs": True,
         "allow_msg_schedules": True,

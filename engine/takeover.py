@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import structlog
 from msgspec.structs import replace
 
-from phaseline.engine import checkpoint
+from phaseline.engine import checkpoint, tables
 from phaseline.engine.checkpoint import Checkpoint, Plan
 from phaseline.engine.commit import Fence, last_message
 from phaseline.engine.errors import KindMissing
 from phaseline.engine.fold import Message
 from phaseline.engine.reader import Reader
 from phaseline.engine.streams import Layout
+from phaseline.engine.tables import Era
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
@@ -51,10 +52,16 @@ class Claim:
         await self.fence.move(self.checkpoint.encode_as)
 
 
-async def take_over(wire: Wire, layout: Layout, kinds: Kinds, partition: int, worker: str) -> Claim:
-    """Own `partition` from here on; raises `Fenced` where somebody else was faster, `KindMissing`, or as `Wire` does."""
+async def take_over(wire: Wire, layout: Layout, kinds: Kinds, partition: int, worker: str, accepted: str = "") -> Claim:
+    """Own `partition` from here on; raises `Fenced` where somebody else was faster, `KindMissing`, or as `Wire` does.
+
+    Where other tables decided before: raises `TablesDiffer` unless those at hand are `accepted`.
+    """
     subject = Subjects(layout.prefix).checkpoint(partition)
     found = await last_message(wire, layout.log, subject)
+    # Read after the checkpoint: who changes the tables moves that, and our fence with it.
+    era = await tables.latest(wire, layout, partition)
+    tables.check(kinds, era, partition, accepted)
     last = checkpoint.decode(found.data) if found else Checkpoint()
     mine = replace(last, epoch=last.epoch + 1, worker=worker)
     fence = Fence(wire, layout.log, subject, found.sequence if found else 0)
@@ -67,7 +74,19 @@ async def take_over(wire: Wire, layout: Layout, kinds: Kinds, partition: int, wo
         entities=len(tree),
         position=max(last.position, highest),
     )
-    return Claim(tree, fence, mine, max(last.position, highest) if last.plan is None else last.position)
+    claim = Claim(tree, fence, mine, max(last.position, highest) if last.plan is None else last.position)
+    if era is None or era.digest != kinds.digest:
+        # A cascade that is under way was decided before.
+        behind = max(claim.position, 0 if last.plan is None else last.plan.cause)
+        await _note(claim, layout, partition, Era(behind, kinds.digest, kinds.versions, worker))
+    return claim
+
+
+async def _note(claim: Claim, layout: Layout, partition: int, era: Era) -> None:
+    """Say in the log that other tables decide from here on."""
+    message = Message(Subjects(layout.prefix).tables(partition), era.encode())
+    await claim.append([message], claim.checkpoint.plan)
+    log.info("tables_noted", partition=partition, tables=era.digest, position=era.position)
 
 
 async def load(wire: Wire, layout: Layout, kinds: Kinds, partition: int, epoch: int) -> tuple[Tree, int]:

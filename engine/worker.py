@@ -12,7 +12,16 @@ from dataclasses import asdict
 
 import structlog
 
-from phaseline.engine.errors import ApiFailed, Fenced, KindMissing, NatsUnreachable, NoAnswer, PhaselineError
+from phaseline.engine import tables
+from phaseline.engine.errors import (
+    ApiFailed,
+    Fenced,
+    KindMissing,
+    NatsUnreachable,
+    NoAnswer,
+    PhaselineError,
+    TablesDiffer,
+)
 from phaseline.engine.fold import Counts
 from phaseline.engine.lease import Leases
 from phaseline.engine.partition import Partition
@@ -56,6 +65,7 @@ class Worker:
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`; then finish the commits under way and give the partitions back."""
         self.wire.require(*MINIMUM_SERVER)
+        tables.check_accepted(self.settings, self.kinds)
         layout = await self._provisioned(stop)
         if layout is None:
             return
@@ -72,11 +82,14 @@ class Worker:
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
 
     async def _provisioned(self, stop: asyncio.Event) -> Layout | None:
-        """The streams, made where they are absent; servers that are away or electing a leader are waited for."""
+        """The streams, made where they are absent; servers that are away or electing a leader are waited for.
+
+        Raises `TablesDiffer` where a partition was decided by other tables than ours.
+        """
         waits = False
         while not stop.is_set():
             try:
-                return await provision(self.wire, self.settings)
+                return await self._checked(await provision(self.wire, self.settings))
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                 if isinstance(error, ApiFailed) and error.code != UNAVAILABLE:
                     raise
@@ -86,6 +99,10 @@ class Worker:
                 await asyncio.sleep(BREATH)
         return None
 
+    async def _checked(self, layout: Layout) -> Layout:
+        await tables.check_all(self.wire, layout, self.kinds, self.settings.accept_tables)
+        return layout
+
     def counts(self) -> Counts:
         """What became of all events this worker has seen."""
         parts = [self.done, *(partition.counts for partition, _, _ in self.owned.values())]
@@ -93,7 +110,7 @@ class Worker:
 
     async def _start(self, layout: Layout, leases: Leases, number: int) -> None:
         stop = asyncio.Event()
-        partition = Partition(self.wire, layout, self.kinds, number, self.name)
+        partition = Partition(self.wire, layout, self.kinds, number, self.name, self.settings.accept_tables)
         task = asyncio.create_task(self._own(partition, stop, leases), name=f"partition-{number}")
         self.owned[number] = (partition, stop, task)
 
@@ -115,6 +132,9 @@ class Worker:
             await partition.run(stop)
         except Fenced as error:
             log.warning("partition_lost", partition=number, worker=self.name, why=str(error))
+        except TablesDiffer as error:
+            log.warning("partition_refused", partition=number, worker=self.name, why=str(error))
+            await asyncio.sleep(BREATH * 10)
         except KindMissing:
             log.exception("partition_unreadable", partition=number, worker=self.name)
             await asyncio.sleep(BREATH * 10)

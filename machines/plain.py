@@ -18,6 +18,7 @@ def kind(found: Kind) -> dict[str, Any]:
     table = found.table
     return {
         "kind": table.kind,
+        "version": found.version,
         "id": list(table.id),
         "parent": table.parent,
         "doc": table.doc,

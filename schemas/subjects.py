@@ -156,6 +156,10 @@ class Subjects:
         """A piece of a cascade that is too large for one atomic batch."""
         return f"{self.prefix}.plan.{partition}.{chunk}"
 
+    def tables(self, partition: int) -> str:
+        """The notes on which tables decide a partition's events."""
+        return f"{self.prefix}.tables.{partition}"
+
     def state(self, partition: int | str, kind: str, entity_id: str) -> str:
         """The last transition of one entity."""
         return f"{self.prefix}.state.{partition}.{kind}.{quoted_id(entity_id)}"

@@ -46,12 +46,13 @@ def show_tables(kinds: Kinds, kind: str | None) -> None:
     if kind is not None:
         show_kind(kinds[kind])
         return
-    shown = looks.columns("KIND", "ID", "PARENT", "FACETS", "TRIGGERS", "WHAT")
+    shown = looks.columns("KIND", "ID", "PARENT", "FACETS", "TRIGGERS", "VERSION", "WHAT")
     for found in kinds.values():
         cells = (found.name, wording.id_shape(found.table.id), found.parent or "", ", ".join(found.names),
-                 str(len(found.table.triggers)), found.table.doc)  # fmt: skip
+                 str(len(found.table.triggers)), found.version, found.table.doc)  # fmt: skip
         shown.add_row(*map(looks.text_of, cells))
     looks.show(shown)
+    looks.show_line(looks.text_of(f"all together: {kinds.digest}", "bright_black"))
 
 
 def show_kind(kind: Kind) -> None:

@@ -44,6 +44,12 @@ INSTALLATION = {
     ),
     "dedupe_window": ("--dedupe-window", float, 600.0, "Seconds in which the server drops a repeated event."),
     "events_max_age": ("--events-max-age", float, 0.0, "Seconds that events are kept; 0 is for ever."),
+    "accept_tables": (
+        "--accept-tables",
+        str,
+        "",
+        "Digest of the tables installed here, to go on by them where others decided before.",
+    ),
     "lease": ("--lease", float, 2.0, "Seconds a worker may be silent before others take its partitions."),
 }
 SETTLED = 0.3

@@ -14,13 +14,15 @@ from typing import Any
 import click
 import structlog
 
-from phaseline.engine.errors import EventRefused, NatsUnreachable, NoAnswer, PhaselineError
+from phaseline.engine.errors import EventRefused, NatsUnreachable, NoAnswer, PhaselineError, TablesDiffer
 from phaseline.schemas.upcasting import NewerRecord
 
 REFUSED, UNREACHABLE, INTERRUPTED = 1, 3, 130
 
 HINTS: dict[type[PhaselineError], str] = {
     NatsUnreachable: "is it running? `phaseline up` starts one; --nats or PHASELINE_NATS says where another is",
+    TablesDiffer: "`phaseline replay --with installed` shows what would differ; to go on by these tables, stop the workers that"
+    " have the others and start with --accept-tables and that digest",
     EventRefused: "--force sends it all the same, to see the rejection",
 }
 

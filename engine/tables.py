@@ -1,0 +1,82 @@
+"""Which tables decide a partition's events: notes in the log, and refusing to go on by others unasked.
+
+Belongs here: the notes, reading them, comparing. Does not: writing them into a commit (`takeover`), versions (`machines`).
+Up to a note's position events were decided by the tables before; what came before the first note is not said.
+"""
+
+import msgspec
+
+from phaseline.engine.commit import last_message
+from phaseline.engine.errors import BadSetting, TablesDiffer
+from phaseline.engine.reader import read_all
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects
+
+
+class Era(msgspec.Struct, frozen=True):
+    """From after `position` (a sequence in EVENTS) on, `worker` and those after it decide by these tables."""
+
+    position: int
+    digest: str
+    tables: dict[str, str]
+    worker: str = ""
+
+    def encode(self) -> bytes:
+        """As the log holds it."""
+        return codec.encode(msgspec.to_builtins(self))
+
+
+def decode(body: bytes) -> Era:
+    """The inverse of `Era.encode`."""
+    return msgspec.convert(codec.decode(body), Era)
+
+
+async def eras(wire: Wire, layout: Layout, partition: int) -> list[Era]:
+    """The notes of a partition, oldest first."""
+    subject = Subjects(layout.prefix).tables(partition)
+    return [decode(stored.data) async for found in read_all(wire, layout.log, [subject]) for stored in found]
+
+
+async def latest(wire: Wire, layout: Layout, partition: int) -> Era | None:
+    """The last note of a partition, by the log's leader; None where there is none."""
+    found = await last_message(wire, layout.log, Subjects(layout.prefix).tables(partition))
+    return None if found is None else decode(found.data)
+
+
+def check_accepted(settings: Settings, kinds: Kinds) -> None:
+    """Raise `BadSetting` where other tables were accepted than those at hand."""
+    if settings.accept_tables not in ("", kinds.digest):
+        problem = f"the tables installed here are {kinds.digest}, not {settings.accept_tables}"
+        raise BadSetting(name="accept_tables", problem=problem)
+
+
+def check(kinds: Kinds, era: Era | None, partition: int, accepted: str) -> None:
+    """Raise `TablesDiffer` where the partition was decided by other tables, unless ours are `accepted`."""
+    if era is not None and era.digest not in (kinds.digest, "") and accepted != kinds.digest:
+        raise TablesDiffer(partition=partition, digest=kinds.digest, how=how(kinds, era))
+
+
+def how(kinds: Kinds, era: Era) -> str:
+    """In which kinds they differ."""
+    mine, theirs = kinds.versions, era.tables
+    parts = (
+        ("changed", sorted(name for name in mine.keys() & theirs.keys() if mine[name] != theirs[name])),
+        ("new", sorted(mine.keys() - theirs.keys())),
+        ("missing", sorted(theirs.keys() - mine.keys())),
+    )
+    return "; ".join(f"{word}: {', '.join(names)}" for word, names in parts if names)
+
+
+async def check_all(wire: Wire, layout: Layout, kinds: Kinds, accepted: str) -> None:
+    """`check` for every partition."""
+    for partition in range(layout.partitions):
+        check(kinds, await latest(wire, layout, partition), partition, accepted)
+
+
+def decided_by(found: list[Era], sequence: int) -> str | None:
+    """The digest of the tables that decided an event; None where no note says so."""
+    return next((era.digest for era in reversed(found) if era.position < sequence), None)
