@@ -163,19 +163,23 @@ def caused(lookup: Lookup, entity: Entity, grounds: Sequence[Ground], history: H
         grounds, key=lambda ground: (ground.role, ground.record, ground.during)
     ):
         words = tuple(ground.word for ground in group)
-        records, gone = ((), missing(entity, history)) if record is None else traced(lookup, record)
+        if record is None:
+            found.append(_gone(lookup, entity, role, words, history))
+            continue
         before = None if during is None else caused(lookup, entity, [during], history)[0]
-        found.append(Caused(role, words, records, gone, before))
+        found.append(Caused(role, words, *traced(lookup, record), during=before))
     return tuple(found)
 
 
-def missing(entity: Entity, history: History) -> str:
-    """Which records of an entity are gone from the log."""
-    kept = entity.version + 1
+def _gone(lookup: Lookup, entity: Entity, role: Role, words: tuple[str, ...], history: History) -> Caused:
+    """What was so when the part of the history began that is left without a gap."""
+    left = None
     for record in reversed(history):
-        if record.entity.version != kept - 1:
+        if left is not None and record.entity.version != left.entity.version - 1:
             break
-        kept -= 1
-    if kept > entity.version:
-        return f"no record of {entity.kind} {entity.id} is in the log any more"
-    return f"what {entity.kind} {entity.id} went through before its version {kept} is no longer in the log"
+        left = record
+    if left is None:
+        return Caused(role, words, (), f"no record of {entity.kind} {entity.id} is left in the log")
+    records, missing = traced(lookup, left)
+    gone = f"what {entity.kind} {entity.id} went through before is no longer in the log"
+    return Caused(role, words, records, "; ".join(filter(None, (gone, missing))), at_latest=True)

@@ -19,6 +19,7 @@ class Caused:
 
     records: the entity's own, then that of the entity which set it off in the same event, and so on: the last one is
     the outside event's own (`cause.by` is `event`). gone: what cannot be told, where records are gone from the log.
+    at_latest: the first record is but the first that is left: it was so then, and may have been before.
     during: what was under way until then, where the event tells how it ended, as `cleanup_failed` of being deleted.
     """
 
@@ -26,6 +27,7 @@ class Caused:
     words: tuple[str, ...]
     records: tuple[Transition, ...]
     gone: str | None = None
+    at_latest: bool = False
     during: "Caused | None" = None
 
 
@@ -131,9 +133,14 @@ def _all_caused(found: Sequence[Caused]) -> list[dict[str, Any]]:
 
 
 def _caused(found: Caused) -> dict[str, Any]:
-    records = [_record(record) for record in found.records]
-    during = found.during and _caused(found.during)
-    return {"role": found.role, "explains": found.words, "records": records, "gone": found.gone, "during": during}
+    return {
+        "role": found.role,
+        "explains": found.words,
+        "records": [_record(record) for record in found.records],
+        "gone": found.gone,
+        "at_latest": found.at_latest,
+        "during": found.during and _caused(found.during),
+    }
 
 
 def _record(record: Transition) -> dict[str, Any]:

@@ -306,12 +306,33 @@ def test_a_view_that_looks_at_its_own_entity_s_other_facet_and_at_an_attribute()
     season, water = explanation(history, "orchard", "o").facets
     assert [(e.facet, e.told) for reason in reasons(season) for e in reason.entities] == [("water", "here")]
     assert water.told == "above"
-    history = play(orchard.KINDS, [event("orchard", "plant", "o"), event("row", "plant", "o/r")])
+    label = event("row", "label", "o/r", {"variety": "russet"})
+    history = play(orchard.KINDS, [event("orchard", "plant", "o"), event("row", "plant", "o/r"), label])
     (row,) = explanation(history, "row", "o/r").facets
     none, organic = reasons(row)
     assert (none.count, none.among, none.entities) == (0, 0, ())
     assert organic.caused is not None
     assert (organic.caused.words, triggers(organic.caused)) == (("organic is True",), [("plant", "row/o/r")])
+
+
+def test_of_several_records_of_one_event_the_nearest_to_it_counts() -> None:
+    history = play(
+        orchard.KINDS, [event("orchard", "plant", "o"), event("row", "plant", "o/r"), event("orchard", "drought", "o")]
+    )
+    known = logs(history)
+    season, water = known["orchard", "o"][-2:]
+    assert (season.cause.by, water.cause.by) == ("view", "event")
+    found, gone = causes.traced(lambda *key: known[key], known["row", "o/r"][-1])
+    assert (found, gone) == ((known["row", "o/r"][-1], water), None)
+
+
+def test_a_base_that_was_told_with_its_view_is_told() -> None:
+    history = play(situations.KINDS, RUNNING)
+    known = logs(history)
+    telling = why._Telling(history.tree, lambda *key: known[key])
+    order = (True, True, False, True, False)
+    told = [telling.facet("cluster", "c", 0, base_only=base_only).told for base_only in order]
+    assert told == ["here", "above", "here", "above", "above"]
 
 
 def test_what_is_half_read_is_explained_by_the_record_that_brought_it() -> None:

@@ -107,11 +107,15 @@ class Drawing:
         if not caused.records:
             return _branch(Text.assemble(start, looks.text_of(caused.gone, "italic")))
         first, *others = caused.records
-        top = branch = _branch(Text.assemble(start, self.sentence(first)))
+        top = branch = _branch(
+            Text.assemble(start, "at the latest with " if caused.at_latest else "", self.sentence(first))
+        )
         for record in others:
             branch = branch.add(self.sentence(record))
+        if caused.records[-1].cause.by not in ("event", "timer"):
+            branch = branch.add(Text.assemble("by", self.event(caused.records[-1])))
         if caused.gone is not None:
-            branch.add(Text.assemble(looks.text_of(caused.gone, "italic"), "; it was", self.event(caused.records[-1])))
+            (top if caused.at_latest else branch).add(looks.text_of(caused.gone, "italic"))
         if caused.during is not None:
             top.add(self.cause(caused.during, looks.text_of(f"it was {caused.during.words[0]}: ")))
         return top
