@@ -24,7 +24,11 @@ from phaseline.schemas.subjects import Subjects, quoted_id
 TOO_MANY = "413"
 """What the server answers where more than 1,024 subjects would have to be looked at."""
 SEQUENCE, SUBJECT = "Nats-Sequence", "Nats-Subject"
+NEAR = 100
+"""Places to look back for a message: checkpoints that were moved on are gone."""
 Moment = int | str | datetime
+LATEST = 2**63
+"""A place beyond every end."""
 
 
 async def place_of(wire: Wire, layout: Layout, moment: Moment) -> int:
@@ -61,6 +65,15 @@ async def _cut(wire: Wire, layout: Layout, place: int) -> int:
 
 def _is_checkpoint(reply: Reply) -> bool:
     return reply.headers[SUBJECT].endswith(".checkpoint")
+
+
+async def time_of(wire: Wire, layout: Layout, place: int) -> int:
+    """When the last message at or before a place was stored, ns; 0 where there is none any more."""
+    for sequence in range(place, max(0, place - NEAR), -1):
+        found = await gather(wire, f"$JS.API.DIRECT.GET.{layout.log}", {"seq": sequence})
+        if found and frames.STATUS not in found[0].headers:
+            return nanoseconds(found[0].headers["Nats-Time-Stamp"])
+    return 0
 
 
 async def last(wire: Wire, layout: Layout, kind: str, entity_id: str, place: int) -> Transition:

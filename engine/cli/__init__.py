@@ -66,6 +66,7 @@ class Lazy(Page, click.Group):
         "list": ("states.list_", "List entities as they stand."),
         "tree": ("states.tree", "Show an entity and all that is under it."),
         "history": ("watching.history", "Show how an entity came to be what it is."),
+        "changes": ("changes.changes", "Show what differs between two moments."),
         "why": ("why.why", "Show why an entity is as it is, back to the outside events."),
         "rejections": ("rejections.rejections", "Show what was refused and why; send it again."),
         "replay": ("replaying.replay", "Fold the events again: rebuild, audit, what if."),

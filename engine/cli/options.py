@@ -7,7 +7,7 @@ import functools
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, ParamSpec
 
@@ -100,6 +100,18 @@ language = click.option(
 )  # fmt: skip
 
 
+def at(function: Function) -> Function:
+    """`--at`: as of a moment; `function` gets it as `at`, None for now."""
+    flag = click.option("--at", type=Moment(), metavar="MOMENT",
+                        help="As it was then: a place in the log, a time, or how long ago (15m).")  # fmt: skip
+
+    @functools.wraps(function)
+    def call(*, at: Any, **values: Any) -> int | None:
+        return function(at={"start": 0, "now": None}.get(at, at), **values)
+
+    return flag(call)
+
+
 class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
     """A JSON object on the command line."""
 
@@ -132,11 +144,11 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # as above
             return int(value)
         if ago := re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", value):
             return datetime.now(UTC) - timedelta(seconds=float(ago[1]) * self.UNITS[ago[2]])
+        if re.fullmatch(r"\d\d:\d\d(:\d\d)?", value):
+            today = datetime.combine(datetime.now().astimezone(), time.fromisoformat(value)).astimezone()
+            return today if today <= datetime.now(UTC) else today - timedelta(days=1)
         try:
             return datetime.fromisoformat(value).astimezone()
         except ValueError:
-            self.fail(
-                f"{value!r} is none of: start, now, a place in the log (4711), a time (2026-03-02T08:00), how long ago (15m)",
-                param,
-                ctx,
-            )
+            known = "start, now, a place in the log (4711), a time (2026-03-02T08:00 or 03:12), how long ago (15m)"
+            self.fail(f"{value!r} is none of: {known}", param, ctx)

@@ -12,8 +12,9 @@ import click
 from phaseline.engine import outgoing
 from phaseline.engine.cli import bulk, looks, options, rehearsing, talk
 from phaseline.engine.cli.pages import Page
-from phaseline.engine.client import WAIT, Client
+from phaseline.engine.client import Client
 from phaseline.engine.outcomes import Outcome
+from phaseline.engine.sending import WAIT
 from phaseline.engine.settings import Settings
 from phaseline.machines.kinds import Kinds
 

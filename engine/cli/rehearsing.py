@@ -30,6 +30,8 @@ async def rehearse(
     progress = told_when_slow(entity_id)
     found = await client.rehearse(kind, trigger, entity_id, data, progress=progress, **details)
     talk.say("dry run: nothing is written")
+    if found.differing:
+        talk.say(f"the tables installed here are not those that decide there ({found.differing}): it may go otherwise")
     if found.behind:
         talk.say("events of this tree are still to be decided: what they change is not in this yet")
     source = str(details.get("source", client.source))

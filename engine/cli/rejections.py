@@ -11,10 +11,11 @@ from rich.text import Text
 from phaseline.engine.cli import looks, options, publishing, talk
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.cli.watching import show_records
-from phaseline.engine.client import WAIT, Client
+from phaseline.engine.client import Client
 from phaseline.engine.errors import NotRejected
 from phaseline.engine.outcomes import Outcome
 from phaseline.engine.queries import Logged
+from phaseline.engine.sending import WAIT
 from phaseline.engine.settings import Settings
 from phaseline.engine.watching import Start
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection

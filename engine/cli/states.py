@@ -5,6 +5,7 @@ Belongs here: options and layout of these three. Does not: reading states (`phas
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from rich.tree import Tree
 from phaseline.engine.cli import looks, options, talk
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
+from phaseline.engine.past import Moment
 from phaseline.engine.settings import Settings
 from phaseline.engine.tree import ancestor_id
 from phaseline.machines import wording
@@ -28,29 +30,46 @@ every = click.option("--all", "deleted", is_flag=True, help="Also what is delete
     cls=Page,
     examples=[
         ("phaseline get node c1/pool-a/n7", ""),
+        ("phaseline get node c1/pool-a/n7 --at 03:12", "as it was tonight at 03:12"),
         ("phaseline get node c1/pool-a/n7 --json | jq .facets.phase.state", ""),
     ],
 )
 @click.argument("kind")
 @click.argument("entity_id", metavar="ID")
+@options.at
 @options.language
 @options.as_json
 @options.connected
-def get(settings: Settings, kind: str, entity_id: str, *, lang: Language, as_json: bool) -> int | None:
-    """Show one entity as it stands: its state, what it is called, since when and why."""
+def get(
+    settings: Settings, kind: str, entity_id: str, *, at: Moment | None, lang: Language, as_json: bool
+) -> int | None:
+    """Show one entity as it stands, or as it stood: its state, what it is called, since when and why."""
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            last = await client.last(kind, entity_id)
+            last = await client.last(kind, entity_id, at=at)
             if as_json:
                 looks.show_json(looks.entity_map(last.entity))
             else:
-                looks.show_pairs(described(client.kinds, last, lang))
+                looks.show_pairs(described(client.kinds, last, lang, await moment_of(client, at)))
 
     return talk.run(work())
 
 
-def described(kinds: Kinds, last: Transition, language: Language) -> Iterator[tuple[str, Text]]:
+async def moment_of(client: Client, at: Moment | None) -> int:
+    """The moment that is shown, ns; said on stderr unless it is now."""
+    if at is None:
+        return looks.now_ns()
+    place = await client.place(at)
+    if isinstance(at, datetime):
+        found = int(at.timestamp() * 1e9)
+    else:
+        found = await client.time_of(place)
+    talk.say(f"as of {looks.moment(found)}, place {place} of the log")
+    return found
+
+
+def described(kinds: Kinds, last: Transition, language: Language, now: int) -> Iterator[tuple[str, Text]]:
     """Everything a person may ask about one entity, by name."""
     entity = last.entity
     yield entity.kind, looks.text_of(entity.id, "bold")
@@ -60,7 +79,7 @@ def described(kinds: Kinds, last: Transition, language: Language) -> Iterator[tu
         yield name if len(entity.names) > 1 else "state", Text.assemble(state, "  " if label else "", label)
         if facet.base != facet.state:
             yield "its base", looks.state(kinds, entity.kind, name, facet.base)
-        yield "since", looks.text_of(f"{looks.moment(facet.since)}, {looks.span(looks.now_ns() - facet.since)}")
+        yield "since", looks.text_of(f"{looks.moment(facet.since)}, {looks.span(now - facet.since)}")
         known = looks.facet_of(kinds, entity.kind, name)
         fit = None if known is None else schedulable(known, facet.state)
         if fit is not None:
@@ -78,6 +97,7 @@ def described(kinds: Kinds, last: Transition, language: Language) -> Iterator[tu
     examples=[
         ("phaseline list node --state Failed", ""),
         ("phaseline list --tree c1/pool-a", ""),
+        ("phaseline list node --state Failed --at 2h", "what had failed two hours ago"),
         ("phaseline list node --json | jq -r .id", ""),
     ],
 )
@@ -85,6 +105,7 @@ def described(kinds: Kinds, last: Transition, language: Language) -> Iterator[tu
 @click.option("--tree", metavar="ID", help="Only this entity and what is under it.")
 @click.option("--state", metavar="STATE", help="Only what is in this state, like Failed.")
 @every
+@options.at
 @options.language
 @options.as_json
 @options.connected
@@ -95,29 +116,30 @@ def list_(
     tree: str | None,
     state: str | None,
     deleted: bool,
+    at: Moment | None,
     lang: Language,
     as_json: bool,
 ) -> int | None:
-    """List entities as they stand, ids in natural order."""
+    """List entities as they stand, or stood, ids in natural order."""
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            found = [entity async for entity in client.list(kind, tree=tree, state=state, deleted=deleted)]
+            found = [entity async for entity in client.list(kind, tree=tree, state=state, deleted=deleted, at=at)]
             if as_json:
                 for entity in found:
                     looks.show_json(looks.entity_map(entity))
                 return
+            now = await moment_of(client, at)
             if found:
-                looks.show(table(client.kinds, found, lang))
+                looks.show(table(client.kinds, found, lang, now))
             talk.say(f"{len(found):,} found" if found else "nothing found")
 
     return talk.run(work())
 
 
-def table(kinds: Kinds, found: Sequence[Entity], language: Language) -> Any:
-    """Entities in rows."""
+def table(kinds: Kinds, found: Sequence[Entity], language: Language, now: int) -> Any:
+    """Entities in rows; `now`, ns, is what durations end at."""
     shown = looks.columns("KIND", "ID", "STATE", "LABEL", "FOR", "VERSION")
-    now = looks.now_ns()
     for entity in found:
         several = len(entity.names) > 1
         pairs = list(zip(entity.names, entity.facets, strict=True))
@@ -147,21 +169,23 @@ def table(kinds: Kinds, found: Sequence[Entity], language: Language) -> Any:
     "--depth", type=click.IntRange(0), metavar="N", help="Show N levels below it; the counts tell of the rest."
 )
 @every
+@options.at
 @options.language
 @options.as_json
 @options.connected
 def tree(
-    settings: Settings, root: str, *, depth: int | None, deleted: bool, lang: Language, as_json: bool
+    settings: Settings, root: str, *, depth: int | None, deleted: bool, at: Moment | None, lang: Language, as_json: bool
 ) -> int | None:
-    """Show an entity and all that is under it, with states, labels and counts."""
+    """Show an entity and all that is under it, now or then, with states, labels and counts."""
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            forest = Forest(client.kinds, await client.tree(root, deleted=deleted))
+            forest = Forest(client.kinds, await client.tree(root, deleted=deleted, at=at))
             if as_json:
                 for top in forest.tops:
                     looks.show_json(forest.nested(top))
                 return
+            await moment_of(client, at)
             for top in forest.tops:
                 looks.show(forest.drawn(top, lang, depth))
 

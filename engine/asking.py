@@ -1,0 +1,146 @@
+"""The client's half that asks: states now and then, records as they come, explanations.
+
+Belongs here: one method for each thing a reader does. Does not: how it is done (`queries`, `past`, `watching`, `inquiry`).
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Literal, overload
+
+from phaseline.engine import inquiry, naming, past, queries
+from phaseline.engine.changes import Change, Changes
+from phaseline.engine.explanation import Explanation
+from phaseline.engine.past import LATEST, Moment
+from phaseline.engine.queries import Logged
+from phaseline.engine.reader import Reader
+from phaseline.engine.session import Session
+from phaseline.engine.watching import Start, Wanted, Watch
+from phaseline.schemas.records import Entity, Rejection, Transition
+
+
+class Asking(Session):
+    """What a reader does."""
+
+    async def get(self, kind: str, entity_id: str, *, at: Moment | None = None) -> Entity:
+        """An entity as it stands, or as it was at a moment (a place in the log, or a time); raises `EntityUnknown`.
+
+        As all states now, it may be milliseconds behind the log.
+        """
+        return (await self.last(kind, entity_id, at=at)).entity
+
+    async def last(self, kind: str, entity_id: str, *, at: Moment | None = None) -> Transition:
+        """The last transition of an entity, until a moment: what it is, why, and since when; raises `EntityUnknown`."""
+        queries.check_name(self.kinds, kind, entity_id)
+        layout, place = await self.layout(), await self._place(at)
+        if place is not None:
+            return await past.last(self._wire, layout, kind, entity_id, place)
+        return await queries.last(self._wire, layout, kind, entity_id)
+
+    async def list(
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False,
+        at: Moment | None = None,
+    ) -> AsyncIterator[Entity]:  # fmt: skip
+        """Entities as they stand, or stood, ids in natural order.
+
+        tree: this id and what is under it. deleted: gone ones too. at: a place in the log, or a time.
+        """
+        Wanted(kind=kind, state=state, below=tree).check(self.kinds)
+        layout, place = await self.layout(), await self._place(at)
+        if place is None:
+            found = await queries.states(self._wire, layout, self.kinds, kind, tree, state, deleted=deleted)
+        else:
+            found = await past.states(self._wire, layout, self.kinds, kind, tree, state, deleted=deleted, place=place)
+        for record in found:
+            yield record.entity
+
+    async def tree(self, root: str, *, deleted: bool = False, at: Moment | None = None) -> Sequence[Entity]:
+        """`root` and all that is under it, now or at a moment, ids in natural order; raises `TreeUnknown`."""
+        queries.check_tree(root)
+        layout, place = await self.layout(), await self._place(at)
+        if place is None:
+            found = await queries.tree(self._wire, layout, self.kinds, root, deleted=deleted)
+        else:
+            found = await past.tree(self._wire, layout, self.kinds, root, deleted=deleted, place=place)
+        return [record.entity for record in found]
+
+    @overload
+    def watch(
+        self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
+        start: Start = "now", rejections: Literal[False] = False, follow: bool = True,
+    ) -> Watch[Transition]: ...  # fmt: skip
+
+    @overload
+    def watch(
+        self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
+        start: Start = "now", rejections: bool, follow: bool = True,
+    ) -> Watch[Transition | Rejection]: ...  # fmt: skip
+
+    def watch(
+        self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
+        start: Start = "now", rejections: bool = False, follow: bool = True,
+    ) -> Watch[Any]:  # fmt: skip
+        """Transitions into `state` (and `rejections`), from `start` on, each once and in the log's order.
+
+        start: "now", "start", a place in the log, or a time. follow: go on when all that is there has come.
+        """
+        wanted = Wanted(kind=kind, facet=facet, state=state, below=tree, rejections=rejections)
+        return self._watch(wanted, start, follow=follow)
+
+    def history(self, kind: str, entity_id: str, *, follow: bool = False) -> Watch[Transition]:
+        """All transitions of one entity; raises `EntityUnknown` where there is none."""
+        return self._watch(Wanted(kind=kind, id=entity_id), "start", follow=follow)
+
+    def rejections(
+        self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None,
+        start: Start = "start", follow: bool = False,
+    ) -> Watch[Rejection]:  # fmt: skip
+        """What was refused, in order; `watch.sequence` is what `resend` takes."""
+        wanted = Wanted(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
+        return self._watch(wanted, start, follow=follow)
+
+    async def record(self, sequence: int) -> Logged:
+        """The record that stands at `sequence` in the log; raises `RecordGone`."""
+        return await queries.record_at(self._wire, await self.layout(), sequence)
+
+    async def event(self, sequence: int) -> bytes | None:
+        """The body of an event as it was stored, by its sequence; None where it is no longer kept."""
+        found = await queries.event_at(self._wire, await self.layout(), sequence)
+        return None if found is None else found.body
+
+    def _watch(self, wanted: Wanted, start: Start, *, follow: bool) -> Watch[Any]:
+        wanted.check(self.kinds)
+        watch: Watch[Any] = Watch(self._reader, wanted, start, follow=follow)
+        self._watches = [*(other for other in self._watches if not other.over), watch]
+        return watch
+
+    async def _reader(self, wanted: Wanted, start: int | str) -> Reader:
+        layout = await self.layout()
+        return Reader(self._wire, layout.log, wanted.filters(layout, self.kinds), start)
+
+    async def kind_of(self, entity_id: str, kind: str | None = None, *, at: Moment | None = None) -> str:
+        """The kind of the only entity of that id, or `kind` if it is there; raises `NameUnknown`, `KindUnsaid` and others."""
+        layout = await self.layout()
+        place = await self._place(at)
+        return await naming.find(self._wire, layout, self.kinds, entity_id, kind, place)
+
+    async def why(self, kind: str, entity_id: str, *, at: Moment | None = None) -> Explanation:
+        """Why an entity is as it is, or was at a place in the log or a time: back to the events from outside.
+
+        Raises `EntityUnknown`.
+        """
+        queries.check_name(self.kinds, kind, entity_id)
+        layout = await self.layout()
+        place = await self._place(at)
+        return await inquiry.explain(self._wire, layout, self.kinds, kind, entity_id, place)
+
+    async def changes(
+        self, start: Moment, end: Moment | None = None, *, tree: str | None = None, kind: str | None = None
+    ) -> Sequence[Change]:
+        """How entities differ between two moments (`end` None: now), and what happened to them in between."""
+        Wanted(kind=kind, below=tree).check(self.kinds)
+        layout, after = await self.layout(), await self.place(start)
+        up_to = await self.place(LATEST if end is None else end)
+        found = Changes()
+        for subject in past.filters(layout, self.kinds, kind, tree):
+            async for logged in past.records(self._wire, layout, subject, after, up_to):
+                found.take(logged.record)
+        return found.sorted()

@@ -1,0 +1,114 @@
+"""`changes`: what differs between two moments.
+
+Belongs here: the command, and how changes look. Does not: finding them (`phaseline.engine.changes`).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.text import Text
+
+from phaseline.engine.changes import Change
+from phaseline.engine.cli import looks, options, talk
+from phaseline.engine.cli.pages import Page
+from phaseline.engine.client import Client
+from phaseline.engine.settings import Settings
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import forms
+from phaseline.schemas.records import State, timestamp
+
+COLOURS = {
+    "created": "green",
+    "gone": "bright_black",
+    "changed": "yellow",
+    "same again": "",
+    "came and went": "bright_black",
+}
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline changes --from 2h", "since two hours ago"),
+        ("phaseline changes --from 03:00 --to 03:30 --tree c1", "half an hour of one tree"),
+        ("phaseline changes --from 1d --json | jq 'select(.flaps > 3)'", "what flaps"),
+    ],
+)
+@click.option("--from", "start", type=options.Moment(), required=True, metavar="MOMENT",
+              help="The earlier moment: a place in the log, a time, or how long ago (2h).")  # fmt: skip
+@click.option("--to", "end", type=options.Moment(), metavar="MOMENT", help="The later one, likewise.  [default: now]")
+@click.option("--tree", metavar="ID", help="Only this entity and what is under it.")
+@click.option("--kind", metavar="KIND", help="Only this kind.")
+@options.as_json
+@options.connected
+def changes(
+    settings: Settings, *, start: Any, end: Any, tree: str | None, kind: str | None, as_json: bool
+) -> int | None:
+    """Show what differs between two moments: which entities, how, and how often they changed in between.
+
+    An entity flaps when it comes back to a phase it had left in between; one that changed and ended as it began is the same
+    again.
+    """
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            after, up_to = ({"start": 0, "now": None}.get(moment, moment) for moment in (start, end))
+            found = await client.changes(2**63 if after is None else after, up_to, tree=tree, kind=kind)
+            if as_json:
+                for change in found:
+                    looks.show_json(change_map(change))
+                return
+            if found:
+                looks.show(table(client.kinds, found))
+            talk.say(summary(found))
+
+    return talk.run(work())
+
+
+def summary(found: Sequence[Change]) -> str:
+    """`3 changed, 1 created, 2 the same again`."""
+    counts = Counter(change.what for change in found)
+    words = ", ".join(
+        f"{count:,} {'the same again' if what == 'same again' else what}" for what, count in counts.most_common()
+    )
+    return words or "nothing changed"
+
+
+def table(kinds: Kinds, found: Sequence[Change]) -> Any:
+    """Changes in rows, those that flapped marked."""
+    shown = looks.columns("KIND", "ID", "WHAT", "FROM", "TO", "CHANGES", "FLAPS", "LAST")
+    for change in found:
+        flaps = looks.text_of(f"{change.flaps:,}", "red") if change.flaps else Text()
+        shown.add_row(
+            looks.text_of(change.kind), looks.text_of(change.id), looks.text_of(change.what, COLOURS[change.what]),
+            _states(kinds, change, change.before), _states(kinds, change, change.after),
+            looks.text_of(f"{change.transitions:,}"), flaps, looks.text_of(looks.moment(change.last), "bright_black"),
+        )  # fmt: skip
+    return shown
+
+
+def _states(kinds: Kinds, change: Change, states: dict[str, State] | None) -> Text:
+    if states is None:
+        return looks.text_of("unknown", "bright_black")
+    return Text(", ").join(
+        Text.assemble(f"{name}: " if len(states) > 1 else "", looks.state(kinds, change.kind, name, state))
+        for name, state in states.items()
+    )
+
+
+def change_map(change: Change) -> dict[str, Any]:
+    """A change as JSON shows it."""
+    before = None if change.before is None else {name: forms.state_to_wire(s) for name, s in change.before.items()}
+    return {
+        "kind": change.kind,
+        "id": change.id,
+        "what": change.what,
+        "from": before,
+        "to": {name: forms.state_to_wire(state) for name, state in change.after.items()},
+        "transitions": change.transitions,
+        "flaps": change.flaps,
+        "first": timestamp(change.first),
+        "last": timestamp(change.last),
+    }

@@ -1,0 +1,104 @@
+"""The client's half that publishes: events sent, waited for, tried out.
+
+Belongs here: one method for each thing a publisher does. Does not: how it is done (`publishing`, `pipeline`, `outcomes`,
+`rehearsal`).
+"""
+
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from typing import Any, Unpack
+
+from phaseline.engine import outcomes, outgoing, pipeline, publishing
+from phaseline.engine.outcomes import Outcome
+from phaseline.engine.outgoing import Details, Outgoing
+from phaseline.engine.pipeline import PATIENCE, WINDOW, Sent
+from phaseline.engine.publishing import Receipt
+from phaseline.engine.rehearsal import Rehearsed, rehearse
+from phaseline.engine.session import Session
+from phaseline.schemas.envelope import Event
+
+WAIT = 10.0
+"""Seconds to wait for what comes of an event."""
+
+
+class Sending(Session):
+    """What a publisher does."""
+
+    async def publish(
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        check: bool = True, **details: Unpack[Details],
+    ) -> Receipt:  # fmt: skip
+        """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`outgoing.Details`).
+
+        Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
+        when no answer came: send it again under the same `event_id`.
+        check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected.
+        """
+        message = self._message(kind, trigger, entity_id, data, check, details)
+        return await publishing.publish(self._wire, message, self._settings.request_timeout)
+
+    async def publish_and_wait(
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        check: bool = True, timeout: float = WAIT, **details: Unpack[Details],
+    ) -> Outcome:  # fmt: skip
+        """Store one event as `publish` does, and wait for what comes of it: its transitions, its rejection, or nothing.
+
+        Raises `Undecided` when no worker has answered after `timeout` seconds; the event stays stored.
+        """
+        message = self._message(kind, trigger, entity_id, data, check, details)
+        layout = await self.layout()
+        async with outcomes.follow(self._wire, layout, entity_id.partition("/")[0]) as reader:
+            receipt = await publishing.publish(self._wire, message, self._settings.request_timeout)
+            if not receipt.duplicate:
+                return await outcomes.outcome(reader, layout, receipt, timeout)
+        return await self.outcome(receipt, timeout=timeout)
+
+    async def outcome(self, receipt: Receipt, *, timeout: float = WAIT) -> Outcome:
+        """What came of an event that was stored before; waits as `publish_and_wait` does."""
+        layout = await self.layout()
+        root, start = await outcomes.whereabouts(self._wire, layout, receipt.sequence)
+        async with outcomes.follow(self._wire, layout, root, start) as reader:
+            return await outcomes.outcome(reader, layout, receipt, timeout)
+
+    async def publish_many(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | AsyncIterable[Event | Mapping[str, Any]],
+        *,
+        window: int = WINDOW,
+        patience: float = PATIENCE,
+        check: bool = True,
+        progress: Callable[[Sent], None] | None = None,
+    ) -> Sent:
+        """Store events in order, `window` of them in flight, and return how many are stored and how many were already.
+
+        An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
+        The first one that would be rejected raises `EventRefused`; all before it are stored then. Trouble with the
+        servers is overcome by sending again, until nothing has moved for `patience` seconds: `Unconfirmed`.
+        """
+        subjects, kinds = self._subjects, self.kinds if check else None
+        messages: Iterable[Outgoing] | AsyncIterable[Outgoing]
+        if isinstance(events, AsyncIterable):
+            messages = (outgoing.pack(subjects, event, kinds) async for event in events)
+        else:
+            messages = (outgoing.pack(subjects, event, kinds) for event in events)
+        return await pipeline.publish_many(self._wire, messages, window, patience, progress)
+
+    async def resend(self, sequence: int) -> Receipt:
+        """Store again the event whose rejection stands at `sequence` in the log: what refused it is put right now."""
+        return await publishing.resend(self._wire, await self.layout(), sequence, self._settings.request_timeout)
+
+    async def rehearse(
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        progress: Callable[[int], None] | None = None, **details: Unpack[Details],
+    ) -> Rehearsed:  # fmt: skip
+        """What one event would do to its tree as it stands: its records, its rejection, or nothing. Nothing is sent.
+
+        progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
+        """
+        message = self._message(kind, trigger, entity_id, data, False, details)
+        return await rehearse(self._wire, await self.layout(), self.kinds, message, progress)
+
+    def _message(
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, check: bool, details: Details
+    ) -> Outgoing:
+        event = outgoing.compose(kind, trigger, entity_id, data, {"source": self.source, **details})
+        return outgoing.pack(self._subjects, event, self.kinds if check else None)
