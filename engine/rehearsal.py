@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from phaseline.engine import checkpoint, frames, takeover
+from phaseline.engine import checkpoint, frames, tables, takeover
 from phaseline.engine.answers import Reply
 from phaseline.engine.errors import NotPermitted
 from phaseline.engine.fold import Folder, Message
@@ -32,7 +32,8 @@ class Rehearsed(NamedTuple):
     sequence: the place in EVENTS that it would get, if nothing came before it. entity: what it is about, as it stands.
     records, messages: what would be committed, and the same as the log would hold it. repeat: whether its own
     `sequence` says that it was there already. behind: whether events of this tree that came before are not in the states
-    that it was held against; None where this user may not ask.
+    that it was held against; None where this user may not ask. differing: in which kinds the tables here are not those by
+    which the installation decides, as `changed: node; missing: release`; empty where they are the same.
     """
 
     sequence: int
@@ -41,6 +42,7 @@ class Rehearsed(NamedTuple):
     messages: tuple[Message, ...]
     repeat: bool
     behind: bool | None
+    differing: str
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
@@ -88,6 +90,7 @@ async def rehearse(
         # Whatever has a `sequence` and is no repeat leaves a record, a mark at least.
         repeat=not records and codec.decode(message.body).get("sequence") is not None,
         behind=behind,
+        differing=await _differing(wire, layout, kinds, partition),
     )
 
 
@@ -104,6 +107,12 @@ async def _is_newer(wire: Wire, layout: Layout, subject: str, sequence: int) -> 
     except NotPermitted:
         return None
     return found is not None and int(found.headers["Nats-Sequence"]) > sequence
+
+
+async def _differing(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> str:
+    """How these tables differ from those that the last worker to take the partition had, if they do."""
+    eras = await tables.eras(wire, layout, partition)
+    return "" if not eras or eras[-1].digest in ("", kinds.digest) else tables.how(kinds, eras[-1])
 
 
 async def _asked(wire: Wire, where: str, payload: bytes) -> Reply | None:

@@ -1,5 +1,6 @@
 """`phaseline publish --dry-run`: what it shows, to people and to programs, and how it ends."""
 
+import asyncio
 import re
 from dataclasses import replace
 
@@ -10,8 +11,10 @@ from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import provision
 from phaseline.engine.wire import Wire
+from phaseline.engine.worker import Worker
 from phaseline.schemas import forms
 from phaseline.schemas.records import Mark, Transition
+from tests import orchard
 from tests.command import Answer, Shell
 from tests.test_rehearsal import copied
 
@@ -117,6 +120,28 @@ async def test_events_that_wait_are_told_of(shell: Shell, wire: Wire, settings: 
     said = await rehearsed(shell, "cluster", "create", "c1", *there)
     assert said.out.startswith("event 2 would make 1 transition:\n")
     assert said.err == f"{DRY}events of this tree are still to be decided: what they change is not in this yet\n"
+
+
+async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: Shell) -> None:
+    """Somebody who has other tables than the workers sees what those would do, and that they are others."""
+    stop, other = asyncio.Event(), replace(settings, prefix=f"{settings.prefix}-other")
+    worker = Worker(wire, other, orchard.KINDS)
+    working = asyncio.create_task(worker.run(stop))
+    await worker.ready.wait()
+    async with Client.open(other, source="/test", kinds=orchard.KINDS) as client:
+        await client.publish_and_wait("orchard", "plant", "o")
+        await copied(wire, await client.layout())
+    held = await rehearsed(shell, "orchard", "fell", "o", "--prefix", other.prefix)
+    new = await rehearsed(shell, "cluster", "create", "c1", "--prefix", other.prefix)
+    stop.set()
+    await working
+    assert (held.code, held.out) == (1, "")
+    assert "error: the log holds entities of the kind 'orchard', which is not installed here" in held.err
+    assert (new.code, new.out.splitlines()[0]) == (0, "event 2 would make 1 transition:")
+    differ = "new: cluster, component, node, node_pool; missing: fruit, ladder, orchard, row"
+    assert (
+        new.err == f"{DRY}the tables installed here are not those that decide there ({differ}): it may go otherwise\n"
+    )
 
 
 def test_a_slow_reading_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

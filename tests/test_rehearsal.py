@@ -23,6 +23,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.kinds import BUILT_IN, Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Mark, State
 from tests import orchard, situations
@@ -106,7 +107,7 @@ async def test_what_is_rehearsed_is_what_happens(family: Client, wire: Wire) -> 
         await copied(wire, layout)
         told = await rehearse(wire, layout, family.kinds, message)
         outcome = await happen(wire, layout, message)
-        assert told.behind is False
+        assert (told.behind, told.differing) == (False, "")
         assert told.sequence == outcome.receipt.sequence
         assert told.effect == outcome.effect
         said = [timeless(codec.decode(found.body)) for found in told.messages]
@@ -202,6 +203,15 @@ async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> 
     await copied(wire, layout)
     with pytest.raises(KindMissing, match=r"kind 'c(luster|omponent)', which is not installed here"):
         await rehearse(wire, layout, orchard.KINDS, outgoing(event("orchard", "plant", "c1"), layout.prefix, 1))
+
+
+async def test_other_tables_than_those_that_decide_are_told_of(client: Client, wire: Wire) -> None:
+    more = Kinds((*BUILT_IN, *(kind.table for kind in orchard.KINDS.values())))
+    await client.publish_and_wait("cluster", "create", "c1")
+    layout = await client.layout()
+    message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)
+    assert (await rehearse(wire, layout, more, message)).differing == "new: fruit, ladder, orchard, row"
+    assert (await rehearse(wire, layout, Kinds(), message)).differing == ""
 
 
 async def test_events_that_are_still_to_be_decided_are_told_of(settings: Settings, wire: Wire) -> None:
