@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from phaseline.engine.outcomes import Outcome
     from phaseline.engine.pipeline import Sent
     from phaseline.engine.publishing import Receipt
+    from phaseline.engine.rehearsal import Rehearsed
     from phaseline.engine.settings import Settings
     from phaseline.engine.watching import Watch
     from phaseline.schemas.envelope import Event
@@ -30,6 +31,7 @@ __all__ = [
     "Outcome",
     "PhaselineError",
     "Receipt",
+    "Rehearsed",
     "Rejection",
     "Sent",
     "Settings",
@@ -48,6 +50,7 @@ _HOMES = {
     "phaseline.engine.outcomes": ("Outcome",),
     "phaseline.engine.pipeline": ("Sent",),
     "phaseline.engine.publishing": ("Receipt",),
+    "phaseline.engine.rehearsal": ("Rehearsed",),
     "phaseline.engine.settings": ("Settings",),
     "phaseline.engine.watching": ("Watch",),
     "phaseline.schemas.envelope": ("Event",),
