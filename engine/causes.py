@@ -82,7 +82,7 @@ def _ground(kind: Kind, facet: Facet, moved: Sequence[Move], role: Role, word: s
 def _during(kind: Kind, facet: Facet, moved: Sequence[Move], at: int) -> Ground | None:
     """What began the phase that the move at `at` reports the end of; nothing where it ended well."""
     record, before, after = moved[at]
-    reports = record.cause.by == "event" and kind.roles.get(record.trigger) == "observation"
+    reports = kind.roles.get(record.trigger) == "observation"
     if (
         not reports
         or before is None
