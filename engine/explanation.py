@@ -80,12 +80,11 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why an entity is as it is: facet by facet; as it was at `place` in the log, stored at `time` (ns), or now."""
+    """Why an entity is as it is: facet by facet. `place`: as it was there in the log; None for now."""
 
     entity: Entity
     facets: tuple[Explained, ...]
     place: int | None = None
-    time: int | None = None
 
 
 def as_map(found: Explanation) -> dict[str, Any]:
@@ -96,7 +95,6 @@ def as_map(found: Explanation) -> dict[str, Any]:
         "id": entity.id,
         "version": entity.version,
         "place": found.place,
-        "time": None if found.time is None else timestamp(found.time),
         "facets": [_explained(facet) for facet in found.facets],
     }
 

@@ -4,7 +4,6 @@ Belongs here: which states and histories are read, from where. Does not: what fo
 """
 
 import asyncio
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,16 +12,12 @@ from phaseline.engine import past, queries, why
 from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explanation import Explained, Explanation
 from phaseline.engine.fold import partition_of_id
-from phaseline.engine.gathering import gather
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree, ancestor_id
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas.records import Entity, Transition, nanoseconds
+from phaseline.schemas.records import Entity, Transition
 from phaseline.schemas.subjects import Subjects
-
-END = sys.maxsize
-"""A place after everything."""
 
 
 class Wanted(NamedTuple):
@@ -87,16 +82,9 @@ async def explain(
     found = await _Inquiry(wire, layout, kinds, place).explain(kind, entity_id)
     if place is None and any(map(_half_read, found.facets)):
         # STATE is a copy, and may be caught in the middle of an event. The log itself has events whole.
-        place = await past.place_of(wire, layout, END)
+        place = await past.place_of(wire, layout, past.LATEST)
         found = await _Inquiry(wire, layout, kinds, place).explain(kind, entity_id)
-    return found if place is None else replace(found, place=place, time=await _time_of(wire, layout, place))
-
-
-async def _time_of(wire: Wire, layout: Layout, place: int) -> int | None:
-    """When the message at `place` was stored, or where it is gone the one after it; None where none is."""
-    replies = await gather(wire, f"$JS.API.DIRECT.GET.{layout.log}", {"seq": max(1, place), "next_by_subj": ">"})
-    stored = replies[0].headers.get("Nats-Time-Stamp")
-    return None if stored is None else nanoseconds(stored)
+    return replace(found, place=place)
 
 
 def _half_read(found: Explained) -> bool:
@@ -161,7 +149,7 @@ class _Inquiry:
         kind, entity_id = key
         subjects, partition = Subjects(self.layout.prefix), partition_of_id(entity_id, self.layout.partitions)
         filter_ = subjects.transition(partition, kind, "*", "*", entity_id)
-        end = END if self.place is None else self.place
+        end = past.LATEST if self.place is None else self.place
         found = [logged.record async for logged in past.records(self.wire, self.layout, filter_, 0, end)]
         known = [record for record in found if isinstance(record, Transition)]
         last = self.last.get(key)
