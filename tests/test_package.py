@@ -29,6 +29,7 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
     assert {
         "phaseline/__init__.py",
         "phaseline/py.typed",
+        "phaseline/testing.py",
         "phaseline/engine/partition.py",
         "phaseline/engine/morning.jsonl",
         "phaseline/machines/node.py",
