@@ -15,7 +15,7 @@ from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explanation import as_map
 from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
-from phaseline.schemas.records import Transition
+from phaseline.schemas.records import Entity, Transition
 from tests.command import Shell
 from tests.test_client_queries import copied
 
@@ -32,10 +32,18 @@ async def take(
         done = await client.publish_and_wait(kind, trigger, entity_id, *data, source=f"/{kind}")
         assert done.transitions, done
         made += done.transitions
-    latest = {(record.entity.kind, record.entity.id): record.entity for record in made}
-    for key, entity in latest.items():
-        await copied(lambda key=key: client.get(*key), entity)  # type: ignore[misc]  # bound at once
+    await known(client)
     return made
+
+
+async def known(client: Client) -> None:
+    """Wait until the states, which are a copy, say what the log says."""
+    found = {(r.entity.kind, r.entity.id): r.entity async for r in client.watch(start="start", follow=False)}
+
+    async def copy() -> dict[tuple[str, str], Entity]:
+        return {(entity.kind, entity.id): entity async for entity in client.list(deleted=True)}
+
+    await copied(copy, found)
 
 
 async def why(shell: Shell, *words: str) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from phaseline.engine import errors
     from phaseline.engine.client import Client, connect
     from phaseline.engine.errors import PhaselineError
+    from phaseline.engine.explanation import Explanation
     from phaseline.engine.outcomes import Outcome
     from phaseline.engine.pipeline import Sent
     from phaseline.engine.publishing import Receipt
@@ -27,6 +28,7 @@ __all__ = [
     "Client",
     "Entity",
     "Event",
+    "Explanation",
     "Facet",
     "Outcome",
     "PhaselineError",
@@ -47,6 +49,7 @@ __all__ = [
 _HOMES = {
     "phaseline.engine.client": ("Client", "connect"),
     "phaseline.engine.errors": ("PhaselineError",),
+    "phaseline.engine.explanation": ("Explanation",),
     "phaseline.engine.outcomes": ("Outcome",),
     "phaseline.engine.pipeline": ("Sent",),
     "phaseline.engine.publishing": ("Receipt",),
