@@ -30,6 +30,7 @@ READS = [
             f"CONSUMER.DELETE.{stream}.>",
         )
     ),
+    "$JS.API.DIRECT.GET.pl-LOG",
     *ASKS,
 ]
 USERS = {"agent": ["pl.events.c1.>"], "asker": ASKS, "reader": READS}
@@ -98,5 +99,8 @@ async def test_who_reads_sees_everything_and_sends_nothing(guarded: str) -> None
         assert [record.after.phase async for record in client.history("node", "c1/p/n1")] == ["Running"]
         async with client.watch() as watch:
             assert watch.caught_up
+        adopted = (await client.why("cluster", "c1")).facets[0].causes[0]
+        assert adopted == (await client.why("cluster", "c1", at=1 << 40)).facets[0].causes[0]
+        assert (adopted.records[0].trigger, await client.kind_of("c1/p", at=1 << 40)) == ("adopt", "node_pool")
         with pytest.raises(NotPermitted):
             await client.publish("cluster", "update", "c1")

@@ -132,7 +132,7 @@ class Drawing:
         if cause.by == "timer":
             return Text.assemble(trigger, ", when its time had come,", self.event(record))
         if cause.by == "cascade":
-            below = len(entity_id) > len(record.entity.id)
+            below = entity_id.startswith(f"{record.entity.id}/")
             return Text.assemble(trigger, ", made known by " if below else ", fired by ", other)
         reached = self.reached(record)
         if reached is not None:
@@ -150,9 +150,16 @@ class Drawing:
         cause = record.cause
         text = f" event {cause.event} (seq {cause.sequence}) at {self.clock(record.time)}"
         if cause.time is not None:
-            own = nanoseconds(cause.time)
-            text += f", by its own clock {self.clock(own)}" if abs(own - record.time) > SKEW else ""
+            text += self.own_clock(cause.time, record.time)
         return looks.text_of(text, "bright_black")
+
+    def own_clock(self, said: str, stored: int) -> str:
+        """What the publisher's clock said, where it was another time."""
+        try:
+            own = nanoseconds(said)
+            return f", by its own clock {self.clock(own)}" if abs(own - stored) > SKEW else ""
+        except (ValueError, OverflowError):  # a year that the local time zone does not reach, like Go's zero time
+            return f", by its own clock {said}"
 
     def clock(self, time: int) -> str:
         """`08:12:05`, with the date where it is another than the moment's own."""
