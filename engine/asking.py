@@ -4,15 +4,18 @@ Belongs here: one method for each thing a reader does. Does not: how it is done 
 """
 
 from collections.abc import AsyncIterator, Sequence
+from time import time_ns
 from typing import Any, Literal, overload
 
 from phaseline.engine import inquiry, naming, past, queries
 from phaseline.engine.changes import Change, Changes
+from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explanation import Explanation
 from phaseline.engine.past import LATEST, Moment
 from phaseline.engine.queries import Logged
 from phaseline.engine.reader import Reader
 from phaseline.engine.session import Session
+from phaseline.engine.timeline import Timeline, timeline
 from phaseline.engine.watching import Start, Wanted, Watch
 from phaseline.schemas.records import Entity, Rejection, Transition
 
@@ -131,6 +134,27 @@ class Asking(Session):
         layout = await self.layout()
         place = await self._place(at)
         return await inquiry.explain(self._wire, layout, self.kinds, kind, entity_id, place)
+
+    async def timeline(
+        self, entity_id: str, *, kind: str | None = None, start: Moment | None = None, end: Moment | None = None,
+        depth: int | None = None,
+    ) -> Timeline:  # fmt: skip
+        """The states of `entity_id` and what is under it (`depth` levels) between two moments; raises `TreeUnknown`."""
+        Wanted(kind=kind, below=entity_id).check(self.kinds)
+        layout, after = await self.layout(), 0 if start is None else await self.place(start)
+        up_to = await self.place(LATEST if end is None else end)
+        before = await past.states(self._wire, layout, self.kinds, kind, entity_id, None, deleted=True, place=after)
+        found = [
+            logged.record
+            for subject in past.filters(layout, self.kinds, kind, entity_id)
+            async for logged in past.records(self._wire, layout, subject, after, up_to)
+            if isinstance(logged.record, Transition)
+        ]
+        if not before and not found:
+            raise TreeUnknown(root=entity_id)
+        first = min(record.time for record in (*before, *found)) if start is None else await self._time(start)
+        last = time_ns() if end is None else await self._time(end)
+        return timeline(before, found, first, max(first, last), depth)
 
     async def changes(
         self, start: Moment, end: Moment | None = None, *, tree: str | None = None, kind: str | None = None

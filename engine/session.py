@@ -3,6 +3,7 @@
 Belongs here: finding the installation and places in its log. Does not: anything one can ask for (`sending`, `asking`).
 """
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from phaseline.engine import past
@@ -12,6 +13,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, inspect, layout_of
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
+from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects
 
 if TYPE_CHECKING:
@@ -49,6 +51,12 @@ class Session:
     async def time_of(self, place: int) -> int:
         """When what stands at a place of the log, or the last before it, was stored, ns; 0 where that is gone."""
         return await past.time_of(self._wire, await self.layout(), place)
+
+    async def _time(self, moment: Moment) -> int:
+        """A moment as ns."""
+        if isinstance(moment, int):
+            return await self.time_of(await self.place(moment))
+        return int(moment.timestamp() * 1e9) if isinstance(moment, datetime) else nanoseconds(moment)
 
     async def _place(self, at: Moment | None) -> int | None:
         return None if at is None else await self.place(at)

@@ -67,6 +67,7 @@ class Lazy(Page, click.Group):
         "tree": ("states.tree", "Show an entity and all that is under it."),
         "history": ("watching.history", "Show how an entity came to be what it is."),
         "changes": ("changes.changes", "Show what differs between two moments."),
+        "timeline": ("timeline.timeline", "Show states over time, in the terminal or as a picture."),
         "why": ("why.why", "Show why an entity is as it is, back to the outside events."),
         "rejections": ("rejections.rejections", "Show what was refused and why; send it again."),
         "replay": ("replaying.replay", "Fold the events again: rebuild, audit, what if."),

@@ -32,6 +32,11 @@ def _console(file: TextIO) -> Console:
     return Console(file=file, width=None if file.isatty() else WIDE, highlight=False)
 
 
+def width() -> int:
+    """Characters in a line: the terminal's, or 100 where it is none."""
+    return _console(sys.stdout).width if sys.stdout.isatty() else 100
+
+
 def show(part: Any, *, wrap: bool = True) -> None:
     """Print on standard output, without blanks at the ends of lines."""
     screen = _console(sys.stdout)
