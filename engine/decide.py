@@ -9,6 +9,7 @@ from typing import Any
 
 from phaseline.engine.draft import Draft, Why
 from phaseline.engine.intake import Arrival
+from phaseline.engine.quiet import quiet, remembered
 from phaseline.engine.tree import Tree, ancestor_id
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import Step
@@ -16,8 +17,6 @@ from phaseline.machines.table import ABSENT, DELETED, NAMED
 from phaseline.schemas.records import Entity, Facet, Mark, Reason, Record, Rejection, State
 
 Picked = list[tuple[int, Step]]
-MAX_SOURCES = 64
-"""Sources whose `sequence` an entity remembers: one that has been silent longest is forgotten, so that records stay small."""
 PARENT_WORD = {ABSENT: "unknown", DELETED: "deleted"}
 
 
@@ -34,11 +33,13 @@ def decide(tree: Tree, arrival: Arrival) -> list[Record]:
                 tree, arrival, "unknown_parent", f"{orphan[0]} is {PARENT_WORD[orphan[1]]}: create or adopt it first"
             )
         ]
-    draft = Draft(tree, arrival.trigger)
     facets = kind.unborn if entity is None else entity.facets
-    picked, refused = pick(kind, draft, facets, arrival)
+    picked, refused = pick(kind, tree, facets, arrival)
     if not picked:
         return _answer_to_unpicked(tree, kind, facets, arrival, refused)
+    if entity is not None and orphan is None and kind.simple and (record := quiet(tree, kind, entity, arrival, picked[0][1])):
+        return [record]
+    draft = Draft(tree, arrival.trigger)
     if orphan is not None:
         _adopt_parents(draft, kind, arrival)
     _assign(draft, kind, picked, arrival)
@@ -73,7 +74,7 @@ def _missing_parent(tree: Tree, kind: Kind, arrival: Arrival) -> tuple[str, str]
 
 
 def pick(
-    kind: Kind, draft: Draft, facets: tuple[Facet, ...], arrival: Arrival
+    kind: Kind, tree: Tree, facets: tuple[Facet, ...], arrival: Arrival
 ) -> tuple[Picked, tuple[Reason, str] | None]:
     """Per facet the step to take: intents by the state, observations by the base. Or the guard that refused."""
     picked: Picked = []
@@ -85,7 +86,7 @@ def pick(
         for step in by_phase.get(judged.phase, ()):
             if not step.fits(judged, facet.base, arrival.data):
                 continue
-            failed = [guard for guard in step.row.when if not guard.holds(draft, arrival.id)]
+            failed = [guard for guard in step.row.when if not guard.holds(tree, arrival.id)]
             if not failed:
                 picked.append((index, step))
                 break
@@ -163,20 +164,11 @@ def _assign(draft: Draft, kind: Kind, picked: Picked, arrival: Arrival) -> None:
         given = {a.name: arrival.data[a.name] for a in kind.table.attributes if arrival.data.get(a.name) is not None}
         touched.attributes = {**touched.attributes, **given}
     if arrival.sequence is not None:
-        touched.sequences = _remembered(touched.sequences, arrival.cause.source, arrival.sequence)
+        touched.sequences = remembered(touched.sequences, arrival.cause.source, arrival.sequence)
 
 
 def _words(arrival: Arrival) -> tuple[str | None, str | None]:
     return arrival.data.get("reason"), arrival.data.get("message")
-
-
-def _remembered(sequences: Mapping[str, int], source: str, sequence: int) -> Mapping[str, int]:
-    """The last `sequence` of each source, the source that spoke last at the end."""
-    kept = {name: last for name, last in sequences.items() if name != source}
-    if len(kept) >= MAX_SOURCES:
-        del kept[next(iter(kept))]
-    kept[source] = sequence
-    return kept
 
 
 def _mark(arrival: Arrival, entity: Entity | None) -> Mark:
@@ -185,7 +177,7 @@ def _mark(arrival: Arrival, entity: Entity | None) -> Mark:
     source, sequence = arrival.cause.source, arrival.sequence or 0
     marked = Entity(
         entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
-        _remembered(entity.sequences, source, sequence),
+        remembered(entity.sequences, source, sequence),
     )  # fmt: skip
     return Mark(marked, arrival.cause, arrival.time)
 

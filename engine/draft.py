@@ -100,7 +100,7 @@ class Draft:
             self.move(kind, entity_id, facet, result, why)
             moves.append((base, result))
         for fired in self.kinds[kind].table.fired:
-            if _fires(fired, why.trigger, moves, data):
+            if fires(fired, why.trigger, moves, data):
                 self._fire(fired, kind, entity_id)
 
     def _fire(self, fired: Fired, kind: str, entity_id: str) -> None:
@@ -208,7 +208,7 @@ class Draft:
                 entity = made
 
 
-def _fires(fired: Fired, trigger: str, moves: list[tuple[State, State]], data: Mapping[str, Any]) -> bool:
+def fires(fired: Fired, trigger: str, moves: list[tuple[State, State]], data: Mapping[str, Any]) -> bool:
     """Whether a trigger that made these moves, one a facet, fires that downward: once, whatever it moved."""
     if not moves or (fired.unless is not None and data.get(fired.unless[0]) == fired.unless[1]):
         return False

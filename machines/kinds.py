@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from phaseline.machines import checks, cluster, component, fingerprint, forest, motion, node, node_pool
 from phaseline.machines.machine import FacetMachine, Step, phases_of
-from phaseline.machines.predicates import Above, Every, Some
+from phaseline.machines.predicates import Above, AttributeIs, Every, Some
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
 from phaseline.schemas.records import Facet, State, state
 
@@ -63,6 +63,8 @@ class Kind:
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(Facet(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
+        self.simple = len(self.machines) == 1 and not looks_at_itself(table)
+        """Whether one facet is all there is, and no view of it depends on the entity itself."""
         self.counted = tuple(counted_by(table, tables))
         self.seen = tuple(seen_by(table, tables))
         self.bases: tuple[frozenset[State], ...] = tuple(
@@ -114,6 +116,16 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
             ),
         )
     return (*named, *table.fields.get(trigger, ()), *attributes)
+
+
+def looks_at_itself(table: Table) -> bool:
+    """Whether a view depends on the entity itself, or on something that cannot be told."""
+    seen = [predicate for facet in table.facets for view in facet.views for predicate in view.while_]
+    return not all(
+        isinstance(predicate, Some | Every)
+        or (isinstance(predicate, Above | AttributeIs) and predicate.kind != table.kind)
+        for predicate in seen
+    )
 
 
 def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:

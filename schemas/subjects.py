@@ -81,6 +81,7 @@ def quoted_id(entity_id: str) -> str:
     return ".".join(quote(part) for part in entity_id.split("/"))
 
 
+@lru_cache(maxsize=65536)
 def partition_of(root: str, partitions: int) -> int:
     """The partition of the tree whose root has the *encoded* token `root`: FNV-1a 32, as the server computes it."""
     digest = 0x811C9DC5

@@ -1,0 +1,85 @@
+"""The common case, told at once: an event that moves one entity, and from which nothing else can follow.
+
+Belongs here: knowing that, and the one transition it makes. Does not: anything that another entity could see (`draft`);
+where that is not sure, `draft` decides, and it would come to the same record.
+"""
+
+from collections.abc import Mapping
+
+from phaseline.engine.draft import fires
+from phaseline.engine.intake import Arrival
+from phaseline.engine.tree import Tree, ancestor_id
+from phaseline.machines.arithmetic import shown
+from phaseline.machines.kinds import Kind
+from phaseline.machines.machine import Step
+from phaseline.machines.table import ABSENT, DELETED
+from phaseline.schemas.records import Entity, Facet, State, Transition
+
+MAX_SOURCES = 64
+"""Sources whose `sequence` an entity remembers: one that has been silent longest is forgotten, so that records stay small."""
+
+
+def quiet(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, step: Step) -> Transition | None:
+    """The only transition of `arrival`, which takes `step`; None where anything more may come of it."""
+    old = entity.facets[0]
+    was = old.base.phase
+    if step.row.assigns or was in (ABSENT, DELETED):
+        return None
+    data, trigger = arrival.data, arrival.trigger
+    base = step.result(old.base, data)
+    for fired in kind.table.fired:
+        if fires(fired, trigger, [(old.base, base)], data):
+            return None
+    state = _state(tree, kind, arrival.id, base)
+    if (base == old.base and state == old.state) or _is_seen(tree, kind, arrival.id, old, base, state):
+        return None
+    facet = Facet(base, state, old.since if state == old.state else arrival.time)
+    sequences = entity.sequences
+    if arrival.sequence is not None:
+        sequences = remembered(sequences, arrival.cause.source, arrival.sequence)
+    made = Entity(kind.name, arrival.id, entity.version + 1, kind.names, (facet,), entity.attributes, sequences)
+    return Transition(
+        kind.names[0],
+        old.state,
+        state,
+        trigger,
+        data.get("reason"),
+        data.get("message"),
+        arrival.cause,
+        made,
+        arrival.time,
+    )
+
+
+def _state(tree: Tree, kind: Kind, entity_id: str, base: State) -> State:
+    """The base seen through views; none of them looks at the entity itself."""
+    machine = kind.machines[0]
+    for view in machine.views[base.phase]:
+        if all(predicate.holds(tree, entity_id) for predicate in view.while_):
+            return shown(machine.facet, view, base)
+    return base
+
+
+def _is_seen(tree: Tree, kind: Kind, entity_id: str, old: Facet, base: State, state: State) -> bool:
+    """Whether something above or below looks at what changed."""
+    for seen in kind.seen:
+        before, after = (old.base.phase, base.phase) if seen.base else (old.state.phase, state.phase)
+        if (before in seen.phases) != (after in seen.phases):
+            return True
+    was, now = old.state.phase, state.phase
+    if was == now:
+        return False
+    for counted in kind.counted:
+        tally = tree.tally(ancestor_id(entity_id, counted.arity), counted.kind, kind.name, 0)
+        if (was in counted.phases and tally[was] == 1) or (now in counted.phases and not tally.get(now)):
+            return True
+    return False
+
+
+def remembered(sequences: Mapping[str, int], source: str, sequence: int) -> Mapping[str, int]:
+    """The last `sequence` of each source, the source that spoke last at the end."""
+    kept = {name: last for name, last in sequences.items() if name != source}
+    if len(kept) >= MAX_SOURCES:
+        del kept[next(iter(kept))]
+    kept[source] = sequence
+    return kept
