@@ -8,8 +8,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 from phaseline.engine.explanation import Caused, Role
+from phaseline.engine.tree import ancestor_id
 from phaseline.machines.arithmetic import causes
-from phaseline.machines.kinds import Kind
+from phaseline.machines.kinds import Kind, Kinds
 from phaseline.machines.table import ABSENT, OK, PROGRESSING, Facet
 from phaseline.schemas.records import Entity, State, Transition, state
 
@@ -144,19 +145,34 @@ def attributed(history: History, name: str) -> Transition | None:
     return found
 
 
-def traced(lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], str | None]:
+def traced(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], str | None]:
     """The records from this one back to the outside event's own, all of the same event; and what is missing of them."""
     chain, sequence = [record], record.cause.sequence
     while (cause := chain[-1].cause).by not in ("event", "timer"):
         kind, _, entity_id = (cause.origin or "").partition("/")
-        of_event = [r for r in lookup(kind, entity_id) if r.cause.sequence == sequence and r not in chain]
-        if not of_event:
-            return tuple(chain), f"what event {sequence} made of {kind} {entity_id} is not in the log"
-        chain.append(min(of_event, key=lambda found: NEAREST.index(found.cause.by)))
+        # Who handed a cascade on may have been so already, and have no record of it: then somebody above it has.
+        for above in _upwards(kinds, kind, entity_id):
+            of_event = [r for r in lookup(*above) if r.cause.sequence == sequence and r not in chain]
+            if of_event:
+                chain.append(min(of_event, key=lambda found: NEAREST.index(found.cause.by)))
+                break
+        else:
+            return tuple(chain), f"the log has no record of event {sequence} at {kind} {entity_id}"
     return tuple(chain), None
 
 
-def caused(lookup: Lookup, entity: Entity, grounds: Sequence[Ground], history: History) -> tuple[Caused, ...]:
+def _upwards(kinds: Kinds, kind: str | None, entity_id: str) -> Iterator[tuple[str, str]]:
+    """The entity itself, its parent and so on."""
+    while kind is not None:
+        yield kind, entity_id
+        known = kinds.get(kind)
+        kind = known.parent if known else None
+        entity_id = ancestor_id(entity_id, kinds[kind].arity) if kind else entity_id
+
+
+def caused(
+    kinds: Kinds, lookup: Lookup, entity: Entity, grounds: Sequence[Ground], history: History
+) -> tuple[Caused, ...]:
     """Grounds with their records traced; those of one record together."""
     found: list[Caused] = []
     for (role, record, during), group in groupby(
@@ -164,14 +180,14 @@ def caused(lookup: Lookup, entity: Entity, grounds: Sequence[Ground], history: H
     ):
         words = tuple(ground.word for ground in group)
         if record is None:
-            found.append(_gone(lookup, entity, role, words, history))
+            found.append(_gone(kinds, lookup, entity, role, words, history))
             continue
-        before = None if during is None else caused(lookup, entity, [during], history)[0]
-        found.append(Caused(role, words, *traced(lookup, record), during=before))
+        before = None if during is None else caused(kinds, lookup, entity, [during], history)[0]
+        found.append(Caused(role, words, *traced(kinds, lookup, record), during=before))
     return tuple(found)
 
 
-def _gone(lookup: Lookup, entity: Entity, role: Role, words: tuple[str, ...], history: History) -> Caused:
+def _gone(kinds: Kinds, lookup: Lookup, entity: Entity, role: Role, words: tuple[str, ...], history: History) -> Caused:
     """What was so when the part of the history began that is left without a gap."""
     left = None
     for record in reversed(history):
@@ -180,6 +196,6 @@ def _gone(lookup: Lookup, entity: Entity, role: Role, words: tuple[str, ...], hi
         left = record
     if left is None:
         return Caused(role, words, (), f"no record of {entity.kind} {entity.id} is left in the log")
-    records, missing = traced(lookup, left)
+    records, missing = traced(kinds, lookup, left)
     gone = f"what {entity.kind} {entity.id} went through before is no longer in the log"
     return Caused(role, words, records, "; ".join(filter(None, (gone, missing))), at_latest=True)

@@ -37,7 +37,12 @@ def decide(tree: Tree, arrival: Arrival) -> list[Record]:
     picked, refused = pick(kind, tree, facets, arrival)
     if not picked:
         return _answer_to_unpicked(tree, kind, facets, arrival, refused)
-    if entity is not None and orphan is None and kind.simple and (record := quiet(tree, kind, entity, arrival, picked[0][1])):
+    if (
+        entity is not None
+        and orphan is None
+        and kind.simple
+        and (record := quiet(tree, kind, entity, arrival, picked[0][1]))
+    ):
         return [record]
     draft = Draft(tree, arrival.trigger)
     if orphan is not None:

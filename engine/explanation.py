@@ -18,7 +18,8 @@ class Caused:
     """What made something so. `words`: which conditions, phase or attribute; `cleared` ones are those it took away.
 
     records: the entity's own, then that of the entity which set it off in the same event, and so on: the last one is
-    the outside event's own (`cause.by` is `event`). gone: what cannot be told, where records are gone from the log.
+    the outside event's own (`cause.by` is `event`). Whoever only handed it on, and was so already, has none.
+    gone: what cannot be told, where records are gone from the log.
     at_latest: the first record is but the first that is left: it was so then, and may have been before.
     during: what was under way until then, where the event tells how it ended, as `cleanup_failed` of being deleted.
     """

@@ -3,7 +3,7 @@
 Belongs here: items of a file made into what replay reads. Does not: the file itself (`logfile`).
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import msgspec
@@ -40,6 +40,16 @@ class FileLog:
             raise NoRecords(name=path, problem=f"it cannot be begun at event {self.begins}")
 
     async def before(self) -> AsyncIterator[Record]:
+        """As `Recorded` has it."""
+        for record in self.read_before():
+            yield record
+
+    async def happened(self) -> AsyncIterator[Happened]:
+        """As `Recorded` has it."""
+        for happened in self.read_happened():
+            yield happened
+
+    def read_before(self) -> Iterator[Record]:
         """The states at the beginning, and the records up to where `span` begins."""
         for item in self._items:
             if isinstance(item, EventItem):
@@ -53,7 +63,7 @@ class FileLog:
             else:
                 self.expected.append(item.body)
 
-    async def happened(self) -> AsyncIterator[Happened]:
+    def read_happened(self) -> Iterator[Happened]:
         """Event by event. Of a damaged file all that is whole, before the error comes."""
         event, messages = self._held, list[Message]()
         damage: LogFileDamaged | None = None

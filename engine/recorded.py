@@ -4,7 +4,7 @@ Belongs here: the shape that replay, audit, what-if and export read, wherever it
 Does not: reading it, folding it.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.errors import RecordUnreadable
@@ -12,7 +12,7 @@ from phaseline.engine.fold import Event, Folder, Message, partition_of_id
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, forms
-from phaseline.schemas.records import Record, Rejection
+from phaseline.schemas.records import Entity, Record, Rejection
 from phaseline.schemas.subjects import Subjects
 
 STEP = 1_000
@@ -49,11 +49,21 @@ class Happened(NamedTuple):
     tables: str | None = None
 
 
-class Recorded(Protocol):
+class Origin(Protocol):
+    """Where a log comes from: an installation's prefix, and how many partitions it has."""
+
+    @property
+    def prefix(self) -> str:
+        """The first word of its subjects."""
+
+    @property
+    def partitions(self) -> int:
+        """Fixed once it was made."""
+
+
+class Recorded(Origin, Protocol):
     """A log to be replayed. Read `before` to its end, then `happened`."""
 
-    prefix: str
-    partitions: int
     begins: int
     """The first event that is in it."""
     recorded: bool
@@ -71,7 +81,7 @@ class Recorded(Protocol):
 class Folders(dict[int, Folder]):
     """A folder per partition, made when it is first needed."""
 
-    def __init__(self, kinds: Kinds, source: Recorded) -> None:
+    def __init__(self, kinds: Kinds, source: Origin) -> None:
         """All fold by `kinds`."""
         super().__init__()
         self.kinds, self._subjects, self._partitions = kinds, Subjects(source.prefix), source.partitions
@@ -95,6 +105,12 @@ class Folders(dict[int, Folder]):
     def entities(self) -> int:
         """How many entities there are."""
         return sum(len(folder.tree) for folder in self.values())
+
+    def all(self) -> Iterator[Entity]:
+        """Every entity, partition by partition."""
+        for folder in self.values():
+            for found in folder.tree.entities.values():
+                yield from found.values()
 
 
 async def rebuild(source: Recorded, folders: Folders, root: str | None, progress: Callable[[int], None]) -> None:

@@ -54,7 +54,7 @@ class _Telling:
     def of_base(self, entity: Entity, index: int) -> tuple[Caused, ...]:
         history = self.history(entity)
         grounds = causes.of_base(self.tree.kinds[entity.kind], index, entity.facets[index].base, history)
-        return causes.caused(self.lookup, entity, grounds, history)
+        return causes.caused(self.tree.kinds, self.lookup, entity, grounds, history)
 
     def view(self, entity: Entity, index: int, depth: int) -> Shown:
         view = self.showing(entity, index)
@@ -62,7 +62,7 @@ class _Telling:
             return Shown(tuple(self.reason(predicate, entity, depth) for predicate in view.while_))
         history = self.history(entity)
         ground = Ground("state", str(entity.facets[index].state), causes.restated(history, index))
-        return Shown(caused=causes.caused(self.lookup, entity, [ground], history)[0])
+        return Shown(caused=causes.caused(self.tree.kinds, self.lookup, entity, [ground], history)[0])
 
     def showing(self, entity: Entity, index: int) -> View | None:
         """The view that makes the state of the base; None where none does, as in a tree that is half read."""
@@ -106,7 +106,7 @@ class _Telling:
         history = self.history(holder)
         word = f"{predicate.name} is {predicate.value}"
         ground = Ground("attribute", word, causes.attributed(history, predicate.name))
-        return causes.caused(self.lookup, holder, [ground], history)[0]
+        return causes.caused(self.tree.kinds, self.lookup, holder, [ground], history)[0]
 
     def history(self, entity: Entity) -> History:
         """What is known of how the entity came to what the tree says of it; nothing where its last step is gone."""

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from phaseline import testing
 from phaseline.engine.testing.laws import LAWS
+from phaseline.engine.testing.replayed import Replayed
 from phaseline.engine.testing.scenario import Then
 from phaseline.testing import given
 
@@ -45,4 +47,4 @@ def test_the_words_and_the_laws_are_those_there_are() -> None:
     ]
     assert told[1:] == [law.__name__.replace("_", " ") for law in LAWS]
     for word in re.findall(r"`(\w+)\(", PAGE.partition("## Given")[2]):
-        assert word in ("given", "check_laws") or hasattr(Then, word), word
+        assert word in testing.__all__ or hasattr(Then, word) or hasattr(Replayed, word), word

@@ -27,6 +27,7 @@ from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity
+from phaseline.testing import replay
 from tests.fleet import Fleet, publish
 from tests.installation import lived, until_decided, working
 from tests.replay import expected, stored
@@ -128,6 +129,40 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
     async with ServerLog.open(wire, layout, Span()) as source:
         assert [one async for one in source.happened()] == []
         assert source.undecided == len(sent)
+
+
+# ---- logs as tests
+
+
+async def test_a_slice_of_the_log_is_a_test(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:
+    path = tmp_path / "c2.jsonl"
+    async with ServerLog.open(wire, layout, Span("c2", first=200)) as source:
+        await export(source, path, records=False, expect=True)
+    found = replay(path, KINDS)
+    found.assert_as_expected()
+    assert (len(found.entities), len(found.expected)) == (7, 7)
+    everything = await folded(wire, layout)
+    assert found.entities.items() <= {(e.kind, e.id): e for e in everything.values()}.items()
+    assert found.events > 0
+    last = [line for line in path.read_text().splitlines() if '"expected"' in line]
+    assert len(last) == 8  # the seven, and the end that counts them
+
+
+async def test_a_log_that_is_not_as_expected(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    async with working(settings, wire, KINDS) as layout:
+        fleet = Fleet(settings.prefix)
+        await publish(wire, [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")])
+        await until_decided(wire, layout)
+        async with ServerLog.open(wire, layout, Span()) as source:
+            await export(source, tmp_path / "x.plog", records=True, expect=True)
+        async with ServerLog.open(wire, layout, Span()) as source:
+            await export(source, tmp_path / "y.plog", records=True, expect=False)
+    replay(tmp_path / "x.plog").assert_as_expected()
+    wrong = r"1 of 4 entities differ\ncomponent c0/dns: expected phase Failed \[Degraded\], found phase Degraded \[Degraded\]"
+    with pytest.raises(AssertionError, match=wrong):
+        replay(tmp_path / "x.plog", DEGRADED).assert_as_expected()
+    with pytest.raises(AssertionError, match="expects nothing: write it with `phaseline export --as-test`"):
+        replay(tmp_path / "y.plog").assert_as_expected()
 
 
 # ---- import

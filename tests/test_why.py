@@ -35,6 +35,16 @@ def test_what_could_not_be_cleaned_up_was_being_removed() -> None:
     assert triggers(failed.during) == [("remove", "node/c/p/n"), ("remove", "node_pool/c/p"), ("delete", "cluster/c")]
 
 
+def test_who_hands_a_removal_on_may_be_going_already() -> None:
+    """Then it has no record of it, and who removes it all comes next."""
+    history = play(situations.KINDS, [*RUNNING, event("node_pool", "delete", "c/p")])
+    for kind, trigger, entity_id in (("node", "adopt", "c/p/n"), ("cluster", "error", "c"), ("cluster", "delete", "c")):
+        assert history.take(event(kind, trigger, entity_id, {"phase": "Creating"})).accepted
+    (node,) = explanation(history, "node", "c/p/n").facets
+    assert node.causes[0].records[0].cause.origin == "node_pool/c/p"
+    assert triggers(node.causes[0]) == [("remove", "node/c/p/n"), ("delete", "cluster/c")]
+
+
 def test_what_came_well_to_its_end_or_was_cut_short_needs_no_more_words() -> None:
     made = [event("node", "create", "c/p/n"), event("node", "created", "c/p/n"), event("node", "update", "c/p/n")]
     history = play(situations.KINDS, [*RUNNING, *made[:2]])
@@ -111,7 +121,7 @@ def test_of_several_records_of_one_event_the_nearest_to_it_counts() -> None:
     known = logs(history)
     season, water = known["orchard", "o"][-2:]
     assert (season.cause.by, water.cause.by) == ("view", "event")
-    found, gone = causes.traced(lambda *key: known[key], known["row", "o/r"][-1])
+    found, gone = causes.traced(orchard.KINDS, lambda *key: known[key], known["row", "o/r"][-1])
     assert (found, gone) == ((known["row", "o/r"][-1], water), None)
 
 
@@ -143,7 +153,7 @@ def test_what_is_half_read_is_explained_by_the_record_that_brought_it(rest: list
 def test_a_timer_ends_an_explanation() -> None:
     (record,) = logs(play(situations.KINDS, RUNNING[:1]))["cluster", "c"]
     fired = msgspec.structs.replace(record, cause=msgspec.structs.replace(record.cause, by="timer", origin="cluster/c"))
-    assert causes.traced(lambda *_: [], fired) == ((fired,), None)
+    assert causes.traced(situations.KINDS, lambda *_: [], fired) == ((fired,), None)
 
 
 def test_records_that_name_each_other_end_too() -> None:
@@ -153,9 +163,9 @@ def test_records_that_name_each_other_end_too() -> None:
         assert isinstance(record, Transition)
         cause = msgspec.structs.replace(record.cause, by="cascade", origin=other)
         known[record.entity.kind, record.entity.id] = [msgspec.structs.replace(record, cause=cause)]
-    found, gone = causes.traced(lambda *key: known[key], known["cluster", "c"][0])
+    found, gone = causes.traced(situations.KINDS, lambda *key: known[key], known["cluster", "c"][0])
     assert [record.entity.kind for record in found] == ["cluster", "node_pool"]
-    assert gone == "what event 1 made of cluster c is not in the log"
+    assert gone == "the log has no record of event 1 at cluster c"
 
 
 def test_views_upon_views_are_followed_so_far_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:

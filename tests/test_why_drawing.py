@@ -138,14 +138,12 @@ def test_what_stands_without_its_records() -> None:
     history, record = cluster(by="view", origin="node_pool/c/p")
     (facet,) = explanation(history, "cluster", "c").facets
     nothing = Caused("phase", ("Running",), (), "no record of cluster c is left in the log")
-    half = Shown(
-        caused=Caused("state", ("Updating",), (record,), "what event 1 made of node_pool c/p is not in the log")
-    )
+    half = Shown(caused=Caused("state", ("Updating",), (record,), "the log has no record of event 1 at node_pool c/p"))
     shown = Explained("cluster", "c", "phase", facet.state, facet.base, facet.since, view=half, causes=(nothing,))
     assert drawn(history, Explanation(history.tree.entities["cluster"]["c"], (shown,)))[1:] == [
         "├── shown by a view, but nothing that the views here look at accounts for it now",
         "│   └── shown otherwise, as node_pool c/p changed",
         "│       └── by event e (seq 1) at 00:00:01",
-        "│           └── what event 1 made of node_pool c/p is not in the log",
+        "│           └── the log has no record of event 1 at node_pool c/p",
         "└── its base is Running [Ok]: no record of cluster c is left in the log",
     ]

@@ -4,6 +4,7 @@ Belongs here: its words and its shape. Does not: colours of states, times (`look
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from rich.text import Text
 from rich.tree import Tree
@@ -106,12 +107,11 @@ class Drawing:
         """The record that brought it, then what set that off, down to the outside event; then what it put an end to."""
         if not caused.records:
             return _branch(Text.assemble(start, looks.text_of(caused.gone, "italic")))
-        first, *others = caused.records
         top = branch = _branch(
-            Text.assemble(start, "at the latest with " if caused.at_latest else "", self.sentence(first))
+            Text.assemble(start, "at the latest with " if caused.at_latest else "", self.sentence(caused.records[0]))
         )
-        for record in others:
-            branch = branch.add(self.sentence(record))
+        for before, record in pairwise(caused.records):
+            branch = branch.add(Text.assemble(_somebody_else(before, record), self.sentence(record)))
         if caused.records[-1].cause.by not in ("event", "timer"):
             branch = branch.add(Text.assemble("by", self.event(caused.records[-1])))
         if caused.gone is not None:
@@ -169,6 +169,12 @@ class Drawing:
 
 def _branch(line: Text) -> Tree:
     return Tree(line, guide_style="bright_black")
+
+
+def _somebody_else(before: Transition, record: Transition) -> Text:
+    """Who it was, where it was not who is named in the line before."""
+    name = f"{record.entity.kind}/{record.entity.id}"
+    return looks.text_of("" if name == before.cause.origin else f"{record.entity.kind} {record.entity.id}: ")
 
 
 def _named(caused: Caused) -> str:

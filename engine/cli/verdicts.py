@@ -183,16 +183,12 @@ def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
 def show_states(folders: Folders, source: Recorded, *, as_json: bool) -> None:
     """The states that were rebuilt: each entity for programs, counts for people."""
     if as_json:
-        for folder in folders.values():
-            for entities in folder.tree.entities.values():
-                for entity in entities.values():
-                    looks.show_json(looks.entity_map(entity))
+        for entity in folders.all():
+            looks.show_json(looks.entity_map(entity))
         return
     counts = Counter(
         (entity.kind, name, facet.state)
-        for folder in folders.values()
-        for entities in folder.tree.entities.values()
-        for entity in entities.values()
+        for entity in folders.all()
         for name, facet in zip(entity.names, entity.facets, strict=True)
     )
     if counts:

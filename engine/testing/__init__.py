@@ -3,7 +3,8 @@
 Belongs here: what the kit offers, by name. Does not: how it works (`scenario`, `search`), a server: none of it needs one.
 """
 
+from phaseline.engine.testing.replayed import Replayed, replay
 from phaseline.engine.testing.scenario import Given, Then, given
 from phaseline.engine.testing.search import check_laws
 
-__all__ = ["Given", "Then", "check_laws", "given"]
+__all__ = ["Given", "Replayed", "Then", "check_laws", "given", "replay"]

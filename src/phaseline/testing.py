@@ -1,5 +1,5 @@
 """The test kit under its public name: given / when / then, and the laws of every history. See docs/testing.md."""
 
-from phaseline.engine.testing import Given, Then, check_laws, given
+from phaseline.engine.testing import Given, Replayed, Then, check_laws, given, replay
 
-__all__ = ["Given", "Then", "check_laws", "given"]
+__all__ = ["Given", "Replayed", "Then", "check_laws", "given", "replay"]
