@@ -16,8 +16,8 @@ from phaseline.schemas.records import Entity, State, Transition, state
 
 History = Sequence[Transition]
 """Transitions of one entity in order: all, or those that the log still holds."""
-Lookup = Callable[[str, str], History]
-"""The history of `kind`, `id`."""
+Lookup = Callable[[str, str], History | None]
+"""The history of `kind`, `id`; None while it is yet to be read: what is told then is not the last word."""
 NEAREST = ("event", "timer", "cascade", "tally", "view")
 """Which of the records that one event made of an entity tells most about it."""
 
@@ -152,7 +152,9 @@ def traced(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Tran
         kind, _, entity_id = (cause.origin or "").partition("/")
         # Who handed a cascade on may have been so already, and have no record of it: then somebody above it has.
         for above in _upwards(kinds, kind, entity_id):
-            of_event = [r for r in lookup(*above) if r.cause.sequence == sequence and r not in chain]
+            if (history := lookup(*above)) is None:
+                return tuple(chain), "not read yet"
+            of_event = [r for r in history if r.cause.sequence == sequence and r not in chain]
             if of_event:
                 chain.append(min(of_event, key=lambda found: NEAREST.index(found.cause.by)))
                 break

@@ -67,12 +67,12 @@ class Histories:
         self.read: dict[tuple[str, str], Sequence[Transition]] = {}
         self.wanted: dict[tuple[str, str], None] = {}
 
-    def __call__(self, kind: str, entity_id: str) -> Sequence[Transition]:
-        """What is known of that entity; nothing, where it has yet to be read."""
+    def __call__(self, kind: str, entity_id: str) -> Sequence[Transition] | None:
+        """What is known of that entity; None where it has yet to be read."""
         key = (kind, entity_id)
         if key not in self.read:
             self.wanted[key] = None
-        return self.read.get(key, ())
+        return self.read.get(key)
 
 
 async def explain(

@@ -110,5 +110,5 @@ class _Telling:
 
     def history(self, entity: Entity) -> History:
         """What is known of how the entity came to what the tree says of it; nothing where its last step is gone."""
-        found = [r for r in self.lookup(entity.kind, entity.id) if r.entity.version <= entity.version]
+        found = [r for r in self.lookup(entity.kind, entity.id) or () if r.entity.version <= entity.version]
         return found if found and found[-1].entity.version == entity.version else []
