@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up and checks in one command: `python3 dev.py demo|test|check|prove|bench|generate`. Needs Python 3.11, nothing else.
+"""Set-up and checks in one command: `python3 dev.py demo|test|check|prove|bench|endure|generate`. Needs Python 3.11, nothing else.
 
 Belongs here: making .venv and calling what is in it. Does not: anything a user of an installed Phaseline needs.
 An older python3 must get as far as the line that says so: nothing here is beyond what Python 3.6 can read.
@@ -29,6 +29,7 @@ COMMANDS = {
     "check":    ("dev",  True,   []),
     "prove":    ("dev",  False,  ["pytest", "-m", "slow"]),
     "bench":    ("dev",  False,  ["python", "-m", "benchmarks"]),
+    "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
 }  # fmt: skip
 

@@ -1,0 +1,143 @@
+"""Replay: how fast recorded events become states again, beside bare decoding and another library's aggregates.
+
+Belongs here: the contenders, all in one run over the same events. Does not: how much memory long logs take (`endurance`).
+"""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks import aggregates
+from benchmarks.workload import Workload, installation
+from phaseline.engine.audit import Audit
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.exporting import export
+from phaseline.engine.filelog import FileLog
+from phaseline.engine.fold import Folder
+from phaseline.engine.logformat import EventItem, Header, RecordItem
+from phaseline.engine.logwriter import LogWriter
+from phaseline.engine.recorded import Folders, Recorded, Span, StoredEvent, rebuild
+from phaseline.engine.serverlog import ServerLog
+from phaseline.engine.settings import Settings
+from phaseline.engine.tree import Tree, evolve
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import installed
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects, partition_of
+
+EVENTS = 60_000
+ROUNDS = 5
+PIECE = 1 << 18
+PREFIX = "bench"
+START = 1_700_000_000_000_000_000
+Work = Callable[[], Awaitable[None]]
+
+
+def write(path: Path, count: int) -> None:
+    """A log as `phaseline export --records` writes it, made without a server."""
+    subjects, skip = Subjects(PREFIX), len(f"{PREFIX}.events.")
+    folders = [Folder(Tree(installed()), subjects, partition) for partition in range(8)]
+    with LogWriter(path, Header(prefix=PREFIX, partitions=8, first=1, last=count, records=True)) as log:
+        for number, (subject, body, _) in enumerate(Workload(PREFIX, count).events(), 1):
+            address = subject[skip:]
+            folder = folders[partition_of(address.partition(".")[0], 8)]
+            event = StoredEvent(
+                f"{PREFIX}.inbox.{folder.partition}.{address}", body, number, START + number * 1_000_000
+            )
+            log.write(EventItem(number, event.time_ns, address, body))
+            records = folder.answer(event)
+            for message in folder.messages(records):
+                log.write(RecordItem(message.subject.split(".", 3)[3], message.body))
+            for record in records:
+                evolve(folder.tree, record)
+
+
+def events_only(path: Path, to: Path) -> None:
+    """The same log without its records."""
+    source = FileLog(path)
+    with LogWriter(to, Header(prefix=PREFIX, partitions=8, first=1, last=source.ends)) as log:
+        for item in source.file.items():
+            if isinstance(item, EventItem):
+                log.write(item)
+
+
+async def decode(path: Path) -> None:
+    """Unpack every item and the event in it, and do nothing with them."""
+    values = codec.Values()
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            for value in values.feed(piece):
+                if isinstance(value, list) and value[0] == "event":
+                    codec.decode(value[4])
+
+
+async def fold(source: Recorded) -> None:
+    """Fold the events into trees."""
+    await rebuild(source, Folders(installed(), source), None, lambda _: None)
+
+
+async def audit(path: Path) -> None:
+    """Fold, encode each record again, and compare."""
+    verdict = await Audit(FileLog(path), installed(), None, None).run()
+    assert verdict.holds
+
+
+async def run(count: int = EVENTS) -> dict[str, Any]:
+    """Seconds of the processor each contender takes, medians of rounds in which they take turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole, events = Path(folder) / "whole.plog", Path(folder) / "events.plog"
+        write(whole, count)
+        events_only(whole, events)
+        async with EmbeddedServer() as server, Wire.open(Settings(nats=(server.url,)), name="bench") as wire:
+            settings = Settings(nats=(server.url,), prefix=PREFIX)
+            layout = await installation(wire, settings, count)
+
+            async def from_server() -> None:
+                async with ServerLog.open(wire, layout, Span(), records=False) as source:
+                    await fold(source)
+
+            async def to_file() -> None:
+                async with ServerLog.open(wire, layout, Span(), records=False) as source:
+                    await export(source, Path(folder) / "exported.plog", records=False, expect=False)
+
+            rebuilt = aggregates.stored(count)
+            found = await timed(
+                {
+                    "bare decoding of the file": lambda: decode(events),
+                    "fold from the file": lambda: fold(FileLog(events)),
+                    "fold from the server": from_server,
+                    "audit of a file with records": lambda: audit(whole),
+                    "export from the server": to_file,
+                    "`eventsourcing`: rebuild every aggregate": rebuilt,
+                }
+            )
+    return {"events": count, "seconds": found}
+
+
+async def timed(contenders: dict[str, Work]) -> dict[str, float]:
+    """The processor's seconds of each."""
+    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(ROUNDS):
+        for name, work in contenders.items():
+            begun = time.process_time()
+            await work()
+            taken[name].append(time.process_time() - begun)
+            await asyncio.sleep(0)
+    return {name: median(seconds) for name, seconds in taken.items()}
+
+
+def page(found: dict[str, Any]) -> str:
+    """As a table: events a second on one core, and the ratio to bare decoding."""
+    bare = found["seconds"]["bare decoding of the file"]
+    lines = [
+        f"| {name} | {found['events'] / seconds:,.0f} | {seconds / bare:.1f} |"
+        for name, seconds in found["seconds"].items()
+    ]
+    head = "| what | events/s of one core | times the time of bare decoding |\n|---|---|---|"
+    return f"{found['events']:,} events, medians of {ROUNDS} rounds in which they take turns.\n\n{head}\n" + "\n".join(
+        lines
+    )
