@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up and checks in one command: `python3 dev.py demo|test|check|prove|bench|endure|generate`. Needs Python 3.11, nothing else.
+"""Set-up and checks in one command: `python3 dev.py COMMAND`, those of COMMANDS below. Needs Python 3.11, nothing else.
 
 Belongs here: making .venv and calling what is in it. Does not: anything a user of an installed Phaseline needs.
 An older python3 must get as far as the line that says so: nothing here is beyond what Python 3.6 can read.

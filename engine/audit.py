@@ -17,7 +17,7 @@ from phaseline.engine.tree import evolve
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
-from phaseline.schemas.subjects import quote
+from phaseline.schemas.subjects import Subjects, quote
 
 
 class Divergence(NamedTuple):
@@ -160,4 +160,5 @@ async def compare_states(wire: Wire, layout: Layout, found: Audit) -> None:
         for end in [">"] if found.root is None else [quote(found.root), f"{quote(found.root)}.>"]:
             async for slice_ in read_all(wire, layout.state, [f"{layout.prefix}.state.{partition}.*.{end}"]):
                 for stored in slice_:
-                    found.verdict.compare_state(folder, Message(stored.subject, stored.data))
+                    if stored.subject != Subjects(layout.prefix).state_checkpoint(partition):
+                        found.verdict.compare_state(folder, Message(stored.subject, stored.data))

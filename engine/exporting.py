@@ -80,9 +80,8 @@ class _Export:
                     self.last[record.entity.kind, record.entity.id] = message.body
 
     def _place(self, message: Message) -> str:
-        """The subject without prefix and partition: `transition. ...`, `rejection. ...`, `mark. ...`."""
-        words = message.subject[len(self.source.prefix) + 1 :].split(".", 2)
-        return f"mark.{words[2]}" if words[0] == "mark" else words[2]
+        """The subject without branch and partition: `transition. ...`, `rejection. ...`; marks as if `mark` were a kind."""
+        return message.subject[len(self.source.prefix) + 1 :].split(".", 2)[2]
 
     def finish(self, log: LogWriter) -> None:
         """What a test expects."""

@@ -99,6 +99,5 @@ class FileLog:
         return Happened(partition, stored, found, decided_by(self._eras.get(partition, []), event.sequence))
 
     def _subject(self, place: str, partition: int) -> str:
-        if place.startswith("mark."):
-            return f"{self.prefix}.mark.{partition}.{place[5:]}"
-        return f"{self.prefix}.log.{partition}.{place}"
+        branch = "mark" if place.startswith("transition.mark.") else "log"
+        return f"{self.prefix}.{branch}.{partition}.{place}"

@@ -54,7 +54,7 @@ def follow(wire: Wire, layout: Layout, root: str, start: int | str = "new") -> R
     subjects = Subjects(layout.prefix)
     partition, token = partition_of_id(root, layout.partitions), quote(root)
     transitions = f"{layout.prefix}.log.{partition}.transition.*.*.*.{token}"
-    marks = f"{layout.prefix}.mark.{partition}.*.{token}"
+    marks = f"{subjects.marks(partition)}.*.{token}"
     # All rejections: the subject of one that was hard to read may not name the tree.
     rejections = f"{layout.prefix}.log.{partition}.rejection.>"
     filters = [transitions, f"{transitions}.>", marks, f"{marks}.>", rejections, subjects.checkpoint(partition)]
@@ -81,10 +81,10 @@ async def outcome(reader: Reader, layout: Layout, receipt: Receipt, timeout: flo
 
 async def _gather(reader: Reader, layout: Layout, receipt: Receipt) -> Outcome:
     found: list[Logged] = []
-    seen, tokens = 0, layout.prefix.count(".") + 4
+    seen, subjects = 0, Subjects(layout.prefix)
     while True:
         for stored in await reader.take(SLICE):
-            if stored.subject.count(".") + 1 == tokens:
+            if subjects.is_checkpoint(stored.subject):
                 if checkpoint.decode(stored.data).position >= receipt.sequence:
                     return Outcome(receipt, tuple(found))
                 continue

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 
 from phaseline.engine import frames, queries
-from phaseline.engine.answers import Reply
 from phaseline.engine.errors import ApiFailed, EntityUnknown, TreeUnknown
 from phaseline.engine.fold import BATCH, partition_of_id
 from phaseline.engine.gathering import gather
@@ -56,15 +55,11 @@ def _just_after(moment: str | datetime) -> str:
 async def _cut(wire: Wire, layout: Layout, place: int) -> int:
     """How many records of an event stand up to `place` while others of it follow."""
     found = await gather(wire, f"$JS.API.DIRECT.GET.{layout.log}", {"seq": place}) if place else []
-    if not found or f"{layout.prefix}.log." not in found[0].headers.get(SUBJECT, "") or _is_checkpoint(found[0]):
+    if not found or not found[0].headers.get(SUBJECT, "").startswith(f"{layout.prefix}.log."):
         return 0
     body = codec.decode(found[0].data)
     at, total = int(body["id"].partition("-")[2]) + 1, int(body["data"]["cause"]["records"])
     return at if at < total <= BATCH else 0
-
-
-def _is_checkpoint(reply: Reply) -> bool:
-    return reply.headers[SUBJECT].endswith(".checkpoint")
 
 
 async def time_of(wire: Wire, layout: Layout, place: int) -> int:

@@ -96,7 +96,7 @@ async def rehearse(
 
 async def _decided(wire: Wire, layout: Layout, partition: int) -> int:
     """Up to which event the partition is decided, by the checkpoint that STATE has a copy of; 0 where there is none yet."""
-    found = await _asked(wire, f"{layout.state}.{layout.prefix}.state.{partition}.checkpoint", b"")
+    found = await _asked(wire, f"{layout.state}.{Subjects(layout.prefix).state_checkpoint(partition)}", b"")
     return 0 if found is None else checkpoint.decode(found.data).position
 
 

@@ -151,14 +151,14 @@ class ServerLog:
 
     def _places(self, partition: int) -> tuple[str, ...]:
         place = f"{self.prefix}.log.{partition}"
-        return (f"{place}.transition.", f"{place}.rejection.", f"{self.prefix}.mark.")
+        return (f"{place}.transition.", f"{place}.rejection.", f"{Subjects(self.prefix).marks(partition)}.")
 
     def _records(self, partition: int) -> list[str]:
         """One filter where all is wanted: the server is slow with several, where there are many subjects."""
         if self.span.root is None:
             return [f"{self.prefix}.*.{partition}.>"]
         place, token = f"{self.prefix}.log.{partition}", quote(self.span.root)
-        shapes = (f"{place}.transition.*.*.*", f"{place}.rejection.*.*", f"{self.prefix}.mark.{partition}.*")
+        shapes = (f"{place}.transition.*.*.*", f"{place}.rejection.*.*", f"{Subjects(self.prefix).marks(partition)}.*")
         return [f"{shape}.{end}" for shape in shapes for end in (token, f"{token}.>")]
 
 

@@ -96,7 +96,7 @@ async def load(wire: Wire, layout: Layout, kinds: Kinds, partition: int, epoch: 
     """
     tree, highest = Tree(kinds), 0
     subjects = Subjects(layout.prefix)
-    own = f"{subjects.prefix}.state.{partition}.checkpoint"
+    own = subjects.state_checkpoint(partition)
     async with Reader(wire, layout.state, [f"{subjects.prefix}.state.{partition}.>"], start="first") as reader:
         while True:
             found = await reader.take(LOAD, SLOW)

@@ -13,7 +13,7 @@ from phaseline.machines.machine import phases_of, starts_of
 from phaseline.machines.table import ABSENT, COMMON, DELETED, NAMED, SAME, Facet, Live, Row, Table, View
 from phaseline.schemas import subjects
 
-LOG_WORDS = ("mark", "checkpoint")
+LOG_WORDS = ("mark", "checkpoint", "transition")
 """What stands where the log's subjects name a kind."""
 DATA_WORDS = (*(field.name for field in COMMON), "phase", "conditions")
 """What an event's data may hold whatever the kind."""

@@ -146,12 +146,24 @@ class Subjects:
         return f"{self.prefix}.log.{partition}.rejection.{word}.{reason}.{'.'.join(parts)}"
 
     def checkpoint(self, partition: int) -> str:
-        """The partition's fence."""
-        return f"{self.prefix}.log.{partition}.checkpoint"
+        """The partition's fence. Shaped like a transition, as marks are: so one filter picks all that STATE copies."""
+        return f"{self.prefix}.mark.{partition}.transition.checkpoint.-.-.-"
+
+    def is_checkpoint(self, subject: str) -> bool:
+        """Whether a subject of the log is some partition's fence."""
+        return subject.startswith(f"{self.prefix}.mark.") and subject.endswith(".transition.checkpoint.-.-.-")
+
+    def state_checkpoint(self, partition: int) -> str:
+        """The copy of the partition's fence in STATE."""
+        return f"{self.prefix}.state.{partition}.checkpoint.-"
 
     def mark(self, partition: int | str, kind: str, entity_id: str) -> str:
         """Where a publisher's `sequence` is remembered when its event had no effect."""
-        return f"{self.prefix}.mark.{partition}.{kind}.{quoted_id(entity_id)}"
+        return f"{self.marks(partition)}.{kind}.{quoted_id(entity_id)}"
+
+    def marks(self, partition: int | str) -> str:
+        """What the subjects of a partition's marks begin with; kind and id follow."""
+        return f"{self.prefix}.mark.{partition}.transition.mark.-.-"
 
     def plan(self, partition: int, chunk: int | str) -> str:
         """A piece of a cascade that is too large for one atomic batch."""

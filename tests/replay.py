@@ -39,7 +39,7 @@ async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> 
 async def committed(wire: Wire, layout: Layout, partition: int) -> list[Message]:
     """The records of one partition, in the log's order."""
     place = f"{layout.prefix}.log.{partition}"
-    filters = [f"{place}.transition.>", f"{place}.rejection.>", f"{layout.prefix}.mark.{partition}.>"]
+    filters = [f"{place}.transition.>", f"{place}.rejection.>", f"{Subjects(layout.prefix).marks(partition)}.>"]
     return [Message(message.subject, message.data) for message in await stored(wire, layout.log, filters)]
 
 
@@ -80,7 +80,7 @@ def _assert_versions(messages: list[Message]) -> None:
 
 async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree) -> None:
     copy = Tree(tree.kinds)
-    own = f"{layout.prefix}.state.{partition}.checkpoint"
+    own = Subjects(layout.prefix).state_checkpoint(partition)
     for message in await stored(wire, layout.state, [f"{layout.prefix}.state.{partition}.>"]):
         if message.subject != own:
             record = forms.from_wire(codec.decode(message.data))

@@ -100,7 +100,7 @@ async def test_a_part_of_the_log(wire: Wire, layout: Layout) -> None:
 
 async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
     stream = await stored(wire, layout.events, [])
-    moment = datetime.fromtimestamp(stream[149].time_ns / 1e9, UTC)
+    moment = datetime.fromtimestamp(stream[149].time_ns // 1000 / 1e6, UTC) - timedelta(microseconds=1)
     assert 1 < await first_event_after(wire, layout, moment) <= 150
     assert await first_event_after(wire, layout, moment + timedelta(days=1)) == stream[-1].sequence + 1
     assert await first_event_after(wire, layout, moment - timedelta(days=1)) == 1

@@ -93,7 +93,7 @@ async def test_each_role_can_do_its_work(guarded: EmbeddedServer) -> None:
     [
         "pl.events.c2.cluster.create",
         "pl.log.0.transition.cluster.phase.Running.c1",
-        "pl.log.0.checkpoint",
+        "pl.mark.0.transition.checkpoint.-.-.-",
         "pl.plan.0.0",
         "pl.lease.partition.0",
         "$JS.API.STREAM.PURGE.pl-LOG",

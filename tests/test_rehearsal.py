@@ -125,7 +125,7 @@ async def test_nothing_is_written(client: Client, wire: Wire) -> None:
     layout = await client.layout()
 
     async def held() -> list[Any]:
-        records = (f"{layout.prefix}.log.*.*.>", f"{layout.prefix}.mark.>", f"{layout.prefix}.plan.>")
+        records = (f"{layout.prefix}.log.*.*.>", f"{layout.prefix}.mark.*.transition.mark.>", f"{layout.prefix}.plan.>")
         return [
             await stored(wire, layout.events, []),
             *[await stored(wire, layout.log, [filter_]) for filter_ in records],

@@ -86,7 +86,7 @@ async def test_a_file_says_what_the_server_says(wire: Wire, layout: Layout, tmp_
     events = [item for item in LogFile(path).items() if isinstance(item, EventItem)]
     kept = await stored(wire, layout.events, [])
     assert [(e.sequence, e.time_ns, e.data) for e in events] == [(m.sequence, m.time_ns, m.data) for m in kept]
-    log = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>", f"{layout.prefix}.mark.>"])
+    log = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>", f"{layout.prefix}.mark.*.transition.mark.>"])
     records = [item.body for item in LogFile(path).items() if isinstance(item, RecordItem)]
     assert sorted(records) == sorted(message.data for message in log)
     audit = Audit(FileLog(path), KINDS, None, None)

@@ -1,8 +1,8 @@
 """An entity remembers so many sources and no more: a flood of them cannot make its records too large to commit."""
 
 from phaseline.engine.decide import decide
-from phaseline.engine.quiet import MAX_SOURCES
 from phaseline.engine.intake import Arrival
+from phaseline.engine.quiet import MAX_SOURCES
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Cause, Mark, Transition

@@ -59,7 +59,12 @@ async def test_the_live_feed_carries_records_only(wire: Wire, settings: Settings
     prefix = layout.prefix
     seen: list[str] = []
     await wire.subscribe(f"{prefix}.>", lambda subject, *_: seen.append(subject.removeprefix(f"{prefix}.")))
-    for subject in ("log.0.checkpoint", "plan.0.1", "mark.0.node.c1", "log.0.transition.node.phase.Running.c1"):
+    for subject in (
+        "mark.0.transition.checkpoint.-.-.-",
+        "plan.0.1",
+        "mark.0.transition.mark.-.-.node.c1",
+        "log.0.transition.node.phase.Running.c1",
+    ):
         await wire.publish_acked(f"{prefix}.{subject}", b"x")
     await wire.flush()
     published = ("log.", "plan.", "mark.")

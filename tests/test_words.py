@@ -144,8 +144,8 @@ def test_each_subject_of_an_installation() -> None:
         == "eu.pl.log.3.transition.node.phase.Failed.c%2E1.p.n"
     )
     assert found.rejection(3, "node", "illegal", "c1/p/n") == "eu.pl.log.3.rejection.node.illegal.c1.p.n"
-    assert found.checkpoint(3) == "eu.pl.log.3.checkpoint"
-    assert found.mark(3, "node", "c1/p/n") == "eu.pl.mark.3.node.c1.p.n"
+    assert found.checkpoint(3) == "eu.pl.mark.3.transition.checkpoint.-.-.-"
+    assert found.mark(3, "node", "c1/p/n") == "eu.pl.mark.3.transition.mark.-.-.node.c1.p.n"
     assert found.plan(3, 1) == "eu.pl.plan.3.1"
     assert found.state(3, "node", "c1/p/n") == "eu.pl.state.3.node.c1.p.n"
 
