@@ -5,7 +5,7 @@ Belongs here: EVENTS and LOG side by side, partition by partition in step. Does 
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any, Self
@@ -21,15 +21,15 @@ from phaseline.engine.tables import Era, decided_by
 from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record, nanoseconds
-from phaseline.schemas.subjects import Subjects, quote
+from phaseline.schemas.subjects import SHORTENED, Subjects, quote
 
 
 class Head:
     """The log of one partition, one record at a time. `cause`: the next one's, None at the end of what was there."""
 
-    def __init__(self, reader: Reader, places: tuple[str, ...]) -> None:
-        """`places`: what the subjects of records begin with; all else is passed over."""
-        self._reader, self._places = reader, places
+    def __init__(self, reader: Reader, wanted: Callable[[str], bool]) -> None:
+        """`wanted`: whether a subject is one of the records that are asked for; all else is passed over."""
+        self._reader, self._wanted = reader, wanted
         self._held: deque[Stored] = deque()
         self._next: Message | None = None
         self.cause: int | None = None
@@ -46,7 +46,7 @@ class Head:
                 self._next = self.cause = None
                 return found
             stored = self._held.popleft()
-            if stored.subject.startswith(self._places):
+            if self._wanted(stored.subject):
                 self._next = Message(stored.subject, stored.data)
                 self.cause = cause_of(stored.data, self.cause or 0)
                 return found
@@ -93,8 +93,9 @@ class ServerLog:
         await log._measure()
         async with AsyncExitStack() as stack:
             for partition in log._own_partitions() if records or log.begins > 1 else ():
-                reader = Reader(wire, layout.log, log._records(partition))
-                head = Head(await stack.enter_async_context(reader), log._places(partition))
+                # One filter, whatever is wanted of it: with several the server is slow where there are many subjects.
+                reader = Reader(wire, layout.log, [f"{log.prefix}.*.{partition}.>"])
+                head = Head(await stack.enter_async_context(reader), log._wants(partition))
                 await head.advance()
                 log._heads[partition] = head
             yield log
@@ -149,17 +150,23 @@ class ServerLog:
         root = self.span.root
         return range(self.partitions) if root is None else [partition_of_id(root, self.partitions)]
 
-    def _places(self, partition: int) -> tuple[str, ...]:
+    def _wants(self, partition: int) -> Callable[[str], bool]:
+        """Which subjects are records: all of them, or those under the tree."""
         place = f"{self.prefix}.log.{partition}"
-        return (f"{place}.transition.", f"{place}.rejection.", f"{Subjects(self.prefix).marks(partition)}.")
-
-    def _records(self, partition: int) -> list[str]:
-        """One filter where all is wanted: the server is slow with several, where there are many subjects."""
+        starts = (f"{place}.transition.", f"{place}.rejection.", f"{Subjects(self.prefix).marks(partition)}.")
         if self.span.root is None:
-            return [f"{self.prefix}.*.{partition}.>"]
-        place, token = f"{self.prefix}.log.{partition}", quote(self.span.root)
-        shapes = (f"{place}.transition.*.*.*", f"{place}.rejection.*.*", f"{Subjects(self.prefix).marks(partition)}.*")
-        return [f"{shape}.{end}" for shape in shapes for end in (token, f"{token}.>")]
+            return lambda subject: subject.startswith(starts)
+        token = quote(self.span.root)
+        # What stands before the root: kind, facet and state; kind and reason; kind. Rejections shorten long names.
+        shapes = tuple(zip(starts, (3, 2, 1), (token, token[:SHORTENED], token), strict=True))
+
+        def under(subject: str) -> bool:
+            for start, depth, root in shapes:
+                if subject.startswith(start):
+                    return subject[len(start) :].split(".", depth + 1)[depth] == root
+            return False
+
+        return under
 
 
 def _is_whole(messages: list[Message]) -> bool:

@@ -18,13 +18,11 @@ from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Invalid, check_time
 from phaseline.schemas.records import Reason, Rejection, Transition
-from phaseline.schemas.subjects import quote, quoted_id
+from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
 
 Start = str | int | datetime
 """Where to begin: "now", "start", a place in the log, or a time (RFC 3339 where it is text)."""
 SLICE = 500
-MAX_TOKEN = 64
-"""Characters that the subject of a rejection keeps of each part of an id."""
 
 R = TypeVar("R", bound=Transition | Rejection)
 
@@ -83,7 +81,7 @@ class Wanted:
     def _rejected_ends(self) -> list[str]:
         if self.below is None:
             return [">"]
-        tokens = ".".join(quote(part)[:MAX_TOKEN] for part in self.below.split("/"))
+        tokens = ".".join(quote(part)[:SHORTENED] for part in self.below.split("/"))
         return [tokens, f"{tokens}.>"]
 
 

@@ -11,6 +11,9 @@ from typing import NamedTuple
 MAX_TOKEN = 253
 """Bytes an encoded token may have."""
 
+SHORTENED = 64
+"""Characters that the subject of a rejection keeps of each part of an id."""
+
 MAX_ID = 1024
 """Bytes a whole id may have: a subject must fit the server's control line (4,096 bytes)."""
 
@@ -141,8 +144,8 @@ class Subjects:
 
     def rejection(self, partition: int | str, kind: str, reason: str, entity_id: str) -> str:
         """Where a committed rejection stands in the log; parts that no token can hold are shortened."""
-        parts = [quote(_CONTROL.sub("?", part))[:64] or "-" for part in entity_id.split("/")[:12]]
-        word = quote(_CONTROL.sub("?", kind))[:64] or "-"
+        parts = [quote(_CONTROL.sub("?", part))[:SHORTENED] or "-" for part in entity_id.split("/")[:12]]
+        word = quote(_CONTROL.sub("?", kind))[:SHORTENED] or "-"
         return f"{self.prefix}.log.{partition}.rejection.{word}.{reason}.{'.'.join(parts)}"
 
     def checkpoint(self, partition: int) -> str:

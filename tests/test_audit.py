@@ -14,7 +14,7 @@ from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from tests.fleet import Fleet, publish
-from tests.installation import lived
+from tests.installation import lived, until_decided, working
 from tests.replay import stored
 from tests.test_running import call
 
@@ -114,6 +114,19 @@ async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
     assert in_log.id == subject
     assert in_state.id.startswith(f"{layout.prefix}.state.0.node.")
     assert "is no record" in str(in_log.found)
+
+
+async def test_a_tree_with_a_long_name(wire: Wire, settings: Settings) -> None:
+    name = "a-cluster-that-somebody-called-by-its-whole-address-in-the-data-centre-of-frankfurt.example"
+    async with working(settings, wire, KINDS) as layout:
+        fleet = Fleet(settings.prefix)
+        await publish(
+            wire, [*fleet.cluster(name, 1), *fleet.cluster("other", 1), fleet.event("node", "create", f"{name}/q/n")]
+        )
+        await until_decided(wire, layout)
+        verdict = await audit(wire, layout, Span(name))
+        assert verdict.holds, verdict.divergences
+        assert (verdict.events, verdict.records) == (9, 15)
 
 
 async def test_undecided_events_are_left_out(wire: Wire, settings: Settings) -> None:
