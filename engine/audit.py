@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from phaseline.engine.errors import RecordUnreadable
-from phaseline.engine.fold import Folder, Message
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
 from phaseline.engine.reader import read_all
 from phaseline.engine.recorded import STEP, Folders, Happened, Recorded, entity_of, is_under, read
 from phaseline.engine.streams import Layout

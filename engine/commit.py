@@ -29,6 +29,9 @@ PAUSE = 0.2
 EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 
 log = structlog.get_logger(__name__)
+Pairs = Sequence[tuple[str, str]]
+Sent = tuple[str, bytes] | tuple[str, bytes, Pairs]
+"""Subject, body, and headers of its own where it has some."""
 Write = Callable[[str], bytes]
 """The checkpoint's bytes, written by the try of that name."""
 
@@ -63,7 +66,7 @@ class Fence:
         self._wire, self._stream, self.subject, self.sequence = wire, stream, subject, sequence
         self._standing: Write | None = None
 
-    async def append(self, messages: Sequence[tuple[str, bytes]], write: Write) -> None:
+    async def append(self, messages: Sequence[Sent], write: Write) -> None:
         """At most 999 messages and the checkpoint, all or nothing."""
         await self._surely(lambda commit: self._batch(messages, write(commit)))
         self._standing = write
@@ -73,12 +76,12 @@ class Fence:
         await self._surely(lambda commit: self._publish(write(commit)))
         self._standing = write
 
-    async def append_one(self, subject: str, body: bytes) -> None:
-        """One message, without moving the checkpoint."""
+    async def append_one(self, subject: str, body: bytes, more: Pairs = ()) -> None:
+        """One message, without moving the checkpoint; `more` headers of its own."""
         started = time.monotonic()
         while True:
             try:
-                headers = {EXPECTED: str(self.sequence), f"{EXPECTED}-Subject": self.subject}
+                headers = {**dict(more), EXPECTED: str(self.sequence), f"{EXPECTED}-Subject": self.subject}
                 await self._wire.publish_acked(subject, body, headers)
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                 await self._doubt(error, started)
@@ -134,7 +137,7 @@ class Fence:
         headers = {EXPECTED: str(self.sequence), "Nats-Rollup": "sub"}
         return (await self._wire.publish_acked(self.subject, checkpoint, headers)).seq
 
-    async def _batch(self, messages: Sequence[tuple[str, bytes]], checkpoint: bytes) -> int:
+    async def _batch(self, messages: Sequence[Sent], checkpoint: bytes) -> int:
         batch = secrets.token_hex(6)
         headers = {
             "Nats-Batch-Id": batch,
@@ -153,14 +156,15 @@ def _hopeless(error: Exception) -> bool:
     return isinstance(error, ApiFailed) and error.err_code not in PASSING and error.code != BUSY and error.code < 500
 
 
-def batch_frames(batch: str, messages: Sequence[tuple[str, bytes]], limit: int) -> bytes:
+def batch_frames(batch: str, messages: Sequence[Sent], limit: int) -> bytes:
     """The frames of an atomic batch, but for the last one, in one piece (ADR-50); raises `PayloadTooLarge` above `limit`.
 
     Sent all the same, a payload too large would have the server hang up, on every partition of this process.
     """
     parts: list[bytes] = []
-    for number, (subject, body) in enumerate(messages, 1):
-        block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n\r\n"
+    for number, (subject, body, *own) in enumerate(messages, 1):
+        more = "".join([f"{name}: {value}\r\n" for pairs in own for name, value in pairs])
+        block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{more}\r\n"
         size = len(block) + len(body)
         if size > limit:
             raise PayloadTooLarge(subject=subject, size=size, limit=limit)

@@ -26,6 +26,8 @@ def decide(tree: Tree, arrival: Arrival) -> list[Record]:
     entity = tree.entities[kind.name].get(arrival.id)
     if entity is not None and _is_repeat(entity, arrival):
         return []
+    if arrival.timer is not None and (entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]):
+        return []  # it has left the phase, or been there anew since
     orphan = _missing_parent(tree, kind, arrival)
     if orphan is not None and (kind.roles[arrival.trigger] == "intent" or orphan[1] == DELETED):
         return [
@@ -35,6 +37,8 @@ def decide(tree: Tree, arrival: Arrival) -> list[Record]:
         ]
     facets = kind.unborn if entity is None else entity.facets
     picked, refused = pick(kind, tree, facets, arrival)
+    if not picked and arrival.timer is not None:
+        return []
     if not picked:
         return _answer_to_unpicked(tree, kind, facets, arrival, refused)
     if (
@@ -48,7 +52,11 @@ def decide(tree: Tree, arrival: Arrival) -> list[Record]:
     if orphan is not None:
         _adopt_parents(draft, kind, arrival)
     _assign(draft, kind, picked, arrival)
-    draft.take(kind.name, arrival.id, picked, arrival.data, Why(arrival.trigger, "event"))
+    if arrival.timer is not None:
+        draft.touch(kind.name, arrival.id).fired = arrival.timer[0]
+    draft.take(
+        kind.name, arrival.id, picked, arrival.data, Why(arrival.trigger, arrival.cause.by, arrival.cause.origin)
+    )
     draft.settle()
     records: list[Record] = list(draft.records(arrival.cause, arrival.time, *_words(arrival)))
     if arrival.sequence is not None and not any(_is_own(record, arrival) for record in records):
@@ -182,7 +190,7 @@ def _mark(arrival: Arrival, entity: Entity | None) -> Mark:
     source, sequence = arrival.cause.source, arrival.sequence or 0
     marked = Entity(
         entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
-        remembered(entity.sequences, source, sequence),
+        remembered(entity.sequences, source, sequence), entity.timers,
     )  # fmt: skip
     return Mark(marked, arrival.cause, arrival.time)
 

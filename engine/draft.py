@@ -26,7 +26,7 @@ class Why(NamedTuple):
 class Touched:
     """An entity as the event leaves it so far. `why`: per facet, what moved it last."""
 
-    __slots__ = ("attributes", "before", "facets", "sequences", "why")
+    __slots__ = ("attributes", "before", "facets", "fired", "sequences", "why")
 
     def __init__(self, before: Entity | None, kind: Kind) -> None:
         """Start from what is committed, or from nothing."""
@@ -35,6 +35,8 @@ class Touched:
         self.attributes: Mapping[str, Any] = NONE if before is None else before.attributes
         self.sequences: Mapping[str, int] = NONE if before is None else before.sequences
         self.why: dict[int, Why] = {}
+        self.fired: str | None = None
+        """The facet whose timer this event is."""
 
 
 class Draft:
@@ -196,7 +198,7 @@ class Draft:
                 why = touched.why[index]
                 by = (
                     cause
-                    if why.by == "event"
+                    if why.by in ("event", "timer")
                     else Cause(cause.sequence, cause.event, cause.source, why.by, why.origin, cause.time)
                 )
                 before = None if entity is None else entity.facets[index].state
@@ -225,6 +227,9 @@ def _entity_after(
     if new.base == old.base and new.state == old.state and not assigned:
         return None
     facet = Facet(new.base, new.state, old.since if new.state == old.state else time)
+    timers = NONE if entity is None else entity.timers
+    if kind.timed and (new.state.phase != old.state.phase or touched.fired == kind.names[index]):
+        timers = _timers(kind, index, timers, facet, touched, time)
     return Entity(
         kind.name,
         entity_id,
@@ -233,4 +238,19 @@ def _entity_after(
         (*before[:index], facet, *before[index + 1 :]),
         touched.attributes,
         touched.sequences,
+        timers,
     )
+
+
+def _timers(
+    kind: Kind, index: int, timers: Mapping[str, int], facet: Facet, touched: Touched, time: int
+) -> Mapping[str, int]:
+    """The entity's timers after a facet went to another phase, or had its timer fire there."""
+    name = kind.names[index]
+    kept = {other: due for other, due in timers.items() if other != name}
+    after = kind.after[index].get(facet.state.phase)
+    if after is not None and touched.fired != name:
+        seconds = after.seconds if after.attribute is None else touched.attributes.get(after.attribute) or 0
+        if seconds > 0:
+            kept[name] = time + int(seconds * 1_000_000_000)
+    return kept or NONE

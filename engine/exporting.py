@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from phaseline import __version__
-from phaseline.engine.fold import Message
 from phaseline.engine.logformat import EventItem, ExpectedItem, Header, RecordItem, StateItem
 from phaseline.engine.logwriter import LogWriter
+from phaseline.engine.message import Message
 from phaseline.engine.recorded import STEP, Happened, read
 from phaseline.engine.serverlog import ServerLog, moment_of
 from phaseline.schemas.records import Rejection, Transition
@@ -42,7 +42,6 @@ class _Export:
         self.source, self.records, self.expect = source, records, expect
         self.last: dict[tuple[str, str], bytes] = {}
         """The last record of each entity; at the end only where it is asked what is expected."""
-        self._skip = len(f"{source.prefix}.inbox.")
 
     async def header(self) -> Header:
         source = self.source
@@ -69,8 +68,8 @@ class _Export:
         """An event, and what it made."""
         if happened.event is not None:
             event = happened.event
-            address = event.subject[self._skip :].partition(".")[2]
-            log.write(EventItem(event.sequence, event.time_ns, address, event.data))
+            branch, _, address = event.subject[len(self.source.prefix) + 1 :].split(".", 2)
+            log.write(EventItem(event.sequence, event.time_ns, address, event.data, timer=branch == "due"))
         for message in happened.messages:
             if self.records:
                 log.write(RecordItem(self._place(message), message.body))

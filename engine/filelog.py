@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from phaseline.engine.errors import LogFileDamaged, NoRecords
-from phaseline.engine.fold import Message
 from phaseline.engine.logfile import LogFile
 from phaseline.engine.logformat import EventItem, ExpectedItem, Item, RecordItem, StateItem
+from phaseline.engine.message import Message
 from phaseline.engine.recorded import Happened, Span, StoredEvent, is_under, read
 from phaseline.engine.tables import Era, decided_by
 from phaseline.schemas.records import Record
@@ -93,8 +93,8 @@ class FileLog:
 
     def _made(self, event: EventItem, messages: list[Message]) -> Happened:
         partition = partition_of(event.address.partition(".")[0], self.partitions)
-        subject = f"{self.prefix}.inbox.{partition}.{event.address}"
-        found = [Message(self._subject(place, partition), body) for place, body in messages]
+        subject = f"{self.prefix}.{'due' if event.timer else 'inbox'}.{partition}.{event.address}"
+        found = [Message(self._subject(message.subject, partition), message.body) for message in messages]
         stored = StoredEvent(subject, event.data, event.sequence, event.time_ns)
         return Happened(partition, stored, found, decided_by(self._eras.get(partition, []), event.sequence))
 

@@ -6,12 +6,14 @@ Belongs here: from stored message to log messages, cutting commits between event
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import structlog
 
 from phaseline.engine import intake
 from phaseline.engine.decide import decide
+from phaseline.engine.message import Message
+from phaseline.engine.timers import Timer, changed_timers, with_timers
 from phaseline.engine.tree import Tree, evolve
 from phaseline.schemas import codec, forms
 from phaseline.schemas.records import Record, Rejection, Transition
@@ -43,13 +45,6 @@ class Event(Protocol):
         """When it was stored, ns."""
 
 
-class Message(NamedTuple):
-    """One message for the log."""
-
-    subject: str
-    body: bytes
-
-
 @dataclass(slots=True)
 class Counts:
     """What became of events: numbers for the log and for people."""
@@ -68,6 +63,8 @@ class Commit:
     position: int
     messages: list[Message] = field(default_factory=list)
     events: int = 0
+    timers: dict[str, Timer] = field(default_factory=dict)
+    """By the subject of its schedule, what becomes of each timer; the last word on it counts."""
     settled: bool = True
     """Whether the position follows from the messages alone: no event was left without a record, none was rejected."""
 
@@ -94,17 +91,21 @@ class Folder:
         commit = Commit(position)
         for event in events:
             records = self.answer(event)
-            if commit.events and len(commit.messages) + len(records) > BATCH:
+            timers = dict(changed_timers(self.tree, self.subjects, self.partition, records, len(commit.messages)))
+            size = len(commit.messages) + len(records) + len(commit.timers) + len(timers)
+            if commit.events and size > BATCH:
                 break
             for record in records:
                 evolve(self.tree, record)
             commit.messages += self.messages(records)
+            commit.timers |= timers
             commit.events += 1
             commit.position = event.sequence
             commit.settled = commit.settled and bool(records) and not isinstance(records[0], Rejection)
             self._count(records)
-            if len(commit.messages) >= BATCH:
+            if size >= BATCH:
                 break
+        commit.messages = with_timers(commit.messages, commit.timers, self.installation)
         return commit
 
     def answer(self, event: Event) -> list[Record]:

@@ -118,7 +118,7 @@ class Player:
             for item in items:
                 if isinstance(item, StateItem):
                     states.append(_entity(item.body))
-                elif isinstance(item, EventItem):
+                elif isinstance(item, EventItem) and not item.timer:  # the installation has timers of its own
                     if begun is None:
                         for message in self.adopted(states):
                             yield message

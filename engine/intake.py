@@ -29,6 +29,8 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
     cause: Cause
     sequence: int | None
     time: int
+    timer: tuple[str, int] | None = None
+    """Of an event that a timer fired: the facet, and when it was due, ns."""
 
 
 class Refused(Exception):
@@ -46,7 +48,7 @@ def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: 
     try:
         address = subjects.address(subject)
         event = envelope.read(codec.decode(body))
-        return _arrival(kinds, address, event, sequence, time)
+        return _arrival(kinds, address, event, sequence, time, is_due=subjects.is_due(subject))
     except BadSubject as error:
         why: tuple[Reason, str] = ("invalid", str(error))
     except codec.Undecodable as error:
@@ -77,8 +79,19 @@ def refusal(
     return Rejection(kind, entity_id, trigger, reason, message, None, (), cause, time, body[:MAX_PAYLOAD])
 
 
-def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: int) -> Arrival:
+def _fired(kind: Kind, address: Address, event: Event, sequence: int, time: int) -> Arrival:
+    """What a timer says; raises `Refused` where the tables know it no longer."""
+    data = event.data or {}
+    if address.trigger not in kind.timed or data.get("facet") not in kind.names or type(data.get("due")) is not int:
+        raise Refused("unknown_trigger", f"no timer of {kind.name} fires {address.trigger}")
+    cause = Cause(sequence, event.id, event.source, "timer", f"{address.kind}/{address.id}", None)
+    return Arrival(kind.name, address.trigger, address.id, NONE, cause, None, time, (data["facet"], data["due"]))
+
+
+def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: int, *, is_due: bool) -> Arrival:
     kind = find_kind(kinds, address.kind)
+    if is_due:
+        return _fired(kind, address, event, sequence, time)
     check_trigger(kind, address.trigger)
     check_arity(kind, address.id)
     if event.type != f"{address.kind}.{address.trigger}":

@@ -50,6 +50,8 @@ class EventItem(NamedTuple):
     time_ns: int
     address: str
     data: bytes
+    timer: bool = False
+    """Whether it is a timer that fired, and no event from outside."""
 
 
 class RecordItem(NamedTuple):
@@ -120,7 +122,8 @@ def _told(part: Part) -> dict[str, Any]:
     if isinstance(part, End):
         return {"end": msgspec.to_builtins(part)}
     if isinstance(part, EventItem):
-        where = {"sequence": part.sequence, "time": timestamp(part.time_ns), "address": part.address}
+        where: dict[str, Any] = {"sequence": part.sequence, "time": timestamp(part.time_ns), "address": part.address}
+        where |= {"timer": True} if part.timer else {}
         return {**where, **_body("event", part.data)}
     where = {"place": part.place} if isinstance(part, RecordItem) else {}
     return {**where, **_body(WORDS[type(part)], part.body)}
@@ -152,7 +155,7 @@ def _item(told: dict[str, Any]) -> Item:
         return ExpectedItem(body)
     if "place" in told:
         return RecordItem(told["place"], body)
-    return EventItem(told["sequence"], nanoseconds(told["time"]), told["address"], body)
+    return EventItem(told["sequence"], nanoseconds(told["time"]), told["address"], body, bool(told.get("timer")))
 
 
 def _body(word: str, body: bytes) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class Partition:
         await plan.resume(self.wire, self.layout, self.number, claim)
         folder = Folder(claim.tree, Subjects(self.layout.prefix), self.number)
         self.counts = folder.counts
-        inbox = Subjects(self.layout.prefix).inbox(self.number)
+        inbox = Subjects(self.layout.prefix).stored(self.number)
         async with Reader(self.wire, self.layout.events, [inbox], start=claim.position + 1) as events, Pipe() as pipe:
             held: list[Stored] = []
             while not stop.is_set():

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from phaseline.engine.checkpoint import Plan
 from phaseline.engine.commit import last_message
 from phaseline.engine.errors import PlanLost
-from phaseline.engine.fold import BATCH, Message
+from phaseline.engine.fold import BATCH
+from phaseline.engine.message import Message
 from phaseline.engine.streams import Layout
 from phaseline.engine.takeover import Claim, put
 from phaseline.engine.wire import Wire
@@ -54,10 +55,15 @@ async def resume(wire: Wire, layout: Layout, partition: int, claim: Claim) -> No
         found = await last_message(wire, layout.log, subject)
         if found is None:
             raise PlanLost(subject=subject)
-        messages += [Message(*piece) for piece in codec.decode(found.data)["messages"]]
+        messages += [_message(*piece) for piece in codec.decode(found.data)["messages"]]
     await finish(wire, layout, partition, claim, messages)
     for message in messages:
-        put(claim.tree, message.body)
+        if not message.subject.startswith(f"{layout.prefix}.timer."):
+            put(claim.tree, message.body)
+
+
+def _message(subject: str, body: bytes, headers: list[list[str]]) -> Message:
+    return Message(subject, body, tuple((name, value) for name, value in headers))
 
 
 def chunks(messages: list[Message]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from phaseline.machines.arithmetic import shown
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import Step
 from phaseline.machines.table import ABSENT, DELETED
-from phaseline.schemas.records import Entity, Facet, State, Transition
+from phaseline.schemas.records import NONE, Entity, Facet, State, Transition
 
 MAX_SOURCES = 64
 """Sources whose `sequence` an entity remembers: one that has been silent longest is forgotten, so that records stay small."""
@@ -37,7 +37,7 @@ def quiet(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, step: Step) 
     sequences = entity.sequences
     if arrival.sequence is not None:
         sequences = remembered(sequences, arrival.cause.source, arrival.sequence)
-    made = Entity(kind.name, arrival.id, entity.version + 1, kind.names, (facet,), entity.attributes, sequences)
+    made = Entity(kind.name, arrival.id, entity.version + 1, kind.names, (facet,), entity.attributes, sequences, NONE)
     return Transition(
         kind.names[0],
         old.state,

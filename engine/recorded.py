@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.errors import RecordUnreadable
-from phaseline.engine.fold import Event, Folder, Message, partition_of_id
+from phaseline.engine.fold import Event, Folder, partition_of_id
+from phaseline.engine.message import Message
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, forms

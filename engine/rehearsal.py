@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 from phaseline.engine import checkpoint, frames, tables, takeover
 from phaseline.engine.answers import Reply
 from phaseline.engine.errors import NotPermitted
-from phaseline.engine.fold import Folder, Message
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
 from phaseline.engine.outgoing import Outgoing
 from phaseline.engine.queries import state_filters
 from phaseline.engine.reader import Stored, read_all

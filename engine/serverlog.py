@@ -12,7 +12,8 @@ from typing import Any, Self
 
 from phaseline.engine import checkpoint, tables
 from phaseline.engine.commit import last_message
-from phaseline.engine.fold import Message, partition_of_id
+from phaseline.engine.fold import partition_of_id
+from phaseline.engine.message import Message
 from phaseline.engine.queries import event_at
 from phaseline.engine.reader import BUFFER, Reader, Stored
 from phaseline.engine.recorded import Happened, Span, read
@@ -124,7 +125,7 @@ class ServerLog:
     async def happened(self) -> AsyncIterator[Happened]:
         """Event by event, with its records; then the records that are left over."""
         root, place = self.span.root, self.prefix.count(".") + 2
-        inbox = [] if root is None else [f"{self.prefix}.inbox.{self._own_partitions()[0]}.{quote(root)}.>"]
+        inbox = [] if root is None else [f"{self.prefix}.*.{self._own_partitions()[0]}.{quote(root)}.>"]
         async with Reader(self.wire, self.layout.events, inbox, self.begins) as events:
             async for event in _up_to(events, self.ends):
                 partition = int(event.subject.split(".", place + 1)[place])

@@ -40,13 +40,14 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
     Raises `PartitionsDiffer` where the installation has another number of partitions than `settings` asks for.
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS)
+    if await _config(wire, layout.log) is None:
+        await _create(wire, layout.log, log(settings))
     found = await _config(wire, layout.events)
     if found is None:
         await _create(wire, layout.events, events(settings, layout))
         found = await _config(wire, layout.events) or {}
     layout = layout_of(settings, _partitions(found, settings))
     for name, config in (
-        (layout.log, log(settings)),
         (layout.state, state(settings, layout)),
         (layout.lease, lease(settings)),
     ):
@@ -101,7 +102,8 @@ def _common(settings: Settings) -> dict[str, Any]:
 def events(settings: Settings, layout: Layout) -> dict[str, Any]:
     """EVENTS: what publishers send; the server assigns the partition by the tree's root as it stores."""
     prefix, partitions = settings.prefix, layout.partitions
-    inbox = f"{prefix}.inbox.{{{{partition({partitions},1)}}}}.{{{{wildcard(1)}}}}.>"
+    place = f"{{{{partition({partitions},1)}}}}.{{{{wildcard(1)}}}}.>"
+    inbox, due = f"{prefix}.inbox.{place}", f"{prefix}.due.{place}"
     return {
         **_common(settings),
         "subjects": [f"{prefix}.events.*.>"],
@@ -109,6 +111,8 @@ def events(settings: Settings, layout: Layout) -> dict[str, Any]:
         "duplicate_window": int(settings.dedupe_window * SECOND),
         "max_age": int(settings.events_max_age * SECOND),
         "metadata": {PARTITIONS: str(partitions)},
+        # Timers that are due come in like events, where nobody but the server can put one.
+        "sources": [{"name": layout.log, "subject_transforms": [{"src": f"{prefix}.fired.*.>", "dest": due}]}],
     }
 
 

@@ -14,7 +14,7 @@ from phaseline.engine import checkpoint, tables
 from phaseline.engine.checkpoint import Checkpoint, Plan
 from phaseline.engine.commit import Fence, last_message
 from phaseline.engine.errors import KindMissing
-from phaseline.engine.fold import Message
+from phaseline.engine.message import Message
 from phaseline.engine.reader import Reader
 from phaseline.engine.streams import Layout
 from phaseline.engine.tables import Era

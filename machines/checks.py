@@ -10,7 +10,7 @@ from typing import Any
 from phaseline.machines import motion
 from phaseline.machines.arithmetic import own_condition
 from phaseline.machines.machine import phases_of, starts_of
-from phaseline.machines.table import ABSENT, COMMON, DELETED, NAMED, SAME, Facet, Live, Row, Table, View
+from phaseline.machines.table import ABSENT, COMMON, DELETED, NAMED, SAME, After, Facet, Live, Row, Table, View
 from phaseline.schemas import subjects
 
 LOG_WORDS = ("mark", "checkpoint", "transition")
@@ -102,6 +102,11 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         yield from (f"{where}: {problem}" for problem in _row(facet, row, phases, pairs))
         for name in sorted(set(row.given).difference(_fields(table, row.trigger))):
             yield f"{where}: it depends on data.{name}: add that field to `fields`, or correct the name"
+    yield from (
+        f"{facet.name}, after {after.phase}: {problem}"
+        for after in facet.after
+        for problem in _after(table, facet, after)
+    )
     for view in facet.views:
         yield from (f"{facet.name}, view {view.to}: {problem}" for problem in _view(facet, view, phases, pairs))
 
@@ -115,6 +120,20 @@ def _facet(facet: Facet, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]
         yield f"causes collect in {facet.collects}, which is unknown: add a label for it, or correct the name"
     elif facet.collects is not None and facet.healthy not in phases:
         yield f"phase {facet.healthy}, without causes, is unknown: name the phase it falls back to with healthy="
+
+
+def _after(table: Table, facet: Facet, after: After) -> Iterator[str]:
+    if after.phase not in phases_of(facet) or after.phase in (ABSENT, DELETED):
+        yield "nothing lasts there: name a phase that has a label"
+    if sum(other.phase == after.phase for other in facet.after) > 1:
+        yield "two triggers wait there, but an entity has one timer a facet: drop one"
+    if after.trigger not in table.derived:
+        yield f"{after.trigger} is fired by the engine: list it in `derived`, and give it a row"
+    if (after.seconds > 0) == (after.attribute is not None):
+        yield "say how long: seconds above 0, or the attribute that holds them"
+    named = next((field for field in table.attributes if field.name == after.attribute), None)
+    if after.attribute is not None and (named is None or named.type not in (int, float)):
+        yield f"{after.attribute} is no attribute that holds a number: add it to `attributes`, as int or float"
 
 
 def _start(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:

@@ -131,9 +131,10 @@ def _fired(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"it fires {reached.trigger} at itself: add it to `derived`, with a row"
     firing = {(kind, f.trigger) for t in named.values() for f in t.fired for kind in f.at}
     firing |= {(table.kind, reached.trigger) for reached in table.reached}
+    firing |= {(table.kind, after.trigger) for facet in table.facets for after in facet.after}
     for trigger in table.derived:
         if (table.kind, trigger) not in firing:
-            yield f"nothing fires the derived trigger {trigger}: add a Fired or Reached for it, or drop it"
+            yield f"nothing fires the derived trigger {trigger}: add a Fired, a Reached or an After for it, or drop it"
 
 
 def _settles(table: Table, named: Mapping[str, Table]) -> Iterator[str]:

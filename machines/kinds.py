@@ -63,8 +63,11 @@ class Kind:
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(Facet(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
-        self.simple = len(self.machines) == 1 and not looks_at_itself(table)
-        """Whether one facet is all there is, and no view of it depends on the entity itself."""
+        self.after = tuple({after.phase: after for after in facet.after} for facet in table.facets)
+        """Per facet, what fires when a state lasts, by phase."""
+        self.timed = frozenset(after.trigger for facet in table.facets for after in facet.after)
+        self.simple = len(self.machines) == 1 and not self.timed and not looks_at_itself(table)
+        """Whether one facet is all there is, no time runs, and no view of it depends on the entity itself."""
         self.counted = tuple(counted_by(table, tables))
         self.seen = tuple(seen_by(table, tables))
         self.bases: tuple[frozenset[State], ...] = tuple(

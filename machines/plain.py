@@ -10,7 +10,7 @@ from phaseline.machines import wording
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import phases_of
 from phaseline.machines.predicates import Predicate
-from phaseline.machines.table import NAMED, SAME, At, Facet, Field, Fired, Label, Live, Row, Start, Table, View
+from phaseline.machines.table import NAMED, SAME, After, At, Facet, Field, Fired, Label, Live, Row, Start, Table, View
 
 
 def kind(found: Kind) -> dict[str, Any]:
@@ -50,7 +50,12 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "labels": [_label(label) for label in facet.labels],
         "rows": [_row(table, facet, row) for row in facet.rows],
         "views": [_view(facet, view) for view in facet.views],
+        "after": [_after(after) for after in facet.after],
     }
+
+
+def _after(after: After) -> dict[str, Any]:
+    return {**{field.name: getattr(after, field.name) for field in fields(after)}, "text": wording.lasting(after)}
 
 
 def _label(label: Label) -> dict[str, Any]:

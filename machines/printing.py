@@ -38,7 +38,7 @@ def sections(kind: Kind) -> tuple[Section, ...]:
     found: list[Section] = []
     for facet in kind.table.facets:
         name = facet.name if len(kind.table.facets) > 1 else ""
-        found += [_states(name, facet), _rows(name, kind.table, facet), _views(name, facet)]
+        found += [_states(name, facet), _rows(name, kind.table, facet), _views(name, facet), _timers(name, facet)]
     found += [_fired(kind.table), _reached(kind.table), _attributes(kind.table), _fields(kind.table)]
     return tuple(section for section in found if section.rows)
 
@@ -67,6 +67,11 @@ def _rows(name: str, table: Table, facet: Facet) -> Section:
 def _views(name: str, facet: Facet) -> Section:
     rows = [(wording.shown(facet, view), wording.while_(view)) for view in facet.views]
     return _section("views", ("view (first that holds)", "while"), rows, name)
+
+
+def _timers(name: str, facet: Facet) -> Section:
+    rows = [(after.phase, wording.lasting(after), after.trigger) for after in facet.after]
+    return _section("timers", ("having been in", "for", "fires at itself"), rows, name)
 
 
 def _fired(table: Table) -> Section:

@@ -117,6 +117,20 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class After:
+    """A trigger that the entity fires at itself when the facet's state has been in `phase` for so long.
+
+    seconds: how long; or the number in the entity's attribute of that name, 0 for never. The time begins when the state
+    enters the phase, be it by a view, and ends when it leaves it; conditions that come and go in it change nothing.
+    """
+
+    phase: str
+    trigger: str
+    seconds: float = 0
+    attribute: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """A field of an event's data, or an attribute of an entity."""
 
@@ -143,6 +157,7 @@ class Facet:
     standing: conditions that stay across phases until cleared. collects: the phase in which causes add up.
     order: which condition names the state where several stand.
     adopted: the base of an entity that an observation of something below it makes known.
+    after: what fires when a state lasts, at most one a phase.
     """
 
     name: str
@@ -154,6 +169,7 @@ class Facet:
     healthy: str = "Running"
     order: tuple[str, ...] = ()
     adopted: State = ADOPTED
+    after: tuple[After, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

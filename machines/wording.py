@@ -8,7 +8,21 @@ from typing import Any
 
 from phaseline.machines.arithmetic import causes, own_condition
 from phaseline.machines.predicates import listed
-from phaseline.machines.table import ABSENT, NAMED, SAME, At, Facet, Field, Fired, Live, Reached, Row, Start, View
+from phaseline.machines.table import (
+    ABSENT,
+    NAMED,
+    SAME,
+    After,
+    At,
+    Facet,
+    Field,
+    Fired,
+    Live,
+    Reached,
+    Row,
+    Start,
+    View,
+)
 
 UNKNOWN = "∅"
 """How the spec writes the phase of what is unknown."""
@@ -93,6 +107,16 @@ def firing(fired: Fired) -> str:
 def targets(fired: Fired) -> str:
     """At whom: `every node_pool and component`."""
     return f"every {' and '.join([', '.join(fired.at[:-1]), fired.at[-1]] if len(fired.at) > 1 else fired.at)}"
+
+
+def lasting(after: After) -> str:
+    """How long a state may last: `10 m`, `as long as its deadline says`."""
+    if after.attribute is not None:
+        return f"as many seconds as its {after.attribute} says (0: never)"
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if after.seconds >= unit and after.seconds % unit == 0:
+            return f"{after.seconds / unit:g} {name}"
+    return f"{after.seconds:g} s"
 
 
 def reaching(reached: Reached) -> str:

@@ -61,6 +61,8 @@ def entity_to_wire(entity: Entity) -> EntityMap:
     found: EntityMap = {"facets": facets, "attributes": entity.attributes}
     if entity.sequences:
         found["sequences"] = entity.sequences
+    if entity.timers:
+        found["timers"] = {name: timestamp(due) for name, due in entity.timers.items()}
     return found
 
 
@@ -84,6 +86,7 @@ def entity_from_wire(kind: str, entity_id: str, version: int, found: dict[str, A
         ),
         found["attributes"] or NONE,
         found.get("sequences") or NONE,
+        {name: nanoseconds(due) for name, due in found["timers"].items()} if "timers" in found else NONE,
     )
 
 

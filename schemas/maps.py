@@ -43,6 +43,9 @@ class EntityMap(TypedDict):
     sequences: NotRequired[
         Annotated[Mapping[str, int], Meta(description="The last `sequence` of each source that numbers its events.")]
     ]
+    timers: NotRequired[
+        Annotated[Mapping[str, Time], Meta(description="When what waits for a facet to leave its phase will fire.")]
+    ]
 
 
 _Origin = TypedDict(

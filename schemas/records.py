@@ -65,6 +65,8 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
     attributes: Mapping[str, Any]
     sequences: Mapping[str, int]
     """The last `sequence` of each source that numbers its events."""
+    timers: Mapping[str, int] = msgspec.field(default_factory=lambda: NONE)
+    """Until when each facet that is being timed may stay in its phase, ns."""
 
 
 class Cause(msgspec.Struct, frozen=True, gc=False):

@@ -138,6 +138,22 @@ class Subjects:
         """The events of one partition, as the server stores them."""
         return f"{self.prefix}.inbox.{partition}.>"
 
+    def stored(self, partition: int) -> str:
+        """All that EVENTS holds of one partition: events, and timers that fired."""
+        return f"{self.prefix}.*.{partition}.>"
+
+    def is_due(self, subject: str) -> bool:
+        """Whether a stored event is a timer that fired: only the server can store one there."""
+        return subject.startswith(f"{self.prefix}.due.")
+
+    def timer(self, partition: int | str, kind: str, facet: str, entity_id: str) -> str:
+        """Where the schedule of a facet's timer stands."""
+        return f"{self.prefix}.timer.{partition}.{kind}.{facet}.{quoted_id(entity_id)}"
+
+    def fired(self, kind: str, trigger: str, entity_id: str) -> str:
+        """Where the server puts a timer that is due."""
+        return f"{self.prefix}.fired.{self.event(kind, trigger, entity_id)[len(self.prefix) + 8 :]}"
+
     def transition(self, partition: int | str, kind: str, facet: str, state: str, entity_id: str) -> str:
         """Where a committed transition stands in the log."""
         return f"{self.prefix}.log.{partition}.transition.{kind}.{facet}.{state}.{quoted_id(entity_id)}"

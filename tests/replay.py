@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from phaseline.engine import checkpoint
 from phaseline.engine.commit import last_message
-from phaseline.engine.fold import Folder, Message
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
 from phaseline.engine.reader import Stored, read_all
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
@@ -28,10 +29,10 @@ async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> 
     subjects = Subjects(layout.prefix)
     folder = Folder(Tree(kinds), subjects, partition)
     messages: list[Message] = []
-    events = await stored(wire, layout.events, [subjects.inbox(partition)])
+    events = await stored(wire, layout.events, [subjects.stored(partition)])
     while events:
         commit = folder.fold(events, 0)
-        messages += commit.messages
+        messages += [Message(m.subject, m.body) for m in commit.messages if ".timer." not in m.subject]
         del events[: commit.events]
     return messages, folder.tree
 

@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from phaseline.engine import streams
-from phaseline.engine.fold import Folder, Message
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
 from phaseline.engine.settings import Settings
 from phaseline.engine.tree import Tree
 from phaseline.machines import asyncapi

@@ -7,7 +7,8 @@ import pytest
 
 from benchmarks.workload import Workload
 from phaseline.engine import decide as deciding
-from phaseline.engine.fold import Folder, Message
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
 from phaseline.engine.quiet import quiet
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.testing.histories import play

@@ -12,7 +12,8 @@ import pytest
 
 from phaseline.engine import checkpoint
 from phaseline.engine.checkpoint import Checkpoint, Plan
-from phaseline.engine.fold import Folder, Message
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.tree import Tree
 from phaseline.machines.kinds import Kinds

@@ -106,7 +106,7 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
     "fires what is not derived there": ((table("house", fired=(Fired("shut", at=("room",), on=("shut",)),)), ROOM), "house",
         "it fires shut at room, where it is no derived trigger: add it to `derived`, with a row"),
     "a tally fires what is not derived": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "shut"),)), DESK), "room", "it fires shut at itself: add it to `derived`, with a row"),
-    "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Fired or Reached for it, or drop it"),
+    "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Fired, a Reached or an After for it, or drop it"),
     "waits for no tally": ((table("house", guard=None, reached=(Reached(cast("Some", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
         "fell waits for `the house's size is L`, which is no tally: write Some(...) or Every(...)"),
     "cascades circle": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), fired=(Fired("fell", at=("desk",), on=("fell",)),), **HAS_FELL), table("desk", **HAS_FELL)), "room",

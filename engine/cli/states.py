@@ -80,6 +80,9 @@ def described(kinds: Kinds, last: Transition, language: Language, now: int) -> I
         if facet.base != facet.state:
             yield "its base", looks.state(kinds, entity.kind, name, facet.base)
         yield "since", looks.text_of(f"{looks.moment(facet.since)}, {looks.span(now - facet.since)}")
+        if name in entity.timers:
+            due = entity.timers[name]
+            yield "timer", looks.text_of(f"{looks.moment(due)}, in {looks.span(due - now)}")
         known = looks.facet_of(kinds, entity.kind, name)
         fit = None if known is None else schedulable(known, facet.state)
         if fit is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from phaseline.engine.filelog import FileLog
-from phaseline.engine.fold import Message
+from phaseline.engine.message import Message
 from phaseline.engine.recorded import Folders, read
 from phaseline.engine.testing.histories import Offered, kinds_of
 from phaseline.engine.tree import evolve

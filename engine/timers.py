@@ -1,0 +1,78 @@
+"""Timers: schedules that the server keeps, set and cancelled in the same batch as the transitions that cause it (design: Time).
+
+Belongs here: which schedules follow from records, and their messages. Does not: when a timer runs (`draft`), what it does
+when it fires (`decide`).
+An entity's record says until when each of its facets is timed. What differs from the record before is set or cancelled.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from phaseline.engine.message import Message
+from phaseline.engine.tree import Tree
+from phaseline.schemas import codec
+from phaseline.schemas.records import NONE, Record, Rejection, timestamp
+from phaseline.schemas.subjects import Subjects
+
+
+class Timer(NamedTuple):
+    """What becomes of one timer. `place`: of the message that causes it; `due` None cancels it."""
+
+    place: int
+    target: str
+    kind: str
+    id: str
+    facet: str
+    trigger: str
+    due: int | None
+
+
+def changed_timers(
+    tree: Tree, subjects: Subjects, partition: int, records: list[Record], place: int
+) -> Iterator[tuple[str, Timer]]:
+    """The timers that the records of one event set or cancel, by their subjects. The tree is as it was before.
+
+    place: of the first of the records among the messages of its commit.
+    """
+    last: dict[tuple[str, str], Mapping[str, int]] = {}
+    for number, record in enumerate(records, place):
+        if isinstance(record, Rejection) or not tree.kinds[record.entity.kind].timed:
+            continue
+        entity, kind = record.entity, tree.kinds[record.entity.kind]
+        key, old = (entity.kind, entity.id), tree.get(entity.kind, entity.id)
+        before = last.get(key, NONE if old is None else old.timers)
+        for name in (name for name in kind.names if before.get(name) != entity.timers.get(name)):
+            index = kind.names.index(name)
+            after = kind.after[index].get(entity.facets[index].state.phase)
+            trigger = "" if after is None else after.trigger
+            target = subjects.fired(kind.name, trigger, entity.id)
+            timer = Timer(number, target, kind.name, entity.id, name, trigger, entity.timers.get(name))
+            yield subjects.timer(partition, kind.name, name, entity.id), timer
+        last[key] = entity.timers
+
+
+def with_timers(messages: list[Message], timers: Mapping[str, Timer], installation: str) -> list[Message]:
+    """The messages of a commit: cancelling rides on the record that causes it, setting is a message of its own."""
+    for subject, timer in timers.items():
+        if timer.due is None:
+            cause = messages[timer.place]
+            headers = (("Nats-Schedule-Next", "purge"), ("Nats-Scheduler", subject))
+            messages[timer.place] = Message(cause.subject, cause.body, headers)
+        else:
+            headers = (("Nats-Schedule", f"@at {timestamp(timer.due)}"), ("Nats-Schedule-Target", timer.target))
+            messages.append(Message(subject, _body(timer, installation), headers))
+    return messages
+
+
+def _body(timer: Timer, installation: str) -> bytes:
+    """The event that the timer becomes when it is due."""
+    return codec.encode(
+        {
+            "specversion": "1.0",
+            "id": f"timer-{timer.facet}-{timer.due}",
+            "source": installation,
+            "type": f"{timer.kind}.{timer.trigger}",
+            "subject": f"{timer.kind}/{timer.id}",
+            "data": {"facet": timer.facet, "due": timer.due},
+        }
+    )
