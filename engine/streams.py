@@ -6,7 +6,7 @@ Belongs here: their configuration and names. Does not: reading (`reader`), commi
 from dataclasses import dataclass
 from typing import Any
 
-from phaseline.engine.errors import ApiFailed, NotProvisioned, PartitionsDiffer, PrefixTaken
+from phaseline.engine.errors import ApiFailed, NotProvisioned, PartitionsDiffer, PrefixTaken, StreamsDiffer
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
 from phaseline.engine.wire import Wire
 
@@ -47,13 +47,36 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
         await _create(wire, layout.events, events(settings, layout))
         found = await _config(wire, layout.events) or {}
     layout = layout_of(settings, _partitions(found, settings))
-    for name, config in (
-        (layout.state, state(settings, layout)),
-        (layout.lease, lease(settings)),
-    ):
+    for name, config in ((layout.state, state(settings, layout)), (layout.lease, lease(settings))):
         if await _config(wire, name) is None:
             await _create(wire, name, config)
+    wanted = (
+        (layout.events, events(settings, layout)),
+        (layout.log, log(settings)),
+        (layout.state, state(settings, layout)),
+    )
+    for name, config in wanted:
+        _check_shape(name, await _config(wire, name) or {}, config)
     return layout
+
+
+def _check_shape(name: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Raise `StreamsDiffer` where a stream takes in other subjects than ours do. How long it keeps them is its owner's."""
+    lacking = (_subjects(wanted) | _sourced(wanted)) - (_subjects(found) | _sourced(found))
+    if lacking:
+        raise StreamsDiffer(stream=name, found=f"it does not take in {', '.join(sorted(lacking))}")
+
+
+def _subjects(config: dict[str, Any]) -> set[str]:
+    return set(config.get("subjects") or ())
+
+
+def _sourced(config: dict[str, Any]) -> set[str]:
+    return {
+        f"{transform['src']} as {transform['dest']}"
+        for source in config.get("sources") or ()
+        for transform in source.get("subject_transforms") or ()
+    }
 
 
 async def inspect(wire: Wire, settings: Settings) -> Layout:

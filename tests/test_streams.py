@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.errors import NotProvisioned, PartitionsDiffer, PrefixTaken
+from phaseline.engine.errors import NotProvisioned, PartitionsDiffer, PrefixTaken, StreamsDiffer
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect, provision
 from phaseline.engine.wire import Wire
@@ -31,6 +31,15 @@ async def test_the_number_of_partitions_stays(wire: Wire, settings: Settings) ->
     assert (await provision(wire, settings)).partitions == 3
     with pytest.raises(PartitionsDiffer, match="has 3 partitions, but 5"):
         await provision(wire, replace(settings, partitions=5))
+
+
+async def test_streams_of_another_version_are_told(wire: Wire, settings: Settings) -> None:
+    prefix = settings.prefix
+    await wire.api(f"STREAM.CREATE.{prefix}-LOG", {"name": f"{prefix}-LOG", "subjects": [f"{prefix}.log.>"]})
+    with pytest.raises(
+        StreamsDiffer, match=rf"{prefix}-LOG was made by another version \(it does not take in {prefix}.fired.>, "
+    ):
+        await provision(wire, settings)
 
 
 async def test_two_prefixes_that_share_stream_names_are_told_apart(wire: Wire, settings: Settings) -> None:
