@@ -7,12 +7,14 @@ from datetime import UTC, datetime, timedelta
 import pytest_asyncio
 
 from phaseline.engine.audit import Audit, Verdict, compare_states
+from phaseline.engine.message import Message
 from phaseline.engine.recorded import Span
 from phaseline.engine.serverlog import ServerLog, first_event_after
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec
 from tests.fleet import Fleet, publish
 from tests.installation import lived, until_decided, working
 from tests.replay import stored
@@ -114,6 +116,21 @@ async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
     assert in_log.id == subject
     assert in_state.id.startswith(f"{layout.prefix}.state.0.node.")
     assert "is no record" in str(in_log.found)
+
+
+async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout) -> None:
+    (last,) = await stored(wire, layout.state, [f"{layout.prefix}.state.*.cluster.c1"])
+    async with ServerLog.open(wire, layout, Span()) as log:
+        found = Audit(log, KINDS, None, None)
+        await found.run()
+    folder = next(folder for folder in found.folders.values() if folder.tree.get("cluster", "c1"))
+    found.verdict.compare_state(folder, Message(last.subject, last.data))
+    assert found.verdict.holds
+    body = codec.decode(last.data)
+    body["data"]["entity"]["facets"]["phase"]["state"] = "Elsewhere"
+    found.verdict.compare_state(folder, Message(last.subject, codec.encode(body)))
+    (told,) = found.verdict.divergences.values()
+    assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
 
 
 async def test_a_tree_with_a_long_name(wire: Wire, settings: Settings) -> None:

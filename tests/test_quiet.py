@@ -11,9 +11,10 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.message import Message
 from phaseline.engine.quiet import quiet
 from phaseline.engine.recorded import StoredEvent
-from phaseline.engine.testing.histories import play
+from phaseline.engine.testing.histories import event, play
 from phaseline.engine.tree import Tree
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.table import ABSENT, Facet, Field, Label, Row, Table
 from phaseline.schemas.subjects import Subjects
 from tests import orchard, situations
 from tests.fleet import Fleet
@@ -83,3 +84,34 @@ def test_most_of_the_workload_goes_the_short_way() -> None:
     short, tried = messages(events, off=False)
     assert short == messages(events, off=True)[0]
     assert sum(tried) / len(tried) > 0.8
+
+
+LAMP = Table(
+    kind="lamp",
+    id=("lamp",),
+    intents=("plug", "dim", "paint"),
+    attributes=(Field("colour", str, "of its light", default="white"),),
+    facets=(
+        Facet(
+            name="phase",
+            labels=(Label("Bright", "Ok", "亮", "Bright"), Label("Dim", "Ok", "暗", "Dim")),
+            rows=(
+                Row((ABSENT,), "plug", "Bright", assigns=True),
+                Row(("Bright",), "dim", "Dim"),
+                Row(("Dim",), "paint", "Bright", assigns=True),
+            ),
+        ),
+    ),
+)
+
+
+def test_an_event_that_sets_attributes_goes_the_long_way() -> None:
+    with counted(off=False) as tried:
+        history = play(
+            Kinds((LAMP,)),
+            [event("lamp", "plug", "l"), event("lamp", "dim", "l"), event("lamp", "paint", "l", {"colour": "red"})],
+        )
+    assert tried == [True, False]
+    lamp = history.tree.get("lamp", "l")
+    assert lamp is not None
+    assert (lamp.facets[0].state.phase, lamp.attributes, lamp.version) == ("Bright", {"colour": "red"}, 3)
