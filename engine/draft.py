@@ -7,6 +7,7 @@ Does not: whether an event is legal (`decide`), changing the tree (`tree.evolve`
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from phaseline.engine.timers import running
 from phaseline.engine.tree import Tree, ancestor_id, recount
 from phaseline.machines.arithmetic import shown
 from phaseline.machines.kinds import Kind
@@ -229,7 +230,7 @@ def _entity_after(
     facet = Facet(new.base, new.state, old.since if new.state == old.state else time)
     timers = NONE if entity is None else entity.timers
     if kind.timed and (new.state.phase != old.state.phase or touched.fired == kind.names[index]):
-        timers = _timers(kind, index, timers, facet, touched, time)
+        timers = running(kind, index, timers, facet, touched.attributes, time, fired=touched.fired == kind.names[index])
     return Entity(
         kind.name,
         entity_id,
@@ -240,17 +241,3 @@ def _entity_after(
         touched.sequences,
         timers,
     )
-
-
-def _timers(
-    kind: Kind, index: int, timers: Mapping[str, int], facet: Facet, touched: Touched, time: int
-) -> Mapping[str, int]:
-    """The entity's timers after a facet went to another phase, or had its timer fire there."""
-    name = kind.names[index]
-    kept = {other: due for other, due in timers.items() if other != name}
-    after = kind.after[index].get(facet.state.phase)
-    if after is not None and touched.fired != name:
-        seconds = after.seconds if after.attribute is None else touched.attributes.get(after.attribute) or 0
-        if seconds > 0:
-            kept[name] = time + int(seconds * 1_000_000_000)
-    return kept or NONE

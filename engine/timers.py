@@ -1,18 +1,21 @@
 """Timers: schedules that the server keeps, set and cancelled in the same batch as the transitions that cause it (design: Time).
 
-Belongs here: which schedules follow from records, and their messages. Does not: when a timer runs (`draft`), what it does
-when it fires (`decide`).
+Belongs here: until when a facet is timed, which schedules follow from records, their messages. Does not: what a timer
+does when it fires (`decide`).
 An entity's record says until when each of its facets is timed. What differs from the record before is set or cancelled.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from phaseline.engine.message import Message
 from phaseline.engine.tree import Tree
+from phaseline.machines.kinds import Kind
 from phaseline.schemas import codec
-from phaseline.schemas.records import NONE, Record, Rejection, timestamp
+from phaseline.schemas.records import NONE, Facet, Record, Rejection, timestamp
 from phaseline.schemas.subjects import Subjects
+
+SECOND = 1_000_000_000
 
 
 class Timer(NamedTuple):
@@ -25,6 +28,27 @@ class Timer(NamedTuple):
     facet: str
     trigger: str
     due: int | None
+
+
+def running(
+    kind: Kind,
+    index: int,
+    timers: Mapping[str, int],
+    facet: Facet,
+    attributes: Mapping[str, Any],
+    time: int,
+    *,
+    fired: bool,
+) -> Mapping[str, int]:
+    """The entity's timers after a facet went to another phase at `time` (ns), or had its timer `fired` there."""
+    name = kind.names[index]
+    kept = {other: due for other, due in timers.items() if other != name}
+    after = kind.after[index].get(facet.state.phase)
+    if after is not None and not fired:
+        seconds = after.seconds if after.attribute is None else attributes.get(after.attribute) or 0
+        if seconds > 0:
+            kept[name] = time + int(seconds * SECOND)
+    return kept or NONE
 
 
 def changed_timers(

@@ -5,7 +5,6 @@ Belongs here: options and layout of these three. Does not: reading states (`phas
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from phaseline.engine.cli import looks, options, talk
+from phaseline.engine.cli.moments import moment_of
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
 from phaseline.engine.past import Moment
@@ -54,19 +54,6 @@ def get(
                 looks.show_pairs(described(client.kinds, last, lang, await moment_of(client, at)))
 
     return talk.run(work())
-
-
-async def moment_of(client: Client, at: Moment | None) -> int:
-    """The moment that is shown, ns; said on stderr unless it is now."""
-    if at is None:
-        return looks.now_ns()
-    place = await client.place(at)
-    if isinstance(at, datetime):
-        found = int(at.timestamp() * 1e9)
-    else:
-        found = await client.time_of(place)
-    talk.say(f"as of {looks.moment(found)}, place {place} of the log")
-    return found
 
 
 def described(kinds: Kinds, last: Transition, language: Language, now: int) -> Iterator[tuple[str, Text]]:

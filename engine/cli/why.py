@@ -7,8 +7,8 @@ import click
 
 from phaseline.engine.cli import looks, options, talk
 from phaseline.engine.cli.explaining import Drawing
+from phaseline.engine.cli.moments import moment_of
 from phaseline.engine.cli.pages import Page
-from phaseline.engine.cli.states import moment_of
 from phaseline.engine.client import Client
 from phaseline.engine.explanation import as_map
 from phaseline.engine.past import Moment
