@@ -16,7 +16,7 @@ from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.records import Entity, Transition, timestamp
 from tests.fleet import Fleet, publish
 from tests.installation import lived, until_decided, working
 from tests.replay import stored
@@ -86,6 +86,11 @@ async def test_times_are_places(wire: Wire, layout: Layout) -> None:
                 assert records[-1].sequence <= place
             if records[-1].time_ns > message.time_ns + 3000:
                 assert records[0].sequence > place
+    alone = [records[0] for records in events.values() if len(records) == 1]
+    for message in alone[::20]:
+        # To the nanosecond: what was stored at the moment itself is in it.
+        assert await past.place_of(wire, layout, timestamp(message.time_ns)) >= message.sequence
+        assert await past.place_of(wire, layout, timestamp(message.time_ns - 1)) < message.sequence
     now = datetime.now(UTC)
     assert await past.place_of(wire, layout, now - timedelta(days=1)) < messages[0].sequence
     assert await past.place_of(wire, layout, now + timedelta(days=1)) >= messages[-1].sequence

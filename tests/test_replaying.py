@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from phaseline.engine.audit import Audit
 from phaseline.engine.changed import kinds_at
-from phaseline.engine.errors import NoRecords, NoTables, StateUnknown
+from phaseline.engine.errors import LogFileCut, NoRecords, NoTables, StateUnknown
 from phaseline.engine.exporting import export
 from phaseline.engine.filelog import FileLog
 from phaseline.engine.importing import Clock, import_log
@@ -131,16 +131,31 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
         assert source.undecided == len(sent)
 
 
+async def test_of_a_file_that_is_cut_what_is_whole_is_right(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    lines = (await exported(wire, layout, tmp_path / "whole.jsonl")).read_bytes().splitlines(keepends=True)
+    cut, folded = tmp_path / "cut.jsonl", 0
+    for length in range(200, 260):
+        cut.write_bytes(b"".join(lines[:length]))
+        audit = Audit(FileLog(cut), KINDS, None, None)
+        with pytest.raises(LogFileCut):
+            await audit.run()
+        assert audit.verdict.holds, audit.verdict.divergences
+        folded = max(folded, audit.verdict.events)
+    assert folded > 50
+
+
 # ---- logs as tests
 
 
 async def test_a_slice_of_the_log_is_a_test(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:
     path = tmp_path / "c2.jsonl"
-    async with ServerLog.open(wire, layout, Span("c2", first=200)) as source:
-        await export(source, path, records=False, expect=True)
-    found = replay(path, KINDS)
-    found.assert_as_expected()
-    assert (len(found.entities), len(found.expected)) == (7, 7)
+    events = len(await stored(wire, layout.events, []))
+    for first in (200, events - 20):
+        async with ServerLog.open(wire, layout, Span("c2", first=first)) as source:
+            await export(source, path, records=False, expect=True)
+        found = replay(path, KINDS)
+        found.assert_as_expected()
+        assert (len(found.entities), len(found.expected)) == (7, 7)
     everything = await folded(wire, layout)
     assert found.entities.items() <= {(e.kind, e.id): e for e in everything.values()}.items()
     assert found.events > 0

@@ -7,15 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine import tables
+from phaseline.engine import plan, tables
 from phaseline.engine.audit import Audit, Verdict
+from phaseline.engine.checkpoint import Plan
 from phaseline.engine.commit import last_message
 from phaseline.engine.errors import BadSetting, TablesDiffer
-from phaseline.engine.recorded import Span
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
+from phaseline.engine.recorded import Span, StoredEvent
 from phaseline.engine.serverlog import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, inspect, provision
 from phaseline.engine.takeover import take_over
+from phaseline.engine.tree import Tree
 from phaseline.engine.whatif import WhatIf
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
@@ -111,6 +115,26 @@ async def test_a_worker_that_meets_other_tables_later_lets_go(wire: Wire, settin
     with pytest.raises(TablesDiffer, match="changed: component"):
         await take_over(wire, layout, OLD, 0, "old")
     assert await last_message(wire, layout.log, subject) == before
+
+
+async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, settings: Settings) -> None:
+    layout = await provision(wire, replace(settings, partitions=1))
+    subjects = Subjects(layout.prefix)
+    folder, fleet = Folder(Tree(OLD), subjects, 0), Fleet(layout.prefix)
+    events = [
+        StoredEvent(sent.subject.replace(".events.", ".inbox.0."), sent.body, number, number)
+        for number, sent in enumerate(fleet.built(1, 2), 1)
+    ]
+    messages = folder.fold(events, 0).messages
+    claim = await take_over(wire, layout, OLD, 0, "old")
+    pieces = [Message(subjects.plan(0, number), body) for number, body in enumerate(plan.chunks(messages))]
+    await claim.append(pieces, plan=Plan(len(events), len(pieces), 0))
+    new = await take_over(wire, layout, DEGRADED, 0, "new", DEGRADED.digest)
+    await plan.resume(wire, layout, 0, new)
+    found = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
+    assert [message.data for message in found] == [message.body for message in messages]
+    assert (new.position, len(new.tree)) == (len(events), 5)
+    assert (await tables.eras(wire, layout, 0))[-1].position == len(events)
 
 
 async def test_the_same_tables_are_noted_once(wire: Wire, settings: Settings) -> None:

@@ -16,6 +16,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 from rich.console import Console
 
 from phaseline.engine.cli import looks
@@ -32,7 +33,7 @@ from phaseline.engine.tree import Tree, evolve
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, State, Transition, nanoseconds
+from phaseline.schemas.records import Entity, Facet, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
 from tests.command import Shell
 from tests.installation import lived
@@ -116,6 +117,16 @@ def test_a_part_agrees_too() -> None:
     assert_sound(part)
     for moment in random.Random(4).sample(range(middle, everything.end), 40):
         assert at(part, moment) == at(everything, moment)
+
+
+def test_a_base_that_moves_under_a_view_is_no_new_interval() -> None:
+    first, second, *_ = under(morning(), "shop-eu")
+    facet = second.entity.facets[0]
+    below = replace(second.entity, version=3, facets=(Facet(State("Failed", ("Unknown",)), facet.state, facet.since),))
+    moved = replace(second, entity=below, time=second.time + SECOND)
+    (lane,) = timeline([], [first, second, moved], first.time, moved.time + SECOND).lanes
+    assert [one.state for one in lane.intervals] == [first.after, second.after]
+    assert lane.intervals[-1].end == moved.time + SECOND
 
 
 def test_order_and_depth() -> None:

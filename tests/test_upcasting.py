@@ -20,7 +20,7 @@ from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, forms
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
-from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, NewerRecord
+from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, NewerRecord, upcast
 
 GOLDEN = {int(path.stem[5:]): json.loads(path.read_text()) for path in Path(__file__).parent.glob("golden/wire-*.json")}
 KINDS = Kinds()
@@ -56,6 +56,12 @@ def test_every_version_is_read_to_the_same_records(version: int) -> None:
     found = [forms.from_wire(body) for body in bodies]
     assert found == folded(held)[1]
     assert {type(record) for record in found} == {Transition, Rejection, Mark}
+
+
+def test_what_a_version_did_not_say_is_empty() -> None:
+    body = codec.decode(messages(GOLDEN[1])[0].body)
+    found = upcast(body)
+    assert (found["tableversion"], found["schemaversion"], "tableversion" in body) == ("", RECORD_VERSION, False)
 
 
 def test_todays_bytes() -> None:
