@@ -151,12 +151,20 @@ class KindUnsaid(PhaselineError):
     """{id!r} names a {kinds}: say which is meant, as with --kind {kind}"""
 
 
+class EntityNotYet(EntityUnknown):
+    """there was no {kind} {id!r} yet at place {place} of the log: `phaseline history {kind} {id}` has its beginning, if any"""
+
+
 class IdUnfit(PhaselineError):
     """{problem}"""
 
 
 class TreeUnknown(PhaselineError):
     """nothing is known of the tree {root!r}"""
+
+
+class TreeNotYet(TreeUnknown):
+    """nothing was known of the tree {root!r} yet at place {place} of the log"""
 
 
 class WordUnknown(PhaselineError):

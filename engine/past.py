@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 
 from phaseline.engine import frames, queries
-from phaseline.engine.errors import ApiFailed, EntityUnknown, TreeUnknown
+from phaseline.engine.errors import ApiFailed, EntityNotYet, TreeNotYet
 from phaseline.engine.fold import BATCH, partition_of_id
 from phaseline.engine.gathering import gather
 from phaseline.engine.queries import Logged
@@ -72,12 +72,12 @@ async def time_of(wire: Wire, layout: Layout, place: int) -> int:
 
 
 async def last(wire: Wire, layout: Layout, kind: str, entity_id: str, place: int) -> Transition:
-    """The last transition of one entity at `place`, which holds its whole state; raises `EntityUnknown`."""
+    """The last transition of one entity at `place`, which holds its whole state; raises `EntityNotYet`."""
     subjects = Subjects(layout.prefix)
     wanted = subjects.transition(partition_of_id(entity_id, layout.partitions), kind, "*", "*", entity_id)
     found = await _last_of(wire, layout, [wanted], place)
     if not found:
-        raise EntityUnknown(kind=kind, id=entity_id)
+        raise EntityNotYet(kind=kind, id=entity_id, place=place)
     return found[0]
 
 
@@ -92,10 +92,10 @@ async def states(
 
 
 async def tree(wire: Wire, layout: Layout, kinds: Kinds, root: str, *, deleted: bool, place: int) -> list[Transition]:
-    """The last transition at `place` of `root` and of each entity under it; raises `TreeUnknown`."""
+    """The last transition at `place` of `root` and of each entity under it; raises `TreeNotYet`."""
     found = await states(wire, layout, kinds, None, root, None, deleted=True, place=place)
     if not found:
-        raise TreeUnknown(root=root)
+        raise TreeNotYet(root=root, place=place)
     return [record for record in found if queries.fits(record.entity, None, deleted=deleted)]
 
 

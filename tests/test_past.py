@@ -69,8 +69,10 @@ async def test_a_tree_then(wire: Wire, layout: Layout) -> None:
     place = log[len(log) // 2].sequence
     found = await past.tree(wire, layout, KINDS, "c1", deleted=True, place=place)
     assert {r.entity.id for r in found} == {name for _, name in folded(log, place) if name.split("/")[0] == "c1"}
-    with pytest.raises(TreeUnknown):
+    with pytest.raises(TreeUnknown, match="nothing was known of the tree 'c1' yet at place 0"):
         await past.tree(wire, layout, KINDS, "c1", deleted=True, place=0)
+    with pytest.raises(EntityUnknown, match="there was no cluster 'c1' yet at place 0 of the log"):
+        await past.last(wire, layout, "cluster", "c1", 0)
 
 
 async def test_times_are_places(wire: Wire, layout: Layout) -> None:

@@ -78,7 +78,8 @@ def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part
             return
         if undecided:
             talk.say(f"{counted(undecided, 'event')} not decided yet: left out")
-        words = ", ".join(f"{count:,} {name}" for name, count in told.items() if count) or "no events"
+        named = {"expected": "states that are expected"}
+        words = ", ".join(f"{count:,} {named.get(name, name)}" for name, count in told.items() if count) or "no events"
         size = "" if str(file) == "-" else f" in {file}, {file.stat().st_size:,} bytes"  # noqa: ASYNC240  # it is done
         talk.say(f"{words}{size}")
 
