@@ -20,7 +20,7 @@ from phaseline.engine.outgoing import Outgoing
 from phaseline.engine.pipeline import Pipeline
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.table import DELETED
+from phaseline.machines.table import DELETED, NAMED
 from phaseline.schemas import codec, envelope, forms
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, Rejection, timestamp
@@ -39,13 +39,15 @@ def ignore(_: int) -> None:
 class Imported:
     """How many messages are stored, by us and before; how many of them were states, as `adopt` events.
 
-    left_out: states that cannot be adopted, by kind. damage: what ended the reading early.
+    left_out: states that cannot be adopted, by kind. partly: those of which only one facet can be. damage: what ended the
+    reading early.
     """
 
     stored: int = 0
     duplicates: int = 0
     states: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    partly: Counter[str] = field(default_factory=Counter)
     damage: str | None = None
 
 
@@ -157,12 +159,21 @@ class Player:
             try:
                 found.append(self._adopt(entity))
                 self.done.states += 1
+                self.done.partly[entity.kind] += len(entity.facets) > 1
             except EventRefused:
                 self.done.left_out[entity.kind] += 1
         return found
 
+    def _named(self, kind: str) -> int:
+        """Which facet an `adopt` of that kind names."""
+        facets = self.kinds[kind].table.facets if kind in self.kinds else ()
+        named = (
+            i for i, facet in enumerate(facets) if any(row.trigger == "adopt" and row.to == NAMED for row in facet.rows)
+        )
+        return next(named, 0)
+
     def _adopt(self, entity: Entity) -> Outgoing:
-        base = entity.facets[0].base
+        base = entity.facets[self._named(entity.kind)].base
         data: dict[str, Any] = {"phase": base.phase, "conditions": list(base.conditions), **entity.attributes}
         details = outgoing.Details(
             source=SOURCE, event_id=f"{self._file}-{entity.kind}-{entity.id}", time=timestamp(entity.facets[0].since)

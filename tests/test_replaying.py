@@ -14,7 +14,7 @@ from phaseline.engine.changed import kinds_at
 from phaseline.engine.errors import LogFileCut, NoRecords, NoTables, StateUnknown
 from phaseline.engine.exporting import export
 from phaseline.engine.filelog import FileLog
-from phaseline.engine.importing import Clock, import_log
+from phaseline.engine.importing import Clock, Imported, Player, import_log
 from phaseline.engine.logfile import LogFile
 from phaseline.engine.logformat import EventItem, Header, RecordItem
 from phaseline.engine.logwriter import LogWriter
@@ -22,12 +22,15 @@ from phaseline.engine.recorded import Folders, Recorded, Span, rebuild
 from phaseline.engine.serverlog import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, inspect
+from phaseline.engine.testing.histories import event, play
 from phaseline.engine.whatif import Difference, WhatIf
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity
+from phaseline.schemas.subjects import Subjects
 from phaseline.testing import replay
+from tests import orchard
 from tests.fleet import Fleet, publish
 from tests.installation import lived, until_decided, working
 from tests.replay import expected, stored
@@ -240,6 +243,24 @@ def test_times_are_shifted_and_scaled() -> None:
     assert at_once.after(start + 60 * second) == 0.0
     assert at_once.moved("2026-03-01T09:00:00Z") == now.isoformat()
     assert Clock(header, 1.0, shift=False, now=now).moved("2026-03-01T09:00:00Z") == "2026-03-01T09:00:00Z"
+
+
+def test_what_cannot_be_adopted_whole_is_counted() -> None:
+    history = play(
+        orchard.KINDS, [event("orchard", "plant", "o"), event("orchard", "winter", "o"), event("row", "plant", "o/r")]
+    )
+    states = [entity for found in history.tree.entities.values() for entity in found.values()]
+    header = Header(prefix="pl", partitions=1)
+    done = Imported()
+    player = Player(
+        Subjects("to"), orchard.KINDS, header, Clock(header, None, shift=False, now=datetime.now(UTC)), done
+    )
+    sent = {message.subject: codec.decode(message.body)["data"] for message in player.adopted(states)}
+    assert sent["to.events.o.orchard.adopt"]["phase"] == "Resting"
+    assert (done.states, +done.partly, done.left_out) == (len(states), {"orchard": 1}, {})
+    without = Player(Subjects("to"), KINDS, header, player.clock, Imported())
+    assert without.adopted(states) == []
+    assert without.done.left_out.total() == len(states)
 
 
 # ---- what if

@@ -133,11 +133,14 @@ def show_import(done: Imported, *, as_json: bool) -> None:
     if as_json:
         looks.show_json({
             "stored": done.stored, "duplicates": done.duplicates, "states": done.states, "left_out": dict(done.left_out),
+            "partly": dict(+done.partly),
             "damage": done.damage,
         })  # fmt: skip
         return
     for kind, count in done.left_out.items():
         talk.say(f"{counted(count, 'state')} of {kind} cannot be adopted: left out")
+    for kind, count in (+done.partly).items():
+        talk.say(f"{counted(count, 'state')} of {kind} adopted in one facet only: an `adopt` names no more")
     if done.damage:
         talk.say(f"as far as it goes: {done.damage}")
     already = f", {done.duplicates:,} were there already" if done.duplicates else ""
