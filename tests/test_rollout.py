@@ -27,7 +27,7 @@ from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.fleet import Fleet, Sent, publish
-from tests.installation import until_decided
+from tests.installation import LIMIT, until_decided
 from tests.replay import stored
 from tests.test_replaying import DEGRADED
 from tests.test_running import call
@@ -75,7 +75,8 @@ def story(fleet: Fleet) -> tuple[list[Sent], list[Sent]]:
 
 async def refused(wire: Wire, settings: Settings, kinds: Kinds) -> str:
     with pytest.raises(TablesDiffer) as told:
-        await Worker(wire, settings, kinds).run(asyncio.Event())
+        async with asyncio.timeout(LIMIT):
+            await Worker(wire, settings, kinds).run(asyncio.Event())
     return str(told.value)
 
 
