@@ -210,18 +210,13 @@ def legal(tree: Tree, kind: Kind, entity_id: str) -> list[str]:
     """The triggers that somebody outside could send now: their rows start here and their guards hold."""
     entity = tree.get(kind.name, entity_id)
     facets = kind.unborn if entity is None else entity.facets
-    return [trigger for trigger in kind.roles if _is_legal(tree, kind, entity_id, facets, trigger)]
-
-
-def _is_legal(tree: Tree, kind: Kind, entity_id: str, facets: tuple[Facet, ...], trigger: str) -> bool:
-    role = kind.roles[trigger]
-    for index, by_phase in () if role == "derived" else kind.steps[trigger]:
-        facet = facets[index]
-        judged = facet.state if role == "intent" else facet.base
-        for step in by_phase.get(judged.phase, ()):
-            # A map to fit is made only where the row asks for one: this is half of what a rejection costs.
-            if not (step.plain or step.fits(judged, facet.base, {**step.row.given, "phase": step.dest})):
-                continue
-            if all(guard.holds(tree, entity_id) for guard in step.row.when):
-                return True
-    return False
+    found = []
+    for trigger, role in kind.roles.items():
+        for index, by_phase in () if role == "derived" else kind.steps[trigger]:
+            judged = facets[index].state if role == "intent" else facets[index].base
+            for step in by_phase.get(judged.phase, ()):
+                data = {**step.row.given, "phase": step.dest}
+                guarded = all(guard.holds(tree, entity_id) for guard in step.row.when)
+                if guarded and trigger not in found and step.fits(judged, facets[index].base, data):
+                    found.append(trigger)
+    return found
