@@ -1,23 +1,29 @@
 """One event against a tree: the records it makes. Pure: no clock, no randomness, no I/O (design: Three rings).
 
 Belongs here: is it a repeat, is it legal, what does it answer. Does not: what a legal event sets off (`draft`),
-whether its bytes are an event at all (`intake`).
+what an illegal one is answered (`verdict`), whether its bytes are an event at all (`intake`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
+from phaseline.engine import parents
+from phaseline.engine.assigning import assigned
 from phaseline.engine.draft import Draft, Why
 from phaseline.engine.intake import Arrival
 from phaseline.engine.quiet import quiet, remembered
-from phaseline.engine.tree import Tree, ancestor_id
+from phaseline.engine.recording import transitions
+from phaseline.engine.tree import Tree
+from phaseline.engine.verdict import mark, reject, unpicked
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import Step
-from phaseline.machines.table import ABSENT, DELETED, NAMED
-from phaseline.schemas.records import Entity, Facet, Mark, Reason, Record, Rejection, State
+from phaseline.machines.table import ABSENT, DELETED, NAMED, Fired, Happened, Refused
+from phaseline.schemas.records import Entity, Facet, Reason, Record, Rejection, State
 
 Picked = list[tuple[int, Step]]
-PARENT_WORD = {ABSENT: "unknown", DELETED: "deleted"}
+Refusal = tuple[Reason, str]
 
 
 def decide(tree: Tree, arrival: Arrival) -> list[Record]:
@@ -28,39 +34,44 @@ def decide(tree: Tree, arrival: Arrival) -> list[Record]:
         return []
     if arrival.timer is not None and (entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]):
         return []  # it has left the phase, or been there anew since
-    orphan = _missing_parent(tree, kind, arrival)
-    if orphan is not None and (kind.roles[arrival.trigger] == "intent" or orphan[1] == DELETED):
-        return [
-            reject(
-                tree, arrival, "unknown_parent", f"{orphan[0]} is {PARENT_WORD[orphan[1]]}: create or adopt it first"
-            )
-        ]
+    orphan = parents.missing(tree, kind, arrival)
+    if orphan is not None and not orphan.adoptable:
+        return [reject(tree, arrival, "unknown_parent", str(orphan))]
     facets = kind.unborn if entity is None else entity.facets
     picked, refused = pick(kind, tree, facets, arrival)
-    if not picked and arrival.timer is not None:
-        return []
     if not picked:
-        return _answer_to_unpicked(tree, kind, facets, arrival, refused)
-    if (
-        entity is not None
-        and orphan is None
-        and kind.simple
-        and (record := quiet(tree, kind, entity, arrival, picked[0][1]))
-    ):
-        return [record]
-    draft = Draft(tree, arrival.trigger)
-    if orphan is not None:
-        _adopt_parents(draft, kind, arrival)
-    _assign(draft, kind, picked, arrival)
+        return [] if arrival.timer is not None else unpicked(tree, kind, facets, arrival, refused)
+    if entity is not None and orphan is None and kind.simple and len(picked) == 1:
+        record = quiet(tree, kind, entity, arrival, *picked[0])
+        if record is not None:
+            return [record]
+    attributes = _begun(kind, entity)
+    refused = _unfit(tree, kind, picked, attributes, arrival)
+    if refused is not None:
+        return [reject(tree, arrival, *refused)]
+    return _taken(tree, kind, picked, attributes, arrival, adopts=orphan is not None)
+
+
+def _taken(
+    tree: Tree, kind: Kind, picked: Picked, attributes: Mapping[str, Any], arrival: Arrival, *, adopts: bool
+) -> list[Record]:
+    """The records of an event that nothing stands against."""
+    draft = Draft(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
+    if adopts:
+        parents.adopt(draft, kind, arrival)
+    touched = draft.touch(kind.name, arrival.id)
+    touched.attributes = attributes
+    if arrival.sequence is not None:
+        touched.sequences = remembered(touched.sequences, arrival.cause.source, arrival.sequence)
     if arrival.timer is not None:
-        draft.touch(kind.name, arrival.id).fired = arrival.timer[0]
-    draft.take(
-        kind.name, arrival.id, picked, arrival.data, Why(arrival.trigger, arrival.cause.by, arrival.cause.origin)
-    )
+        touched.fired = arrival.timer[0]
+    why = Why(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
+    draft.take(kind.name, arrival.id, picked, why)
     draft.settle()
-    records: list[Record] = list(draft.records(arrival.cause, arrival.time, *_words(arrival)))
+    reason, message = arrival.data.get("reason"), arrival.data.get("message")
+    records: list[Record] = list(transitions(draft, arrival.cause, reason, message))
     if arrival.sequence is not None and not any(_is_own(record, arrival) for record in records):
-        records.append(_mark(arrival, entity))
+        records.append(mark(arrival, touched.before))
     return records
 
 
@@ -72,18 +83,41 @@ def _is_own(record: Record, arrival: Arrival) -> bool:
     return not isinstance(record, Rejection) and (record.entity.kind, record.entity.id) == (arrival.kind, arrival.id)
 
 
-def _missing_parent(tree: Tree, kind: Kind, arrival: Arrival) -> tuple[str, str] | None:
-    """The nearest parent that is unknown, or the one above it that is gone: nothing lives below that."""
-    missing = None
-    while kind.parent is not None:
-        parent_id = ancestor_id(arrival.id, kind.parent_arity)
-        parent = tree.entities[kind.parent].get(parent_id)
-        if parent is not None:
-            gone = parent.facets[0].base.phase == DELETED
-            return (f"{kind.parent}/{parent_id}", DELETED) if gone else missing
-        missing = missing or (f"{kind.parent}/{parent_id}", ABSENT)
-        kind = tree.kinds[kind.parent]
-    return missing
+def _begun(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
+    """The attributes that the event finds: `create` and `adopt` begin anew."""
+    if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets):
+        return kind.attributes
+    return entity.attributes
+
+
+def _unfit(
+    tree: Tree, kind: Kind, picked: Picked, attributes: Mapping[str, Any], arrival: Arrival
+) -> Refusal | None:
+    """Why attributes, or the one below that must take what this fires, stand against an event whose rows fit."""
+    happened = Happened(arrival.data, arrival.cause.sequence, arrival.time)
+    found = assigned(kind, picked, attributes, happened)
+    if isinstance(found, Refused):
+        return ("invalid" if found.invalid else "guard"), found.message
+    for fired in kind.table.fired:
+        if fired.must and arrival.trigger in fired.on:
+            refusal = _cannot(tree, fired, found, arrival)
+            if refusal is not None:
+                return refusal
+    return None
+
+
+def _cannot(tree: Tree, fired: Fired, attributes: Mapping[str, Any], arrival: Arrival) -> Refusal | None:
+    """Why what must be fired at one child cannot be taken there."""
+    kind, child_id = tree.kinds[fired.at[0]], f"{arrival.id}/{attributes.get(str(fired.one))}"
+    child = tree.get(kind.name, child_id)
+    needs = f"{arrival.trigger} needs that {kind.name} {child_id} takes {fired.trigger}"
+    if child is None:
+        return "guard", f"{needs}, but that is unknown: create it first"
+    given = {name: attributes.get(of) for name, of in fired.gives.items()}
+    asked = replace(arrival, kind=kind.name, id=child_id, trigger=fired.trigger, data=given)
+    if pick(kind, tree, child.facets, asked)[0]:
+        return None
+    return "guard", f"{needs}, but that is {', '.join(str(facet.state) for facet in child.facets)}"
 
 
 def pick(
@@ -116,107 +150,3 @@ def _wrong_name(kind: Kind, picked: Picked, arrival: Arrival) -> tuple[Reason, s
         if State(base.phase, tuple(sorted(base.conditions))) not in kind.bases[index]:
             return "invalid", f"data: no row of {kind.name} leads to {base}: name a base that can arise"
     return None
-
-
-def _answer_to_unpicked(
-    tree: Tree, kind: Kind, facets: tuple[Facet, ...], arrival: Arrival, refused: tuple[Reason, str] | None
-) -> list[Record]:
-    if refused is not None:
-        return [reject(tree, arrival, *refused)]
-    if kind.roles[arrival.trigger] == "observation" and already_so(kind, facets, arrival):
-        entity = tree.get(kind.name, arrival.id)
-        return [] if arrival.sequence is None else [_mark(arrival, entity)]
-    found = ", ".join(str(facet.state) for facet in facets)
-    return [
-        reject(tree, arrival, "illegal", f"{kind.name} {arrival.id} is {found}: {arrival.trigger} is not legal there")
-    ]
-
-
-def already_so(kind: Kind, facets: tuple[Facet, ...], arrival: Arrival) -> bool:
-    """Whether an observation reports what its base is already: the target of one of its rows, or nothing left to clear."""
-    for index, by_phase in kind.steps[arrival.trigger]:
-        base = facets[index].base
-        for steps in by_phase.values():
-            meant = [step for step in steps if step.row.given and step.means(arrival.data)]
-            if any(_is_so(step, base, arrival.data) for step in meant or steps):
-                return True
-    return False
-
-
-def _is_so(step: Step, base: State, data: Mapping[str, Any]) -> bool:
-    row = step.row
-    if not step.means(data):
-        return False
-    if row.clears:
-        return base.phase in (step.source, step.dest) and not any(c in base.conditions for c in row.clears)
-    if row.to == NAMED:
-        return data.get("phase") == base.phase and sorted(data.get("conditions") or base.conditions) == sorted(
-            base.conditions
-        )
-    return step.dest == base.phase and (row.because is None or row.because in base.conditions)
-
-
-def _adopt_parents(draft: Draft, kind: Kind, arrival: Arrival) -> None:
-    chain: list[Kind] = []
-    while kind.parent is not None and draft.above(arrival.id, kind.parent) is None:
-        kind = draft.kinds[kind.parent]
-        chain.append(kind)
-    for parent in reversed(chain):
-        parent_id = ancestor_id(arrival.id, parent.arity)
-        draft.touch(parent.name, parent_id).attributes = parent.attributes
-        for facet, base in enumerate(parent.adopted):
-            draft.move(parent.name, parent_id, facet, base, Why("adopt", "cascade", f"{arrival.kind}/{arrival.id}"))
-
-
-def _assign(draft: Draft, kind: Kind, picked: Picked, arrival: Arrival) -> None:
-    """Bring the entity's attributes and sequences up to the event; `create` and `adopt` begin anew."""
-    touched = draft.touch(kind.name, arrival.id)
-    if all(facet.base.phase in (ABSENT, DELETED) for facet in touched.facets):
-        touched.attributes = kind.attributes
-    if any(step.row.assigns for _, step in picked):
-        given = {a.name: arrival.data[a.name] for a in kind.table.attributes if arrival.data.get(a.name) is not None}
-        touched.attributes = {**touched.attributes, **given}
-    if arrival.sequence is not None:
-        touched.sequences = remembered(touched.sequences, arrival.cause.source, arrival.sequence)
-
-
-def _words(arrival: Arrival) -> tuple[str | None, str | None]:
-    return arrival.data.get("reason"), arrival.data.get("message")
-
-
-def _mark(arrival: Arrival, entity: Entity | None) -> Mark:
-    if entity is None:
-        raise AssertionError(f"{arrival.kind}/{arrival.id} took an event without a record of its own")
-    source, sequence = arrival.cause.source, arrival.sequence or 0
-    marked = Entity(
-        entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
-        remembered(entity.sequences, source, sequence), entity.timers,
-    )  # fmt: skip
-    return Mark(marked, arrival.cause, arrival.time)
-
-
-def reject(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Rejection:
-    """The answer to an event that is not taken: why, what the entity is in, what would have been legal."""
-    kind = tree.kinds[arrival.kind]
-    entity = tree.get(kind.name, arrival.id)
-    states = None if entity is None else {n: f.state for n, f in zip(entity.names, entity.facets, strict=True)}
-    return Rejection(
-        kind.name, arrival.id, arrival.trigger, reason, message, states,
-        tuple(legal(tree, kind, arrival.id)), arrival.cause, arrival.time,
-    )  # fmt: skip
-
-
-def legal(tree: Tree, kind: Kind, entity_id: str) -> list[str]:
-    """The triggers that somebody outside could send now: their rows start here and their guards hold."""
-    entity = tree.get(kind.name, entity_id)
-    facets = kind.unborn if entity is None else entity.facets
-    found = []
-    for trigger, role in kind.roles.items():
-        for index, by_phase in () if role == "derived" else kind.steps[trigger]:
-            judged = facets[index].state if role == "intent" else facets[index].base
-            for step in by_phase.get(judged.phase, ()):
-                data = {**step.row.given, "phase": step.dest}
-                guarded = all(guard.holds(tree, entity_id) for guard in step.row.when)
-                if guarded and trigger not in found and step.fits(judged, facets[index].base, data):
-                    found.append(trigger)
-    return found

@@ -1,27 +1,28 @@
 """What one event makes of a tree, before it is committed: an overlay that predicates see through.
 
-Belongs here: moving bases, cascades, views to their fixed point, and the records that follow.
-Does not: whether an event is legal (`decide`), changing the tree (`tree.evolve`).
+Belongs here: moving bases, cascades, views to their fixed point. Does not: whether an event is legal (`decide`), the
+records that follow (`recording`), changing the tree (`tree.evolve`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.timers import running
+from phaseline.engine.assigning import assigned
 from phaseline.engine.tree import Tree, ancestor_id, recount
-from phaseline.machines.arithmetic import shown
+from phaseline.machines.arithmetic import lapsed, shown
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import FacetMachine, Step
-from phaseline.machines.table import Fired
-from phaseline.schemas.records import NONE, By, Cause, Entity, Facet, State, Transition
+from phaseline.machines.table import Fired, Happened, Refused, Told
+from phaseline.schemas.records import NONE, By, Entity, Facet, State
 
 
 class Why(NamedTuple):
-    """What moved a facet: the trigger, and how it came to it."""
+    """What moved a facet: the trigger, and how it came to it. data: what the trigger brought."""
 
     trigger: str
     by: By
     origin: str | None = None
+    data: Mapping[str, Any] = NONE
 
 
 class Touched:
@@ -43,18 +44,21 @@ class Touched:
 class Draft:
     """One event under way. Its order of doing things depends on the tree's content only, so replay repeats it."""
 
-    __slots__ = ("born", "cascades", "crossed", "dirty", "fired", "kinds", "tallies", "touched", "tree", "trigger")
+    __slots__ = (
+        "born", "cascades", "crossed", "dirty", "fired", "kinds", "sequence", "tallies", "time", "touched", "tree", "trigger",
+    )  # fmt: skip
 
-    def __init__(self, tree: Tree, trigger: str) -> None:
-        """`trigger` is the outside event's."""
+    def __init__(self, tree: Tree, trigger: str, sequence: int, time: int) -> None:
+        """`trigger` is the outside event's; `sequence` and `time` (ns) are the stream's."""
         self.tree, self.kinds, self.trigger = tree, tree.kinds, trigger
+        self.sequence, self.time = sequence, time
         self.touched: dict[tuple[str, str], Touched] = {}
-        self.tallies: dict[tuple[str, str, str, int], dict[str, int]] = {}
+        self.tallies: dict[tuple[str, str, str, int, str | None], dict[str, int]] = {}
         self.dirty: dict[tuple[str, str], Why] = {}
         self.cascades: list[tuple[str, str, Why]] = []
         self.born: list[tuple[str, str]] = []
         """Entities that the tree does not know yet."""
-        self.crossed: dict[tuple[str, str, str, int], str] = {}
+        self.crossed: dict[tuple[str, str, str, int, str | None], str] = {}
         """By which descendant a tally last changed."""
         self.fired: set[tuple[str, str, str]] = set()
         """What tallies fired: each trigger at each entity once an event, so that it ends."""
@@ -64,10 +68,12 @@ class Draft:
         found = ancestor_id(entity_id, self.kinds[kind].arity)
         return self.touched.get((kind, found)) or self.tree.entities[kind].get(found)
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
+    ) -> Mapping[str, int]:
         """How many descendants are in which phase, as this event leaves them."""
-        found = self.tallies.get((entity_id, kind, below, facet))
-        return self.tree.tally(entity_id, kind, below, facet) if found is None else found
+        found = self.tallies.get((entity_id, kind, below, facet, has))
+        return self.tree.tally(entity_id, kind, below, facet, has) if found is None else found
 
     def touch(self, kind: str, entity_id: str) -> Touched:
         """The entity, to be changed."""
@@ -94,22 +100,44 @@ class Draft:
         self.dirty[kind, entity_id] = why
         self._look_down(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
 
-    def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any], why: Why) -> None:
-        """Take these steps, one a facet, and queue what they fire downward."""
+    def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], why: Why) -> None:
+        """Take these steps, one a facet, bring attributes up to date, and queue what is fired downward."""
         moves = []
         for facet, step in steps:
             base = self.touch(kind, entity_id).facets[facet].base
-            result = step.result(base, data)
+            result = step.result(base, why.data)
             self.move(kind, entity_id, facet, result, why)
             moves.append((base, result))
+        if any(step.row.assigns or step.row.computes for _, step in steps):
+            self._assign(kind, entity_id, steps, why.data)
         for fired in self.kinds[kind].table.fired:
-            if fires(fired, why.trigger, moves, data):
+            if fires(fired, why.trigger, moves, why.data):
                 self._fire(fired, kind, entity_id)
+        for told in self.kinds[kind].table.told if moves else ():
+            if why.trigger in told.on:
+                self._tell(told, kind, entity_id, why.data)
+
+    def _assign(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any]) -> None:
+        touched = self.touch(kind, entity_id)
+        found = assigned(self.kinds[kind], steps, touched.attributes, Happened(data, self.sequence, self.time))
+        if not isinstance(found, Refused):
+            touched.attributes = found
 
     def _fire(self, fired: Fired, kind: str, entity_id: str) -> None:
-        why = Why(fired.trigger, "cascade", f"{kind}/{entity_id}")
+        attributes = self.touch(kind, entity_id).attributes
+        given = {name: attributes.get(of) for name, of in fired.gives.items()} if fired.gives else NONE
+        why = Why(fired.trigger, "cascade", f"{kind}/{entity_id}", given)
         for below in fired.at:
-            self.cascades.extend((below, found, why) for found in self.descendants(kind, entity_id, below))
+            found = self.descendants(kind, entity_id, below)
+            if fired.one is not None:
+                found = [f"{entity_id}/{attributes[fired.one]}"] if f"{entity_id}/{attributes.get(fired.one)}" in found else []
+            self.cascades.extend((below, one, why) for one in found)
+
+    def _tell(self, told: Told, kind: str, entity_id: str, data: Mapping[str, Any]) -> None:
+        for found in self.descendants(kind, entity_id, told.at):
+            trigger = told.says(self, entity_id, data, found)
+            if trigger is not None:
+                self.cascades.append((told.at, found, Why(trigger, "cascade", f"{kind}/{entity_id}")))
 
     def settle(self) -> None:
         """Run cascades, views and what tallies fire, to the fixed point (the tables' checks say that there is one)."""
@@ -124,30 +152,38 @@ class Draft:
                 self._restate(kind, entity_id, why)
 
     def _derived(self, kind: str, entity_id: str, why: Why) -> None:
+        asked = self.kinds[kind].roles[why.trigger] == "intent"
+        if asked and (kind, entity_id) in self.dirty:
+            self._restate(kind, entity_id, self.dirty.pop((kind, entity_id)))
         entity = self.touched.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
         steps = []
         for facet, by_phase in self.kinds[kind].steps[why.trigger]:
             base = entity.facets[facet].base
-            for step in by_phase.get(base.phase, ()):
-                if step.fits(base, base, NONE) and all(p.holds(self, entity_id) for p in step.row.when):
+            judged = entity.facets[facet].state if asked else base
+            for step in by_phase.get(judged.phase, ()):
+                if step.fits(judged, base, why.data) and all(p.holds(self, entity_id) for p in step.row.when):
                     steps.append((facet, step))
                     break
         if steps and why.by == "tally":
             self.fired.add((kind, entity_id, why.trigger))
-        self.take(kind, entity_id, steps, NONE, why)
+        self.take(kind, entity_id, steps, why)
 
     def _restate(self, kind: str, entity_id: str, why: Why) -> None:
         machines = self.kinds[kind].machines
         entity: Touched | Entity = self.touched.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
         for index, machine in enumerate(machines):
             old = entity.facets[index]
-            state = self._state(machine, entity_id, old.base)
+            base, state = old.base, self._state(machine, entity_id, old.base)
             if state == old.state:
                 continue
+            over = self.kinds[kind].lapsing[index].get(old.state.phase)
+            if over and state.phase != old.state.phase and not over.isdisjoint(base.conditions):
+                base = lapsed(machine.facet, base, over)
+                state = self._state(machine, entity_id, base)
             touched = self.touch(kind, entity_id)
-            touched.facets[index] = Facet(old.base, state, old.since)
+            touched.facets[index] = Facet(base, state, old.since)
             touched.why.setdefault(index, why)
-            self._count(kind, entity_id, index, old.state.phase, state.phase)
+            self._count(kind, entity_id, index, old.state, state)
             self._look_down(kind, entity_id, index, old.state.phase, state.phase, of_base=False)
 
     def _state(self, machine: FacetMachine, entity_id: str, base: State) -> State:
@@ -156,12 +192,13 @@ class Draft:
                 return shown(machine.facet, view, base)
         return base
 
-    def _count(self, kind: str, entity_id: str, facet: int, was: str, now: str) -> None:
+    def _count(self, kind: str, entity_id: str, facet: int, before: State, after: State) -> None:
         for counted in self.kinds[kind].counted:
+            was, now = counted.phase(before), counted.phase(after)
             if counted.facet != facet or was == now:
                 continue
             above = ancestor_id(entity_id, counted.arity)
-            key = (above, counted.kind, kind, facet)
+            key = (above, counted.kind, kind, facet, counted.has)
             if key not in self.tallies:
                 self.tallies[key] = dict(self.tree.tally(*key))
             crossed = recount(self.tallies[key], was, now)
@@ -179,36 +216,14 @@ class Draft:
     def _reached(self) -> bool:
         """Fire the triggers of tallies that this event brought to their condition."""
         for key in list(self.tallies):
-            entity_id, of, below, facet = key
+            entity_id, of, below, facet, has = key
             for reached in self.kinds[of].table.reached:
                 when = reached.when
-                if (when.kind, when.facet) != (below, facet) or (of, entity_id, reached.trigger) in self.fired:
+                if (when.kind, when.facet, when.has) != (below, facet, has) or (of, entity_id, reached.trigger) in self.fired:
                     continue
                 if when.holds(self, entity_id) and not when.holds(self.tree, entity_id):
                     self._derived(of, entity_id, Why(reached.trigger, "tally", f"{below}/{self.crossed[key]}"))
         return bool(self.cascades or self.dirty)
-
-    def records(self, cause: Cause, time: int, reason: str | None, message: str | None) -> Iterator[Transition]:
-        """The transitions this event makes, in the order in which entities were touched."""
-        for (kind, entity_id), touched in self.touched.items():
-            entity = touched.before
-            for index, name in enumerate(self.kinds[kind].names):
-                made = _entity_after(self.kinds[kind], entity_id, entity, touched, index, time)
-                if made is None:
-                    continue
-                why = touched.why[index]
-                by = (
-                    cause
-                    if why.by in ("event", "timer")
-                    else Cause(cause.sequence, cause.event, cause.source, why.by, why.origin, cause.time)
-                )
-                before = None if entity is None else entity.facets[index].state
-                own = why.by == "event"
-                yield Transition(
-                    name, before, made.facets[index].state, why.trigger,
-                    reason if own else None, message if own else None, by, made, time,
-                )  # fmt: skip
-                entity = made
 
 
 def fires(fired: Fired, trigger: str, moves: list[tuple[State, State]], data: Mapping[str, Any]) -> bool:
@@ -216,28 +231,3 @@ def fires(fired: Fired, trigger: str, moves: list[tuple[State, State]], data: Ma
     if not moves or (fired.unless is not None and data.get(fired.unless[0]) == fired.unless[1]):
         return False
     return trigger in fired.on or any(result.phase == fired.into != base.phase for base, result in moves)
-
-
-def _entity_after(
-    kind: Kind, entity_id: str, entity: Entity | None, touched: Touched, index: int, time: int
-) -> Entity | None:
-    """The whole entity after this facet's change; None where the facet did not change."""
-    before = kind.unborn if entity is None else entity.facets
-    old, new = before[index], touched.facets[index]
-    assigned = index in touched.why and touched.attributes != (NONE if entity is None else entity.attributes)
-    if new.base == old.base and new.state == old.state and not assigned:
-        return None
-    facet = Facet(new.base, new.state, old.since if new.state == old.state else time)
-    timers = NONE if entity is None else entity.timers
-    if kind.timed and (new.state.phase != old.state.phase or touched.fired == kind.names[index]):
-        timers = running(kind, index, timers, facet, touched.attributes, time, fired=touched.fired == kind.names[index])
-    return Entity(
-        kind.name,
-        entity_id,
-        1 if entity is None else entity.version + 1,
-        kind.names,
-        (*before[:index], facet, *before[index + 1 :]),
-        touched.attributes,
-        touched.sequences,
-        timers,
-    )

@@ -44,10 +44,12 @@ class Scene(Tree):
         self._want(Wanted(kind, ancestor_id(entity_id, self.kinds[kind].arity)))
         return super().above(entity_id, kind)
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
+    ) -> Mapping[str, int]:
         """How many descendants are in which phase."""
         self._want(Wanted(kind, entity_id, below))
-        return super().tally(entity_id, kind, below, facet)
+        return super().tally(entity_id, kind, below, facet, has)
 
     def descendants(self, kind: str, entity_id: str, below: str) -> Iterator[str]:
         """The ids of kind `below` under `kind/entity_id`; what is between them need not have been read."""

@@ -11,7 +11,7 @@ from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree, ancestor_id
 from phaseline.machines.arithmetic import shown
 from phaseline.machines.kinds import Kind
-from phaseline.machines.machine import Step
+from phaseline.machines.machine import FacetMachine, Step
 from phaseline.machines.table import ABSENT, DELETED
 from phaseline.schemas.records import NONE, Entity, Facet, State, Transition
 
@@ -19,27 +19,28 @@ MAX_SOURCES = 64
 """Sources whose `sequence` an entity remembers: one that has been silent longest is forgotten, so that records stay small."""
 
 
-def quiet(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, step: Step) -> Transition | None:
-    """The only transition of `arrival`, which takes `step`; None where anything more may come of it."""
-    old = entity.facets[0]
+def quiet(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int, step: Step) -> Transition | None:
+    """The only transition of `arrival`, which takes `step` in one facet; None where anything more may come of it."""
+    old = entity.facets[index]
     was = old.base.phase
-    if step.row.assigns or was in (ABSENT, DELETED):
-        return None
     data, trigger = arrival.data, arrival.trigger
+    if step.row.assigns or step.row.computes or was in (ABSENT, DELETED) or trigger in kind.telling:
+        return None
     base = step.result(old.base, data)
     for fired in kind.table.fired:
         if fires(fired, trigger, [(old.base, base)], data):
             return None
-    state = _state(tree, kind, arrival.id, base)
-    if (base == old.base and state == old.state) or _is_seen(tree, kind, arrival.id, old, base, state):
+    state = _state(tree, kind.machines[index], arrival.id, base)
+    if (base == old.base and state == old.state) or _is_seen(tree, kind, arrival.id, index, old, base, state):
         return None
     facet = Facet(base, state, old.since if state == old.state else arrival.time)
     sequences = entity.sequences
     if arrival.sequence is not None:
         sequences = remembered(sequences, arrival.cause.source, arrival.sequence)
-    made = Entity(kind.name, arrival.id, entity.version + 1, kind.names, (facet,), entity.attributes, sequences, NONE)
+    facets = (*entity.facets[:index], facet, *entity.facets[index + 1 :])
+    made = Entity(kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, NONE)
     return Transition(
-        kind.names[0],
+        kind.names[index],
         old.state,
         state,
         trigger,
@@ -51,26 +52,29 @@ def quiet(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, step: Step) 
     )
 
 
-def _state(tree: Tree, kind: Kind, entity_id: str, base: State) -> State:
+def _state(tree: Tree, machine: FacetMachine, entity_id: str, base: State) -> State:
     """The base seen through views; none of them looks at the entity itself."""
-    machine = kind.machines[0]
     for view in machine.views[base.phase]:
         if all(predicate.holds(tree, entity_id) for predicate in view.while_):
             return shown(machine.facet, view, base)
     return base
 
 
-def _is_seen(tree: Tree, kind: Kind, entity_id: str, old: Facet, base: State, state: State) -> bool:
+def _is_seen(tree: Tree, kind: Kind, entity_id: str, index: int, old: Facet, base: State, state: State) -> bool:
     """Whether something above or below looks at what changed."""
     for seen in kind.seen:
+        if seen.facet != index:
+            continue
         before, after = (old.base.phase, base.phase) if seen.base else (old.state.phase, state.phase)
         if (before in seen.phases) != (after in seen.phases):
             return True
-    was, now = old.state.phase, state.phase
-    if was == now:
-        return False
     for counted in kind.counted:
-        tally = tree.tally(ancestor_id(entity_id, counted.arity), counted.kind, kind.name, 0)
+        if counted.facet != index or not counted.phases:
+            continue
+        was, now = counted.phase(old.state), counted.phase(state)
+        if was == now:
+            continue
+        tally = tree.tally(ancestor_id(entity_id, counted.arity), counted.kind, kind.name, index, counted.has)
         if (was in counted.phases and tally[was] == 1) or (now in counted.phases and not tally.get(now)):
             return True
     return False

@@ -21,7 +21,7 @@ def ancestor_id(entity_id: str, arity: int) -> str:
 
 
 class Tree:
-    """All entities of some trees. `tallies[of, kind, facet][id][phase]` counts what is below `of/id`."""
+    """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts what is below `of/id`."""
 
     __slots__ = ("below", "entities", "kinds", "tallies")
 
@@ -30,8 +30,10 @@ class Tree:
         self.kinds = kinds
         self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
         self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
-        self.tallies: dict[tuple[str, str, int], dict[str, dict[str, int]]] = {
-            (counted.kind, kind.name, counted.facet): {} for kind in kinds.values() for counted in kind.counted
+        self.tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]] = {
+            (counted.kind, kind.name, counted.facet, counted.has): {}
+            for kind in kinds.values()
+            for counted in kind.counted
         }
 
     def __len__(self) -> int:
@@ -46,9 +48,11 @@ class Tree:
         """The ancestor of that kind."""
         return self.entities[kind].get(ancestor_id(entity_id, self.kinds[kind].arity))
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
-        """How many descendants are in which phase."""
-        return self.tallies[kind, below, facet].get(entity_id, NOTHING)
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
+    ) -> Mapping[str, int]:
+        """How many descendants are in which phase; only those with the condition `has`, if named."""
+        return self.tallies[kind, below, facet, has].get(entity_id, NOTHING)
 
     def descendants(self, kind: str, entity_id: str, below: str) -> Iterator[str]:
         """The ids of kind `below` under `kind/entity_id`, in any order."""
@@ -68,10 +72,10 @@ class Tree:
             parent = ancestor_id(entity_id, kind.parent_arity)
             self.below[kind.name].setdefault(parent, []).append(entity_id)
         for counted in kind.counted:
-            now = entity.facets[counted.facet].state.phase
-            was = ABSENT if old is None else old.facets[counted.facet].state.phase
+            now = counted.phase(entity.facets[counted.facet].state)
+            was = ABSENT if old is None else counted.phase(old.facets[counted.facet].state)
             if now != was:
-                of = self.tallies[counted.kind, kind.name, counted.facet]
+                of = self.tallies[counted.kind, kind.name, counted.facet, counted.has]
                 recount(of.setdefault(ancestor_id(entity_id, counted.arity), {}), was, now)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from phaseline.machines import motion
-from phaseline.machines.arithmetic import own_condition
+from phaseline.machines.arithmetic import own_condition, stands_alone
 from phaseline.machines.machine import phases_of, starts_of
 from phaseline.machines.table import ABSENT, COMMON, DELETED, NAMED, SAME, After, Facet, Live, Row, Table, View
 from phaseline.schemas import subjects
@@ -18,7 +18,7 @@ LOG_WORDS = ("mark", "checkpoint", "transition")
 DATA_WORDS = (*(field.name for field in COMMON), "phase", "conditions")
 """What an event's data may hold whatever the kind."""
 
-Pairs = set[tuple[str, str]]
+Pairs = set[tuple[str, str | None]]
 
 
 class WrongTable(ValueError):
@@ -47,7 +47,7 @@ def _names(table: Table) -> Iterator[str]:
             yield f"{word!r} cannot be a name: write lower-case letters, digits and _ (it becomes a part of a subject)"
     for facet in table.facets:
         for label in facet.labels:
-            if not (subjects.check_state(label.phase) and subjects.check_state(label.condition)):
+            if not (subjects.check_state(label.phase) and subjects.check_state(label.condition or label.phase)):
                 yield f"{label.phase} [{label.condition}] cannot be a state: write letters, digits, _ and - only"
             if label.phase in (ABSENT, DELETED):
                 yield f"{label.phase} has its own labels: take this one out, or name the phase otherwise"
@@ -69,7 +69,8 @@ def _twice(words: list[Any]) -> list[Any]:
 
 
 def _triggers(table: Table) -> Iterator[str]:
-    listed = (*table.intents, *table.derived, *table.fields, *(on for fired in table.fired for on in fired.on))
+    on = (on for fired in (*table.fired, *table.told) for on in fired.on)
+    listed = (*table.intents, *table.derived, *table.fields, *on)
     for trigger in dict.fromkeys(listed):
         if trigger not in table.triggers:
             yield f"trigger {trigger} has no row: add one, or take it out of the list"
@@ -86,11 +87,17 @@ def _triggers(table: Table) -> Iterator[str]:
             yield f"it never fires {fired.trigger}: say on which triggers (on=), or entering which phase (into=)"
         if fired.unless is not None and not any(fired.unless[0] in _fields(table, on) for on in fired.on):
             yield f"it fires {fired.trigger} unless data.{fired.unless[0]} says so: add that field to `fields`"
+        if fired.must and fired.one is None:
+            yield f"it must fire {fired.trigger}, but at any number of entities: say at which with one="
+        for name in filter(None, (fired.one, *fired.gives.values())):
+            if name not in {attribute.name for attribute in table.attributes}:
+                yield f"firing {fired.trigger} depends on attribute {name}, which is unknown: declare it in `attributes`"
 
 
 def _fields(table: Table, trigger: str) -> set[str]:
-    assigns = any(row.assigns for facet in table.facets for row in facet.rows if row.trigger == trigger)
-    return {field.name for field in (*table.fields.get(trigger, ()), *(table.attributes if assigns else ()))}
+    rows = (row for facet in table.facets for row in facet.rows if row.trigger == trigger)
+    assigned = {name for row in rows for name in table.assigned(row)}
+    return assigned.union(field.name for field in table.fields.get(trigger, ()))
 
 
 def _references(table: Table, facet: Facet) -> Iterator[str]:
@@ -102,6 +109,8 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         yield from (f"{where}: {problem}" for problem in _row(facet, row, phases, pairs))
         for name in sorted(set(row.given).difference(_fields(table, row.trigger))):
             yield f"{where}: it depends on data.{name}: add that field to `fields`, or correct the name"
+        for name in sorted(set(table.assigned(row)).difference(field.name for field in table.attributes)):
+            yield f"{where}: it assigns {name}, which is no attribute: declare it in `attributes`, or correct the name"
     yield from (
         f"{facet.name}, after {after.phase}: {problem}"
         for after in facet.after
@@ -159,9 +168,10 @@ def _start(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
 
 def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     conditions = {condition for _, condition in pairs}
+    timed = {after.trigger for after in facet.after}
     if row.to not in (*phases, SAME, NAMED):
         yield f"it leads to {row.to}, which is unknown: add a label for it, or correct the name"
-    elif row.to not in (SAME, NAMED, DELETED, ABSENT) and not row.because and own_condition(facet, row.to) is None:
+    elif row.to not in (SAME, NAMED, DELETED, ABSENT) and not row.because and _unclear(facet, row.to):
         yield f"{row.to} has several conditions: say which with because="
     if row.to == ABSENT:
         yield f"it leads to {ABSENT}: what was known stays known, write {DELETED}"
@@ -170,8 +180,10 @@ def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Itera
     for condition in filter(None, (row.sets, *row.clears)):
         if condition not in conditions:
             yield f"condition {condition} has no label: add one, or correct the name"
-    if row.sets and row.sets not in facet.standing:
+    if row.sets and row.sets not in facet.standing and row.trigger not in timed:
         yield f"it sets {row.sets}, which is not in the facet's standing conditions: add it there"
+    if row.sets and row.sets in facet.standing and row.trigger in timed:
+        yield f"it sets {row.sets}, which is about a stay that was too long and ends with it: take it out of `standing`"
 
 
 def _view(facet: Facet, view: View, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
@@ -182,7 +194,18 @@ def _view(facet: Facet, view: View, phases: tuple[str, ...], pairs: Pairs) -> It
         yield "it would make what lives look as if it did not: show a phase that has a label"
     elif view.because and (view.to, view.because) not in pairs:
         yield f"{view.because} has no label there: add one"
-    elif not view.because and view.to in phases and own_condition(facet, view.to) is None:
+    elif not view.because and view.to in phases and _unclear(facet, view.to):
         yield f"{view.to} has several conditions: say which with because="
-    if not view.while_:
+    for condition in view.keeps if isinstance(view.keeps, tuple) else ():
+        if condition not in {found for _, found in pairs}:
+            yield f"it keeps {condition}, which has no label: add one, or correct the name"
+    if not view.while_ and not view.base:
         yield "it always shows, so nobody ever sees the base: say while what, or let rows lead there"
+    for later in facet.views[facet.views.index(view) + 1 :] if not view.while_ else ():
+        if not set(later.base or phases).difference(view.base, (ABSENT, DELETED)):
+            yield f"it shows wherever no view before it does, so the one to {later.to} after it never does: move it below"
+
+
+def _unclear(facet: Facet, phase: str) -> bool:
+    """Whether the phase needs a condition and has several."""
+    return own_condition(facet, phase) is None and not stands_alone(facet, phase)

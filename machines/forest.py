@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 from phaseline.machines import motion
 from phaseline.machines.checks import WrongTable
 from phaseline.machines.machine import FacetMachine, phases_of
-from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Some
+from phaseline.machines.predicates import Above, AttributeIs, Child, Every, Predicate, Some
 from phaseline.machines.table import ABSENT, DELETED, SAME, Facet, Table, View
 
 
@@ -60,7 +60,7 @@ def _parent(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
 
 def _children(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     """An observation of something below makes this known: its base must be one that can be."""
-    if not any(other.parent == table.kind for other in named.values()):
+    if table.known_by == "itself" or not any(other.parent == table.kind for other in named.values()):
         return
     for facet in table.facets:
         if facet.adopted not in motion.reachable(FacetMachine(facet), table.intents):
@@ -74,7 +74,9 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     for predicate in predicates(table):
         kind = getattr(predicate, "kind", table.kind)
         looks_up = isinstance(predicate, Above | AttributeIs)
-        if looks_up and kind != table.kind and not _is_above(kind, table.kind, named):
+        if isinstance(predicate, Child):
+            yield from _child(predicate, table, named)
+        elif looks_up and kind != table.kind and not _is_above(kind, table.kind, named):
             yield f"`{predicate.text()}`: {kind} is not above {table.kind}: name an ancestor"
         elif isinstance(predicate, Some | Every) and (
             predicate.of != table.kind or not _is_above(table.kind, kind, named)
@@ -83,6 +85,16 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
         else:
             yield from _known(predicate, named)
     yield from _unseen(table)
+
+
+def _child(predicate: Child, table: Table, named: Mapping[str, Table]) -> Iterator[str]:
+    child = named.get(predicate.kind)
+    if predicate.of != table.kind or child is None or child.parent != table.kind or len(child.id) != len(table.id) + 1:
+        yield f"`{predicate.text()}`: {predicate.kind} is no child of {table.kind} by a name: name one, and of={table.kind}"
+    elif predicate.named not in {attribute.name for attribute in table.attributes}:
+        yield f"`{predicate.text()}`: {table.kind} has no attribute {predicate.named}: declare it there"
+    else:
+        yield from _phases(predicate.text(), child, child.facets[0], predicate.phases)
 
 
 def _is_above(above: str, below: str, named: Mapping[str, Table]) -> bool:
@@ -114,22 +126,43 @@ def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
         if predicate.facet >= len(facets):
             yield f"`{predicate.text()}`: {predicate.kind} has only {len(facets)} facet(s)"
             return
-        for phase in predicate.phases:
-            if phase not in phases_of(facets[predicate.facet]):
-                yield f"`{predicate.text()}`: {predicate.kind} has no phase {phase}: correct the name"
+        yield from _phases(predicate.text(), named[predicate.kind], facets[predicate.facet], predicate.phases)
+        if isinstance(predicate, Some | Every) and predicate.has is not None:
+            conditions = {label.condition for label in facets[predicate.facet].labels}
+            if predicate.has not in conditions:
+                yield f"`{predicate.text()}`: {predicate.kind} has no condition {predicate.has}: correct the name"
+
+
+def _phases(text: str, table: Table, facet: Facet, phases: tuple[str, ...]) -> Iterator[str]:
+    for phase in phases:
+        if phase not in phases_of(facet):
+            yield f"`{text}`: {table.kind} has no phase {phase}: correct the name"
+
+
+def downward(table: Table) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """What a table fires at whom: each trigger and kind, with the triggers of its own that do."""
+    for fired in table.fired:
+        yield from ((fired.trigger, kind, (*fired.on, *_entering(table, fired.into))) for kind in fired.at)
+    for told in table.told:
+        yield from ((trigger, told.at, told.on) for trigger in told.triggers)
 
 
 def _fired(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
-    for fired in table.fired:
-        for kind in fired.at:
-            if kind not in named or not any(path(named, table.kind, kind)):
-                yield f"it fires {fired.trigger} at {kind}, which is not below it: name a descendant"
-            elif fired.trigger not in named[kind].derived:
-                yield f"it fires {fired.trigger} at {kind}, where it is no derived trigger: add it to `derived`, with a row"
+    for trigger, kind, _ in downward(table):
+        if kind not in named or not any(path(named, table.kind, kind)):
+            yield f"it fires {trigger} at {kind}, which is not below it: name a descendant"
+        elif trigger not in (*named[kind].derived, *named[kind].intents):
+            yield f"it fires {trigger} at {kind}, where it is no derived trigger: add it to `derived`, with a row"
+    for fired in (fired for fired in table.fired if fired.one is not None):
+        for kind in (kind for kind in fired.at if len(named[kind].id) != len(table.id) + 1):
+            yield f"it fires {fired.trigger} at one {kind}, whose id has more than a name more: name a child"
+    for kind, facet in table.counts:
+        if kind not in named or not any(path(named, table.kind, kind)) or facet >= len(named[kind].facets):
+            yield f"it counts facet {facet} of {kind}, which is not below it: name a descendant and one of its facets"
     for reached in table.reached:
         if reached.trigger not in table.derived:
             yield f"it fires {reached.trigger} at itself: add it to `derived`, with a row"
-    firing = {(kind, f.trigger) for t in named.values() for f in t.fired for kind in f.at}
+    firing = {(kind, trigger) for t in named.values() for trigger, kind, _ in downward(t)}
     firing |= {(table.kind, reached.trigger) for reached in table.reached}
     firing |= {(table.kind, after.trigger) for facet in table.facets for after in facet.after}
     for trigger in table.derived:
@@ -178,10 +211,9 @@ def _swayed(seen: Above, above: Facet, other: View) -> bool:
 def _cascades_end(named: Mapping[str, Table]) -> None:
     graph: dict[str, dict[str, None]] = {}
     for table in named.values():
-        for fired in table.fired:
-            for on in fired.on or _entering(table, fired.into):
-                for kind in fired.at:
-                    graph.setdefault(f"{table.kind}.{on}", {})[f"{kind}.{fired.trigger}"] = None
+        for trigger, kind, causes in downward(table):
+            for on in causes:
+                graph.setdefault(f"{table.kind}.{on}", {})[f"{kind}.{trigger}"] = None
         for reached in table.reached:
             if isinstance(reached.when, Some | Every):
                 for trigger in named[reached.when.kind].triggers:
@@ -196,7 +228,7 @@ def _cascades_end(named: Mapping[str, Table]) -> None:
 
 
 def _entering(table: Table, phase: str | None) -> list[str]:
-    return [
+    return [] if phase is None else [
         row.trigger
         for facet in table.facets
         for row in facet.rows

@@ -13,6 +13,7 @@ from phaseline.machines import checks, cluster, component, fingerprint, forest, 
 from phaseline.machines.machine import FacetMachine, Step, phases_of
 from phaseline.machines.predicates import Above, AttributeIs, Every, Some
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
+from phaseline.machines.table import Facet as FacetOfTable
 from phaseline.schemas.records import Facet, State, state
 
 ENTRY_POINTS = "phaseline.kinds"
@@ -23,12 +24,18 @@ class Counted(NamedTuple):
     """An ancestor kind keeps a tally of one facet of this kind. `arity`: parts of the ancestor's id.
 
     phases: those whose count matters to the ancestor when it leaves zero or comes to it.
+    has: the condition that what is counted has, if any.
     """
 
     facet: int
     kind: str
     arity: int
     phases: frozenset[str]
+    has: str | None
+
+    def phase(self, state: State) -> str:
+        """What a facet in that state counts as; Absent where it does not count."""
+        return state.phase if self.has is None or self.has in state.conditions else ABSENT
 
 
 class Seen(NamedTuple):
@@ -65,9 +72,12 @@ class Kind:
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
         self.after = tuple({after.phase: after for after in facet.after} for facet in table.facets)
         """Per facet, what fires when a state lasts, by phase."""
+        self.lapsing = tuple(dict(lapsing(facet)) for facet in table.facets)
+        """Per facet and phase, the conditions that end with a stay in it."""
         self.timed = frozenset(after.trigger for facet in table.facets for after in facet.after)
-        self.simple = len(self.machines) == 1 and not self.timed and not looks_at_itself(table)
-        """Whether one facet is all there is, no time runs, and no view of it depends on the entity itself."""
+        self.simple = not self.timed and not looks_at_itself(table)
+        """Whether no time runs, and no view of it depends on the entity itself."""
+        self.telling = frozenset(on for told in table.told for on in told.on)
         self.counted = tuple(counted_by(table, tables))
         self.seen = tuple(seen_by(table, tables))
         self.bases: tuple[frozenset[State], ...] = tuple(
@@ -103,11 +113,12 @@ class Kinds(dict[str, Kind]):
 def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
     """What the data of an event may hold beside `reason` and `message`."""
     rows = [(facet, row) for facet in table.facets for row in facet.rows if row.trigger == trigger]
-    attributes = table.attributes if any(row.assigns for _, row in rows) else ()
+    assigned = {name for _, row in rows for name in table.assigned(row)}
+    attributes = tuple(field for field in table.attributes if field.name in assigned)
     named: tuple[Field, ...] = ()
     for facet in (facet for facet, row in rows if row.to == NAMED):
         phases = tuple(phase for phase in phases_of(facet) if phase not in (ABSENT, DELETED))
-        conditions = tuple(dict.fromkeys(label.condition for label in facet.labels))
+        conditions = tuple(dict.fromkeys(label.condition for label in facet.labels if label.condition is not None))
         named = (
             Field("phase", str, "the phase it is in", phases, required=True),
             Field(
@@ -119,6 +130,12 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
             ),
         )
     return (*named, *table.fields.get(trigger, ()), *attributes)
+
+
+def lapsing(facet: FacetOfTable) -> Iterator[tuple[str, frozenset[str]]]:
+    """By phase, the conditions that the rows of its timer's trigger set: they are about that one stay."""
+    for after in facet.after:
+        yield after.phase, frozenset(row.sets for row in facet.rows if row.trigger == after.trigger and row.sets)
 
 
 def looks_at_itself(table: Table) -> bool:
@@ -133,14 +150,16 @@ def looks_at_itself(table: Table) -> bool:
 
 def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
     """Which ancestors look at this kind's tally."""
-    phases: dict[tuple[int, str], set[str]] = {}
+    phases: dict[tuple[int, str, str], set[str]] = {}
     for other in tables.values():
+        for facet in (facet for kind, facet in other.counts if kind == table.kind):
+            phases.setdefault((facet, other.kind, ""), set())
         for predicate in forest.predicates(other):
             if isinstance(predicate, Some | Every) and predicate.kind == table.kind:
                 every = phases_of(table.facets[predicate.facet]) if isinstance(predicate, Every) else predicate.phases
-                phases.setdefault((predicate.facet, other.kind), set()).update(every)
-    for (facet, kind), found in sorted(phases.items()):
-        yield Counted(facet, kind, len(tables[kind].id), frozenset(found))
+                phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set()).update(every)
+    for (facet, kind, has), found in sorted(phases.items()):
+        yield Counted(facet, kind, len(tables[kind].id), frozenset(found), has or None)
 
 
 def seen_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Seen]:

@@ -34,9 +34,12 @@ def _unreached(facet: Facet, machine: FacetMachine, bases: frozenset[State]) -> 
         if phase not in by_view and not any(base.phase == phase for base in bases):
             yield f"{facet.name}: no row leads to {phase}: add one, or take out its label"
     viewed = {(view.to, view.because or own_condition(facet, view.to)) for view in facet.views}
+    kept = {c for base in bases for c in base.conditions}
+    viewed |= {(v.to, c) for v in facet.views if isinstance(v.keeps, tuple) for c in v.keeps if c in kept}
     for label in facet.labels:
         pair = (label.phase, label.condition)
-        if pair not in viewed and not any(b.phase == pair[0] and pair[1] in b.conditions for b in bases):
+        bare = label.condition is None
+        if pair not in viewed and not any(b.phase == pair[0] and (bare or pair[1] in b.conditions) for b in bases):
             yield f"{facet.name}: {pair[0]} [{pair[1]}] can never arise: add a row to it, or take out its label"
 
 

@@ -10,7 +10,7 @@ from phaseline.machines import wording
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import phases_of
 from phaseline.machines.predicates import Predicate
-from phaseline.machines.table import NAMED, SAME, After, At, Facet, Field, Fired, Label, Live, Row, Start, Table, View
+from phaseline.machines.table import NAMED, SAME, After, At, Facet, Field, Fired, Label, Live, Row, Start, Table, Told, View
 
 
 def kind(found: Kind) -> dict[str, Any]:
@@ -26,6 +26,9 @@ def kind(found: Kind) -> dict[str, Any]:
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "facets": [_facet(table, facet) for facet in table.facets],
         "fired": [_fired(fired) for fired in table.fired],
+        "told": [_told(told) for told in table.told],
+        "counts": [{"kind": below, "facet": facet} for below, facet in table.counts],
+        "known_by": table.known_by,
         "reached": [{"when": _predicate(reached.when), "trigger": reached.trigger} for reached in table.reached],
     }
 
@@ -75,7 +78,8 @@ def _row(table: Table, facet: Facet, row: Row) -> dict[str, Any]:
         "clears": list(row.clears),
         "given": dict(row.given),
         "when": [_predicate(guard) for guard in row.when],
-        "assigns": row.assigns,
+        "assigns": list(table.assigned(row)),
+        "computes": None if row.computes is None else row.computes.__name__,
         "text": {"from": wording.starts(row), "becomes": wording.becomes(facet, row), "needs": wording.needs(row)},
     }
 
@@ -91,7 +95,7 @@ def _view(facet: Facet, view: View) -> dict[str, Any]:
     return {
         "to": view.to,
         "because": view.because,
-        "keeps": view.keeps,
+        "keeps": _listed(view.keeps),
         "base": list(view.base),
         "unless": list(view.unless),
         "while": [_predicate(seen) for seen in view.while_],
@@ -106,7 +110,20 @@ def _fired(fired: Fired) -> dict[str, Any]:
         "on": list(fired.on),
         "into": fired.into,
         "unless": None if fired.unless is None else {"field": fired.unless[0], "is": fired.unless[1]},
+        "one": fired.one,
+        "must": fired.must,
+        "gives": dict(fired.gives),
         "text": {"on": wording.firing(fired), "at": wording.targets(fired)},
+    }
+
+
+def _told(told: Told) -> dict[str, Any]:
+    return {
+        "triggers": list(told.triggers),
+        "at": told.at,
+        "on": list(told.on),
+        "says": told.says.__name__,
+        "text": wording.telling(told),
     }
 
 

@@ -28,8 +28,10 @@ class Scene(Protocol):
     def above(self, entity_id: str, kind: str) -> Standing | None:
         """The ancestor of that kind (or the entity itself, for its own kind); None while unknown."""
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
-        """How many descendants of kind `below` are in which phase."""
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
+    ) -> Mapping[str, int]:
+        """How many descendants of kind `below` are in which phase; only those with the condition `has`, if named."""
 
 
 class Predicate(Protocol):
@@ -71,7 +73,7 @@ class Above:
 
 @dataclass(frozen=True, slots=True)
 class AttributeIs:
-    """An attribute of the entity itself or of an ancestor has this value."""
+    """An attribute of the entity itself or of an ancestor has this value, or one of these where it is a tuple."""
 
     kind: str
     name: str
@@ -80,46 +82,87 @@ class AttributeIs:
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """False while the entity is unknown."""
         found = scene.above(entity_id, self.kind)
-        return found is not None and found.attributes.get(self.name) == self.value
+        if found is None:
+            return False
+        value = found.attributes.get(self.name)
+        return value in self.value if isinstance(self.value, tuple) else value == self.value
 
     def text(self) -> str:
         """`the node_pool's autoscaling_mode is Recycle`."""
-        return f"the {self.kind}'s {self.name} is {self.value}"
+        value = listed(tuple(map(str, self.value))) if isinstance(self.value, tuple) else self.value
+        return f"the {self.kind}'s {self.name} is {value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """The child whose id ends in what an attribute of the entity says is in one of these phases. For guards only.
+
+    none: whether it holds also where the attribute names none.
+    """
+
+    of: str
+    kind: str
+    named: str
+    phases: tuple[str, ...]
+    none: bool = False
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """By the child's first facet; False while that child is unknown."""
+        entity = scene.above(entity_id, self.of)
+        name = None if entity is None else entity.attributes.get(self.named)
+        if name is None:
+            return self.none
+        child = scene.above(f"{entity_id}/{name}", self.kind)
+        return child is not None and child.facets[0].state.phase in self.phases
+
+    def text(self) -> str:
+        """`it has no context, or the app_context that its context names is Terminated`."""
+        none = f"it has no {self.named}, or " if self.none else ""
+        return f"{none}the {self.kind} that its {self.named} names is {listed(self.phases)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """At least one descendant is in one of these phases."""
+    """At least one descendant (of those with the condition `has`, if named) is in one of these phases."""
 
     of: str
     kind: str
     phases: tuple[str, ...]
     facet: int = 0
+    has: str | None = None
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """By the tally, without looking at the descendants."""
-        tally = scene.tally(entity_id, self.of, self.kind, self.facet)
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
         return any(tally.get(phase) for phase in self.phases)
 
     def text(self) -> str:
         """`a node_pool is Creating, Deleting or Scaling`."""
-        return f"a {self.kind} is {listed(self.phases)}"
+        return f"a {self.kind}{_with(self.has)} is {listed(self.phases)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Every descendant that is not Deleted is in one of these phases; also when there is none."""
+    """Every descendant (of those with the condition `has`, if named) that is not Deleted is in one of these phases.
+
+    Also when there is none.
+    """
 
     of: str
     kind: str
     phases: tuple[str, ...]
     facet: int = 0
+    has: str | None = None
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """By the tally, without looking at the descendants."""
-        tally = scene.tally(entity_id, self.of, self.kind, self.facet)
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
         return all(phase in self.phases or phase == "Deleted" or not count for phase, count in tally.items())
 
     def text(self) -> str:
         """`every rsync_resource is Applied`."""
-        return f"every {self.kind} is {listed(self.phases)}"
+        return f"every {self.kind}{_with(self.has)} is {listed(self.phases)}"
+
+
+def _with(condition: str | None) -> str:
+    return "" if condition is None else f" with {condition}"

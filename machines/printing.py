@@ -44,7 +44,7 @@ def sections(kind: Kind) -> tuple[Section, ...]:
 
 
 def _states(name: str, facet: Facet) -> Section:
-    rows = [(label.phase, label.condition, label.zh, label.en, SAID[label.schedulable]) for label in facet.labels]
+    rows = [(label.phase, label.condition or "", label.zh, label.en, SAID[label.schedulable]) for label in facet.labels]
     columns = ("phase", "own condition", "zh", "en", "schedulable")
     return _section("states", columns, rows, name, wording.collecting(facet))
 
@@ -76,6 +76,7 @@ def _timers(name: str, facet: Facet) -> Section:
 
 def _fired(table: Table) -> Section:
     rows = [(wording.firing(fired), fired.trigger, wording.targets(fired)) for fired in table.fired]
+    rows += [wording.telling(told) for told in table.told]
     return _section("fired downward", ("fired downward on", "trigger", "at"), rows)
 
 
@@ -119,7 +120,11 @@ def remarks(kind: Kind) -> Iterator[str]:
         yield table.doc
     if table.parent:
         yield f"Its parent is the {table.parent} that its id begins with."
+    if table.known_by == "itself":
+        yield "What is below one that is unknown is rejected."
+        return
+    said = "Whatever is said of something" if table.known_by == "anything" else "An observation of something"
     for facet in table.facets:
-        if facet.adopted != ADOPTED:
+        if facet.adopted != ADOPTED or table.known_by == "anything":
             of = f", {facet.name}" if len(table.facets) > 1 else ""
-            yield f"An observation of something below one that is unknown adopts it as {facet.adopted}{of}."
+            yield f"{said} below one that is unknown adopts it as {facet.adopted}{of}."

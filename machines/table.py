@@ -3,11 +3,11 @@
 Belongs here: the shapes of a table. Does not: what is wrong with one (`checks`), how it is looked up (`machine`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from phaseline.machines.predicates import Every, Predicate, Some
+from phaseline.machines.predicates import Every, Predicate, Scene, Some
 from phaseline.schemas.records import State
 
 ABSENT = "Absent"
@@ -22,14 +22,18 @@ NAMED = "*"
 
 ADOPTED = State("Running", (OK,))
 Role = Literal["intent", "observation", "derived"]
+KnownBy = Literal["observations", "anything", "itself"]
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A pair of phase and condition, and what consoles call it. `schedulable` matters to nodes only."""
+    """A pair of phase and condition, and what consoles call it. `schedulable` matters to nodes only.
+
+    condition: None where the phase stands alone.
+    """
 
     phase: str
-    condition: str
+    condition: str | None
     zh: str
     en: str
     schedulable: bool | None = None
@@ -57,6 +61,25 @@ LIVE = Live()
 Start = str | At | Live
 
 
+class Happened(NamedTuple):
+    """An event, as far as attributes may depend on it. `sequence` and `time` (ns) are the stream's."""
+
+    data: Mapping[str, Any]
+    sequence: int
+    time: int
+
+
+class Refused(NamedTuple):
+    """Why an event cannot be taken, in a sentence. invalid: for what its data is, not for what the entity is in."""
+
+    message: str
+    invalid: bool = False
+
+
+Attributes = Mapping[str, Any]
+Computes = Callable[[Attributes, Happened], Attributes | Refused]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
     """One row: from these starts, on this trigger, the base goes there.
@@ -64,7 +87,8 @@ class Row:
     because: the condition that comes with the target; its own where it has only one. In the phase that collects
     causes it adds to those that stand. sets / clears: conditions that come and go while the phase stays (or, where
     the last cause is cleared, falls back to the table's `healthy` phase). given: fields of the event's data that must
-    have these values. when: guards. assigns: the event's data may set the entity's attributes.
+    have these values. when: guards. assigns: the event's data may set the entity's attributes, all or those named.
+    computes: the attributes after the event, from those before it (and what it assigned); pure, at the top of a module.
     """
 
     start: tuple[Start, ...]
@@ -75,15 +99,18 @@ class Row:
     clears: tuple[str, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
     when: tuple[Predicate, ...] = ()
-    assigns: bool = False
+    assigns: bool | tuple[str, ...] = False
+    computes: Computes | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
     """A rule that shows another state than the base, while all its predicates hold.
 
-    base: the base phases it may cover (all live ones where empty), unless: those it may not.
-    keeps: conditions of the base stay, `because` is added to them (as in Failed [the base's causes, +ClusterNotRunning]).
+    base: the base phases it may cover (all live ones where empty), unless: those it may not. Without predicates it shows
+    wherever no view before it does; then the base must be named, and is only ever what was asked for last.
+    keeps: conditions of the base stay, `because` is added to them (as in Failed [the base's causes, +ClusterNotRunning]);
+    or those conditions that stay whatever the base's phase.
     """
 
     to: str
@@ -91,7 +118,7 @@ class View:
     because: str | None = None
     base: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
-    keeps: bool = False
+    keeps: bool | tuple[str, ...] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +126,8 @@ class Fired:
     """Triggers fired downward: by a trigger that was taken (`on`), or by entering a phase (`into`).
 
     unless: a field of the event's data and the value with which nothing is fired.
+    one: only at the child whose id ends in what this attribute says, as the event leaves it. must: where that child is
+    unknown or cannot take it, the event is refused. gives: fields of its data, each with the attribute that it holds.
     """
 
     trigger: str
@@ -106,6 +135,23 @@ class Fired:
     on: tuple[str, ...] = ()
     into: str | None = None
     unless: tuple[str, Any] | None = None
+    one: str | None = None
+    must: bool = False
+    gives: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Triggers fired downward of which each descendant gets its own: one event that speaks of many.
+
+    says: from the scene, the entity's id, the event's data and the descendant's id, one of `triggers`, or None for none.
+    Pure, at the top of a module.
+    """
+
+    triggers: tuple[str, ...]
+    at: str
+    on: tuple[str, ...]
+    says: Callable[[Scene, str, Mapping[str, Any], str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +168,7 @@ class After:
 
     seconds: how long; or the number in the entity's attribute of that name, 0 for never. The time begins when the state
     enters the phase, be it by a view, and ends when it leaves it; conditions that come and go in it change nothing.
+    Conditions that the trigger's rows set are about this stay: they go when it ends.
     """
 
     phase: str
@@ -177,6 +224,8 @@ class Table:
     """A kind, whole. `id`: the names of its id's parts; `parent`: the kind its id's beginning names.
 
     fields: per trigger, the fields of its data that mean something.
+    counts: kinds below and their facets of which tallies are kept for those who ask, though no rule looks at them.
+    known_by: what makes one known that is not: events at itself only, or also observations of what is below it, or anything.
     """
 
     kind: str
@@ -188,13 +237,22 @@ class Table:
     attributes: tuple[Field, ...] = ()
     fields: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
     fired: tuple[Fired, ...] = ()
+    told: tuple[Told, ...] = ()
     reached: tuple[Reached, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
+    known_by: KnownBy = "observations"
     doc: str = ""
 
     @property
     def triggers(self) -> tuple[str, ...]:
         """Every trigger, in the order of the rows."""
         return tuple(dict.fromkeys(row.trigger for facet in self.facets for row in facet.rows))
+
+    def assigned(self, row: Row) -> tuple[str, ...]:
+        """The attributes that the data of a row's event may set."""
+        if isinstance(row.assigns, tuple):
+            return row.assigns
+        return tuple(field.name for field in self.attributes) if row.assigns else ()
 
     def role(self, trigger: str) -> Role:
         """Whether `trigger` asks, reports, or is the engine's own."""

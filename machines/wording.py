@@ -21,6 +21,7 @@ from phaseline.machines.table import (
     Reached,
     Row,
     Start,
+    Told,
     View,
 )
 
@@ -75,7 +76,8 @@ def _adds(facet: Facet, row: Row) -> bool:
 def data(row: Row) -> str:
     """What the event's data must say (`condition: Balance`, `no condition`) and whether it may set attributes."""
     given = (f"{name}: {plainly(value)}" if value is not None else f"no {name}" for name, value in row.given.items())
-    return ", ".join([*given, *(["attributes"] if row.assigns else [])])
+    assigns = row.assigns if isinstance(row.assigns, tuple) else ("attributes",) if row.assigns else ()
+    return ", ".join([*given, *assigns])
 
 
 def needs(row: Row) -> str:
@@ -86,6 +88,9 @@ def needs(row: Row) -> str:
 def shown(facet: Facet, view: View) -> str:
     """What a view shows: `Scaling [Progressing]`."""
     condition = view.because or own_condition(facet, view.to)
+    if isinstance(view.keeps, tuple):
+        own = f"{condition}, " if condition else ""
+        return f"{view.to} [{own}{listed(view.keeps)} if the base has it]"
     if view.keeps:
         return f"{view.to} [the base's causes, if it is {view.to}, +{condition}]"
     return f"{view.to} [{condition}]" if condition else view.to
@@ -105,8 +110,17 @@ def firing(fired: Fired) -> str:
 
 
 def targets(fired: Fired) -> str:
-    """At whom: `every node_pool and component`."""
+    """At whom: `every node_pool and component`, `the app_context that its context names, which must take it`."""
+    if fired.one is not None:
+        given = [f"data.{name} is its {of}" for name, of in fired.gives.items()]
+        must = ["which must take it"] if fired.must else []
+        return "; ".join([", ".join([f"the {fired.at[0]} that its {fired.one} names", *must]), *given])
     return f"every {' and '.join([', '.join(fired.at[:-1]), fired.at[-1]] if len(fired.at) > 1 else fired.at)}"
+
+
+def telling(told: Told) -> tuple[str, str, str]:
+    """On what, which triggers, at whom: `bundle_state`, `present or not_present`, `every rsync_resource, each its own`."""
+    return listed(told.on), listed(told.triggers), f"every {told.at}, each its own or none"
 
 
 def lasting(after: After) -> str:

@@ -11,6 +11,7 @@ import pytest
 from phaseline.engine import intake
 from phaseline.engine.decide import decide
 from phaseline.engine.draft import Draft, Why
+from phaseline.engine.recording import transitions
 from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree
 from phaseline.machines import labels
@@ -59,11 +60,11 @@ def decided(tree: Tree, kind: str, trigger: str, data: dict[str, Any]) -> Seen |
 
 def fired(tree: Tree, event: Arrival) -> Iterator[Record]:
     """The records of a trigger that only the engine fires, and only at what is known."""
-    draft = Draft(tree, event.trigger)
+    draft = Draft(tree, event.trigger, event.cause.sequence, event.time)
     if tree.get(event.kind, event.id) is not None:
         draft.cascades.append((event.kind, event.id, Why(event.trigger, "cascade", "above")))
     draft.settle()
-    return draft.records(event.cause, event.time, None, None)
+    return transitions(draft, event.cause, None, None)
 
 
 @pytest.mark.parametrize("kind", SPEC_KINDS)

@@ -45,14 +45,16 @@ class Anew:
         bases, attributes = self.bases[key]
         return Standing([Facet(b, s, 0) for b, s in zip(bases, self.states[key], strict=True)], attributes)
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int) -> Mapping[str, int]:
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
+    ) -> Mapping[str, int]:
         """How many descendants are in which phase, counted one by one."""
         assert entity_id.count("/") + 1 == self.kinds[kind].arity
         counts: dict[str, int] = defaultdict(int)
         for (of, found), states in self.states.items():
             if of == below and found.startswith(f"{entity_id}/") and states[facet].phase != ABSENT:
-                counts[states[facet].phase] += 1
-        return counts
+                counts[states[facet].phase] += has is None or has in states[facet].conditions
+        return {phase: count for phase, count in counts.items() if count}
 
     def _round(self) -> bool:
         changed = False
@@ -71,7 +73,10 @@ class Anew:
         return base
 
     def _conditions(self, views: tuple[View, ...], view: View, base: State) -> tuple[str, ...]:
-        kept = tuple(c for c in base.conditions if c != OK) if view.keeps and base.phase == view.to else ()
+        if isinstance(view.keeps, tuple):
+            kept = tuple(c for c in base.conditions if c in view.keeps)
+        else:
+            kept = tuple(c for c in base.conditions if c != OK) if view.keeps and base.phase == view.to else ()
         if view.because is not None and view.because != OK:
             return kept if view.because in kept else (*kept, view.because)
         facet = next(f for kind in self.kinds.values() for f in kind.table.facets if f.views is views)
@@ -80,4 +85,4 @@ class Anew:
             for found in facet.labels
             if found.phase == view.to and found.condition not in facet.standing
         ]
-        return kept or ((OK,) if OK in own else tuple(own) if len(own) == 1 else ())
+        return kept or (() if None in own else (OK,) if OK in own else tuple(c for c in own if c) if len(own) == 1 else ())

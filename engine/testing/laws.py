@@ -128,7 +128,8 @@ def _why_is_told(history: History, record: Transition, arrival: Arrival) -> None
     if history.tree.entities.get(of, {}).get(entity_id) is None:
         raise AssertionError(f"{who}: it comes from {cause.origin}, which is unknown")
     same(f"{who}: words of the event", (record.reason, record.message), (None, None))
-    fired = history.kinds[entity.kind].roles.get(record.trigger) == "derived" or record.trigger == "adopt"
+    asked = any(entity.kind in found.at and record.trigger == found.trigger for found in history.kinds[of].table.fired)
+    fired = asked or history.kinds[entity.kind].roles.get(record.trigger) == "derived" or record.trigger == "adopt"
     if not fired and (cause.by == "cascade" or record.trigger != arrival.trigger):
         raise AssertionError(f"{who}: nothing fires {record.trigger} there")
 
@@ -203,9 +204,9 @@ def _follow_from_the_bases(tree: Tree, when: str) -> None:
         known = tree.below[kind.name]
         same(f"how many {kind.name}s there are {when}", {of: len(found) for of, found in known.items()}, dict(parents))
         same(f"the {kind.name}s {when}", {found for below in known.values() for found in below}, set(ids))
-    for (of, below, facet), counts in tree.tallies.items():
+    for (of, below, facet, has), counts in tree.tallies.items():
         for entity_id in tree.entities[of]:
-            expected = dict(anew.tally(entity_id, of, below, facet))
+            expected = dict(anew.tally(entity_id, of, below, facet, has))
             same(f"the tally of {below}s of {of} {entity_id} {when}", counts.get(entity_id, {}), expected)
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from phaseline.engine import intake
 from phaseline.engine.draft import Draft, Why
 from phaseline.engine.intake import Refused
+from phaseline.engine.recording import transitions
 from phaseline.engine.testing import telling
 from phaseline.engine.tree import Tree, ancestor_id, evolve
 from phaseline.machines.arithmetic import own_condition
@@ -80,7 +81,7 @@ def meant(kind: Kind, index: int, named: Named, conditions: Iterable[str] | None
     machine = kind.machines[index]
     _check(kind, index, "state", phase, machine.phases)
     for condition in said or ():
-        _check(kind, index, "condition", condition, sorted({label.condition for label in machine.facet.labels}))
+        _check(kind, index, "condition", condition, sorted({label.condition for label in machine.facet.labels if label.condition}))
     return Meant(phase, said)
 
 
@@ -125,13 +126,13 @@ def place(tree: Tree, wanted: Placed, number: int, time: int) -> Tree:
     shown = meant(kind, index, wanted.state, wanted.conditions)
     base = _base(kind, index, shown if wanted.base is None else meant(kind, index, wanted.base))
     after = copied(tree)
-    draft = Draft(after, WHY.trigger)
+    draft = Draft(after, WHY.trigger, number, time)
     _adopt_above(draft, kind, wanted.id)
     touched = draft.touch(kind.name, wanted.id)
     touched.attributes = {**(touched.attributes or kind.attributes), **_attributes(kind, wanted.attributes)}
     draft.move(kind.name, wanted.id, index, base, WHY)
     draft.settle()
-    for record in draft.records(Cause(number, f"e{number}", "/test", "event"), time, None, None):
+    for record in transitions(draft, Cause(number, f"e{number}", "/test", "event"), None, None):
         evolve(after, record)
     found = after.entities[kind.name][wanted.id].facets[index]
     if found.base == base and not differs(shown, found.state):

@@ -7,7 +7,7 @@ Belongs here: from bytes to events that mean something to any kinds. Does not: c
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from phaseline.engine.decide import legal
+from phaseline.engine.verdict import legal
 from phaseline.engine.testing.histories import History, Sent, event
 from phaseline.machines.forest import predicates
 from phaseline.machines.kinds import Kind, Kinds

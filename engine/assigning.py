@@ -1,0 +1,34 @@
+"""What an event makes of an entity's attributes. Pure.
+
+Belongs here: what a row's data sets and what it computes. Does not: which row is taken (`decide`).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from phaseline.machines.kinds import Kind
+from phaseline.machines.machine import Step
+from phaseline.machines.table import Happened, Refused, Row
+
+
+def assigned(
+    kind: Kind, steps: Iterable[tuple[int, Step]], attributes: Mapping[str, Any], happened: Happened
+) -> Mapping[str, Any] | Refused:
+    """The attributes after these steps; the same mapping where nothing is set; or why the event cannot be taken."""
+    for row in dict.fromkeys(step.row for _, step in steps):
+        if row.assigns or row.computes is not None:
+            found = _by_row(kind, row, attributes, happened)
+            if isinstance(found, Refused):
+                return found
+            attributes = found
+    return attributes
+
+
+def _by_row(
+    kind: Kind, row: Row, attributes: Mapping[str, Any], happened: Happened
+) -> Mapping[str, Any] | Refused:
+    data = happened.data
+    given = {name: data[name] for name in kind.table.assigned(row) if data.get(name) is not None}
+    if given:
+        attributes = {**attributes, **given}
+    return attributes if row.computes is None else row.computes(attributes, happened)
