@@ -230,4 +230,6 @@ def fires(fired: Fired, trigger: str, moves: list[tuple[State, State]], data: Ma
     """Whether a trigger that made these moves, one a facet, fires that downward: once, whatever it moved."""
     if not moves or (fired.unless is not None and data.get(fired.unless[0]) == fired.unless[1]):
         return False
+    if fired.then is not None and all(result.phase != fired.then for _, result in moves):
+        return False
     return trigger in fired.on or any(result.phase == fired.into != base.phase for base, result in moves)

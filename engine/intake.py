@@ -152,12 +152,12 @@ def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
             raise Invalid(f"data.{field.name} must be a list of {field.type.__name__}")
         for value in found if field.many else [found]:
             _check_value(field, value)
-        if field.many and len(set(found)) < len(found):
+        if field.many and field.type not in (dict, list) and len(set(found)) < len(found):
             raise Invalid(f"data.{field.name} holds a value twice")
 
 
 def _check_value(field: Field, value: object) -> None:
-    if type(value) is not field.type:
+    if type(value) is not field.type and not (field.type is float and type(value) is int):
         raise Invalid(f"data.{field.name} must be {field.type.__name__}, found {type(value).__name__}")
     if field.options and value not in field.options:
         raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}")

@@ -9,7 +9,20 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import NamedTuple
 
-from phaseline.machines import checks, cluster, component, fingerprint, forest, motion, node, node_pool
+from phaseline.machines import (
+    app_cluster,
+    app_context,
+    checks,
+    cluster,
+    component,
+    emco_resource,
+    fingerprint,
+    forest,
+    motion,
+    node,
+    node_pool,
+    rsync_resource,
+)
 from phaseline.machines.machine import FacetMachine, Step, phases_of
 from phaseline.machines.predicates import Above, AttributeIs, Every, Some
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
@@ -17,7 +30,16 @@ from phaseline.machines.table import Facet as FacetOfTable
 from phaseline.schemas.records import Facet, State, state
 
 ENTRY_POINTS = "phaseline.kinds"
-BUILT_IN = (cluster.CLUSTER, node_pool.NODE_POOL, node.NODE, component.COMPONENT)
+BUILT_IN = (
+    cluster.CLUSTER,
+    node_pool.NODE_POOL,
+    node.NODE,
+    component.COMPONENT,
+    emco_resource.EMCO_RESOURCE,
+    app_context.APP_CONTEXT,
+    app_cluster.APP_CLUSTER,
+    rsync_resource.RSYNC_RESOURCE,
+)
 
 
 class Counted(NamedTuple):

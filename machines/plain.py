@@ -110,6 +110,7 @@ def _fired(fired: Fired) -> dict[str, Any]:
         "on": list(fired.on),
         "into": fired.into,
         "unless": None if fired.unless is None else {"field": fired.unless[0], "is": fired.unless[1]},
+        "then": fired.then,
         "one": fired.one,
         "must": fired.must,
         "gives": dict(fired.gives),

@@ -125,7 +125,8 @@ class View:
 class Fired:
     """Triggers fired downward: by a trigger that was taken (`on`), or by entering a phase (`into`).
 
-    unless: a field of the event's data and the value with which nothing is fired.
+    unless: a field of the event's data and the value with which nothing is fired. then: only where that leaves the base in
+    this phase.
     one: only at the child whose id ends in what this attribute says, as the event leaves it. must: where that child is
     unknown or cannot take it, the event is refused. gives: fields of its data, each with the attribute that it holds.
     """
@@ -135,6 +136,7 @@ class Fired:
     on: tuple[str, ...] = ()
     into: str | None = None
     unless: tuple[str, Any] | None = None
+    then: str | None = None
     one: str | None = None
     must: bool = False
     gives: Mapping[str, str] = field(default_factory=dict)

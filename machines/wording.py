@@ -106,7 +106,8 @@ def while_(view: View) -> str:
 def firing(fired: Fired) -> str:
     """What fires downward: `delete unless data.cascade is false`, `Deleted`."""
     unless = f" unless data.{fired.unless[0]} is {plainly(fired.unless[1])}" if fired.unless else ""
-    return listed((*fired.on, *((f"entering {fired.into}",) if fired.into else ()))) + unless
+    then = f" if it is {fired.then} then" if fired.then else ""
+    return listed((*fired.on, *((f"entering {fired.into}",) if fired.into else ()))) + unless + then
 
 
 def targets(fired: Fired) -> str:

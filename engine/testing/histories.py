@@ -92,19 +92,19 @@ class History:
         count = len(self.steps)
         return "\n".join([f"{count} event{'' if count == 1 else 's'}:", *(f"  {step}" for step in self.steps)])
 
-    def read(self, sent: Sent) -> Arrival | Rejection:
-        """What the intake reads when `sent` is stored next."""
-        place = len(self.steps) + 1
+    def read(self, sent: Sent, place: int | None = None) -> Arrival | Rejection:
+        """What the intake reads when `sent` is stored next, or at that place of the stream."""
+        place = place or len(self.steps) + 1
         return intake.read(self.kinds, SUBJECTS, sent.subject, sent.body, place, place * SECOND + 123)
 
-    def decide(self, sent: Sent) -> Step:
+    def decide(self, sent: Sent, place: int | None = None) -> Step:
         """What `sent` would make, nothing changed yet."""
-        found = self.read(sent)
+        found = self.read(sent, place)
         return Step(sent, found, [found] if isinstance(found, Rejection) else decide(self.tree, found))
 
-    def take(self, sent: Sent) -> Step:
-        """Decide `sent` and let it take effect."""
-        step = self.decide(sent)
+    def take(self, sent: Sent, place: int | None = None) -> Step:
+        """Decide `sent`, stored next or at that place of the stream, and let it take effect."""
+        step = self.decide(sent, place)
         for record in step.records:
             evolve(self.tree, record)
         self.steps.append(step)

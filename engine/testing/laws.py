@@ -171,7 +171,9 @@ def trees_do_not_heed_each_other(history: History) -> None:
         if isinstance(step.read, Arrival):
             by_root[step.read.id.split("/")[0]].append(step)
     for root, steps in by_root.items():
-        alone = play(history.kinds, [step.sent for step in steps])
+        alone = History(history.kinds)
+        for step in steps:
+            alone.take(step.sent, step.read.cause.sequence)
         among = {key: found for key, found in outlook(history.tree).items() if key[1].split("/")[0] == root}
         same(f"the tree of {root} by itself", outlook(alone.tree), among)
 

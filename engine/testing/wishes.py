@@ -83,20 +83,22 @@ def data_for(kinds: Kinds, kind: Kind, trigger: str, dice: Dice) -> dict[str, An
 
 
 def _value(kinds: Kinds, kind: Kind, field: Field, dice: Dice) -> Any:
-    options = field.options or tuple(
-        dict.fromkeys((*_compared(kinds, kind, field.name), *SOME.get(field.type, (field.type(),))))
-    )
+    options = field.options or (*_compared(kinds, kind, field.name), *SOME.get(field.type, (field.type(),)))
     if field.many:
         return sorted({dice.of(options), dice.of(options)})
     return dice.of(options)
 
 
 def _compared(kinds: Kinds, kind: Kind, name: str) -> Iterator[Any]:
-    """The values that make a difference: those that guards, views and rows compare a field with."""
+    """The values that make a difference: what guards, views and rows compare a field with, children that it may name."""
     for other in kinds.values():
         for predicate in predicates(other.table):
             if isinstance(predicate, AttributeIs) and (predicate.kind, predicate.name) == (kind.name, name):
-                yield predicate.value
+                yield from predicate.value if isinstance(predicate.value, tuple) else (predicate.value,)
+        for fired in (fired for fired in other.table.fired if fired.one is not None):
+            child = kinds[fired.at[0]]
+            if (other is kind and name == fired.one) or (child is kind and name in fired.gives):
+                yield from (f"{child.table.id[-1][0]}{number}" for number in (1, 2))
     for facet in kind.table.facets:
         for row in facet.rows:
             if row.given.get(name) is not None:

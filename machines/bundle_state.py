@@ -1,0 +1,165 @@
+"""A ResourceBundleState, EMCO's report of what is in one cluster for one app: what it lists, and what that says of whom.
+
+Belongs here: reading the report, and the rules of presence (spec: EMCO, facet `cluster`). Does not: the tables
+(`app_cluster`, `rsync_resource`), whether a listed resource is ready (`readiness`).
+"""
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from phaseline.machines.predicates import Scene
+from phaseline.machines.readiness import is_ready
+from phaseline.machines.table import Happened, Refused
+from phaseline.schemas import codec
+
+LISTS = {
+    "podStatuses":         ("", "v1", "Pod"),
+    "serviceStatuses":     ("", "v1", "Service"),
+    "configMapStatuses":   ("", "v1", "ConfigMap"),
+    "secretStatuses":      ("", "v1", "Secret"),
+    "deploymentStatuses":  ("apps", "v1", "Deployment"),
+    "daemonSetStatuses":   ("apps", "v1", "DaemonSet"),
+    "statefulSetStatuses": ("apps", "v1", "StatefulSet"),
+    "jobStatuses":         ("batch", "v1", "Job"),
+    "ingressStatuses":     ("networking.k8s.io", "v1", "Ingress"),
+    "csrStatuses":         ("certificates.k8s.io", "v1", "CertificateSigningRequest"),
+}  # fmt: skip
+"""The report's list of each kind, and what its members are where they do not say so themselves."""
+OTHERS = "resourceStatuses"
+"""The report's list of everything else: group, version, kind, name, and the resource as JSON in base64."""
+KEY_KINDS = (
+    "ConfigMap", "Service", "Pod", "DaemonSet", "Deployment", "StatefulSet", "Job", "CertificateSigningRequest",
+)  # fmt: skip
+"""Kinds that are supported where the report does not say which are (EMCO's key kinds)."""
+HELD = "Ready", "NotReady"
+
+
+class Unreadable(ValueError):
+    """What is wrong with a report."""
+
+
+class Listed(NamedTuple):
+    """A resource in a report. `token`: how the last part of an rsync resource's id names it."""
+
+    group: str
+    version: str
+    kind: str
+    name: str
+    found: Mapping[str, Any]
+
+    @property
+    def token(self) -> str:
+        """`<name>+<kind>`."""
+        return f"{self.name}+{self.kind}"
+
+
+def listed(data: Mapping[str, Any]) -> Iterator[Listed]:
+    """Every resource of a report, which is the whole CR or its status alone; raises `Unreadable` saying where."""
+    status = data.get("status", data)
+    if not isinstance(status, Mapping):
+        raise Unreadable(f"data.status must be a map, found {type(status).__name__}")
+    for name, (group, version, kind) in LISTS.items():
+        for place, found in _members(status, name):
+            where = f"{name}[{place}]"
+            metadata = found.get("metadata")
+            own = metadata.get("name") if isinstance(metadata, Mapping) else None
+            said = str(found.get("apiVersion") or "").rpartition("/")
+            gvk = (said[0], said[2]) if said[2] else (group, version)
+            yield Listed(*gvk, str(found.get("kind") or kind), _name(own, f"{where}.metadata.name"), found)
+    for place, found in _members(status, OTHERS):
+        where = f"{OTHERS}[{place}]"
+        words = [found.get(word) for word in ("group", "version", "kind")]
+        if not all(isinstance(word, str) for word in words):
+            raise Unreadable(f"{where} must have group, version and kind, each a string")
+        yield Listed(*map(str, words), _name(found.get("name"), f"{where}.name"), _unpacked(found.get("res"), where))
+
+
+def _members(status: Mapping[str, Any], name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    found = status.get(name)
+    if found is not None and not isinstance(found, Sequence):
+        raise Unreadable(f"{name} must be a list, found {type(found).__name__}")
+    for place, member in enumerate(found or ()):
+        if not isinstance(member, Mapping):
+            raise Unreadable(f"{name}[{place}] must be a map, found {type(member).__name__}")
+        yield place, member
+
+
+def _name(found: object, where: str) -> str:
+    if not isinstance(found, str) or not found:
+        raise Unreadable(f"{where} must be the resource's name")
+    return found
+
+
+def _unpacked(found: object, where: str) -> Mapping[str, Any]:
+    """The resource itself, which EMCO's monitor packs as JSON in base64."""
+    if found is None or isinstance(found, Mapping):
+        return found or {}
+    try:
+        unpacked = msgspec.json.decode(base64.b64decode(found, validate=True) if isinstance(found, str) else found)
+    except (binascii.Error, msgspec.DecodeError, TypeError) as error:
+        raise Unreadable(f"{where}.res must be JSON in base64: {error}") from error
+    if not isinstance(unpacked, Mapping):
+        raise Unreadable(f"{where}.res must hold a map")
+    return unpacked
+
+
+# ---- what the tables keep of a report
+
+
+def received(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any] | Refused:
+    """An app_cluster's attributes after a report: what it lists, which kinds it supports, which event holds it whole.
+
+    A report like the one before changes nothing.
+    """
+    status, supports = happened.data.get("status", happened.data), happened.data.get("supports")
+    try:
+        digest = hashlib.blake2b(codec.encode([status, supports]), digest_size=8).hexdigest()
+        if digest == attributes.get("digest"):
+            return attributes
+        found = {one.token: [one.group, one.version, HELD[not is_ready(one.kind, one.found)]] for one in listed(happened.data)}
+    except (Unreadable, OverflowError) as error:
+        return Refused(f"data: {error}", invalid=True)
+    kept = {**attributes, "report": happened.sequence, "digest": digest, "listed": found}
+    return {**kept, "supports": supports} if supports is not None else {n: v for n, v in kept.items() if n != "supports"}
+
+
+def presence(attributes: Mapping[str, Any], token: str) -> str:
+    """Whether the last report says that the resource `<name>+<kind>` is there: `Present`, `NotPresent` or `Unknown`."""
+    found = attributes.get("listed")
+    if found is None:
+        return "Unknown"
+    if token in found:
+        return "Present"
+    supports = attributes.get("supports")
+    return "NotPresent" if token.rpartition("+")[2] in (KEY_KINDS if supports is None else supports) else "Unknown"
+
+
+TRIGGERS = {"Present": "present", "NotPresent": "not_present", "Unknown": "not_supported"}
+
+
+def told(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
+    """What the report of app_cluster `entity_id` says of the rsync resource `below`."""
+    found = scene.above(entity_id, "app_cluster")
+    return TRIGGERS[presence({} if found is None else found.attributes, below.rpartition("/")[2])]
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The last report of the app_cluster says this of the rsync resource."""
+
+    presence: str
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """Unknown where there has been no report."""
+        found = scene.above(entity_id, "app_cluster")
+        return presence({} if found is None else found.attributes, entity_id.rpartition("/")[2]) == self.presence
+
+    def text(self) -> str:
+        """`the last ResourceBundleState says Present of it`."""
+        return f"the last ResourceBundleState says {self.presence} of it"
