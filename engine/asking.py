@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from time import time_ns
 from typing import Any, Literal, overload
 
-from phaseline.engine import inquiry, naming, past, queries
+from phaseline.engine import inquiry, naming, past, queries, statusing
 from phaseline.engine.changes import Change, Changes
 from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explanation import Explanation
@@ -15,6 +15,7 @@ from phaseline.engine.past import LATEST, Moment
 from phaseline.engine.queries import Logged
 from phaseline.engine.reader import Reader
 from phaseline.engine.session import Session
+from phaseline.engine.status.selection import Selection
 from phaseline.engine.timeline import Timeline, timeline
 from phaseline.engine.watching import Start, Wanted, Watch
 from phaseline.schemas.records import Entity, Rejection, Transition
@@ -134,6 +135,20 @@ class Asking(Session):
         layout = await self.layout()
         place = await self._place(at)
         return await inquiry.explain(self._wire, layout, self.kinds, kind, entity_id, place)
+
+    async def status(self, resource: str, *, at: Moment | None = None, **query: Any) -> dict[str, Any]:
+        """What became of an EMCO resource: `output`, `type`, `app`, `cluster`, `resource`, `instance`, `shape` and so on.
+
+        Answered by the worker that owns its tree, in one round trip; from the streams where none does, where the answer
+        is too large for a message, and for a moment (`at`). Raises `EntityUnknown`, `BadStatusQuery`.
+        """
+        return await statusing.status(self._wire, await self.layout(), self.kinds, resource, query, await self._place(at))
+
+    async def selected(self, resource: str, *, at: Moment | None = None, **query: Any) -> Selection:
+        """What a status is made of, read from the streams: entities, counts, resources with why they failed."""
+        return await statusing.selected(
+            self._wire, await self.layout(), self.kinds, resource, query, await self._place(at)
+        )
 
     async def timeline(
         self, entity_id: str, *, kind: str | None = None, start: Moment | None = None, end: Moment | None = None,

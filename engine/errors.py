@@ -223,5 +223,17 @@ class RecordUnreadable(PhaselineError):
     """what stands on {subject} is no record: {problem}"""
 
 
+class BadStatusQuery(PhaselineError):
+    """{problem}"""
+
+
+class NotOwned(NoAnswer):
+    """partition {partition} is not loaded by this worker"""
+
+
+class ServiceRefused(PhaselineError):
+    """the status service refuses: {problem}"""
+
+
 class NotInstalled(PhaselineError):
     """{what} needs {package}, which is not installed here: pip install {package}"""

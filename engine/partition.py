@@ -4,18 +4,21 @@ Belongs here: the loop, and which form a commit takes. Does not: rules (`decide`
 """
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Self
+from collections.abc import Callable, Coroutine
+from typing import Self, TypeVar
 
 from phaseline.engine import plan
+from phaseline.engine.errors import NotOwned
 from phaseline.engine.fold import BATCH, Commit, Counts, Folder
 from phaseline.engine.reader import Reader, Stored
 from phaseline.engine.streams import Layout
 from phaseline.engine.takeover import Claim, take_over
+from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.subjects import Subjects
 
+T = TypeVar("T")
 SLICE = 1_000
 """Events taken at once, at most."""
 IDLE = 0.5
@@ -60,13 +63,24 @@ class Partition:
         self.wire, self.layout, self.kinds = wire, layout, kinds
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = Counts()
+        self.tree: Tree | None = None
+        self.position = self.folded = self.committed = 0
+        self._looking: list[tuple[int, asyncio.Future[None]]] = []
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take over, then fold events until `stop`; raises `Fenced` when somebody else has the partition."""
+        try:
+            await self._run(stop)
+        finally:
+            self.tree = None
+            for _, looking in self._looking:
+                looking.cancel()
+
+    async def _run(self, stop: asyncio.Event) -> None:
         claim = await take_over(self.wire, self.layout, self.kinds, self.number, self.worker, self.accepted)
         await plan.resume(self.wire, self.layout, self.number, claim)
         folder = Folder(claim.tree, Subjects(self.layout.prefix), self.number)
-        self.counts = folder.counts
+        self.counts, self.tree, self.position = folder.counts, claim.tree, claim.position
         inbox = Subjects(self.layout.prefix).stored(self.number)
         async with Reader(self.wire, self.layout.events, [inbox], start=claim.position + 1) as events, Pipe() as pipe:
             held: list[Stored] = []
@@ -75,6 +89,7 @@ class Partition:
                     await pipe.empty()
                 held = held or await events.take(SLICE, IDLE)
                 commit = folder.fold(held, claim.position)
+                self.folded, self.position = self.folded + 1, commit.position
                 del held[: commit.events]
                 await pipe.empty()
                 await pipe.put(self.commit(claim, commit))
@@ -91,3 +106,29 @@ class Partition:
             await claim.append(commit.messages)
         elif moved:
             await claim.move()
+        self.committed += 1
+        if self._looking:
+            self._let_see()
+
+    async def look(self, ask: Callable[[Tree], T]) -> tuple[T, int]:
+        """What `ask` finds in the tree, and the last event that it takes into account, in EVENTS; once that is committed.
+
+        Raises `NotOwned` where the partition is not loaded, or is lost meanwhile.
+        """
+        if self.tree is None:
+            raise NotOwned(partition=self.number)
+        found, position = ask(self.tree), self.position
+        if self.folded > self.committed:
+            looking: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._looking.append((self.folded, looking))
+            await asyncio.wait({looking})
+            if looking.cancelled():
+                raise NotOwned(partition=self.number)
+        return found, position
+
+    def _let_see(self) -> None:
+        """Tell who looked at what is committed by now."""
+        for folded, looking in self._looking:
+            if folded <= self.committed and not looking.done():
+                looking.set_result(None)
+        self._looking = [(folded, looking) for folded, looking in self._looking if not looking.done()]

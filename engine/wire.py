@@ -231,6 +231,14 @@ class Wire:
         """Call `callback` at once for each message; the answer is what `unsubscribe` takes. Survives reconnects."""
         return await self._connection.subscribe_with(subject, callback)
 
+    async def serve(self, name: str, version: str, description: str, metadata: dict[str, str]) -> Any:
+        """A service by NATS' conventions; what comes back has `add_endpoint`, and `retire` ends it."""
+        return await self._connection.serve(name, version, description, metadata)
+
+    async def retire(self, service: Any) -> None:
+        """End a service."""
+        await self._connection.retire(service)
+
     async def unsubscribe(self, sid: int) -> None:
         """Let no further message come."""
         await self._connection.unsubscribe_from(sid)

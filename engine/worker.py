@@ -12,6 +12,7 @@ from dataclasses import asdict
 
 import structlog
 
+from phaseline import __version__
 from phaseline.engine import tables
 from phaseline.engine.errors import (
     ApiFailed,
@@ -25,6 +26,7 @@ from phaseline.engine.errors import (
 from phaseline.engine.fold import Counts
 from phaseline.engine.lease import Leases
 from phaseline.engine.partition import Partition
+from phaseline.engine.service import StatusService
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
@@ -59,6 +61,8 @@ class Worker:
         self.wire, self.settings, self.kinds = wire, settings, kinds
         self.name = name or worker_name()
         self.owned: dict[int, tuple[Partition, asyncio.Event, asyncio.Task[None]]] = {}
+        self.loaded: dict[int, Partition] = {}
+        """Those that may be asked what they hold."""
         self.done = Counts()
         self.ready = ready or asyncio.Event()
 
@@ -71,12 +75,15 @@ class Worker:
             return
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
         leases = Leases(self.wire, self.settings, layout, self.name)
+        status = StatusService(self.wire, layout, self.loaded, self.name, __version__)
+        announced = await status.start()
         reporting = asyncio.create_task(self._report())
         try:
             self.ready.set()
-            await leases.run(stop, gained=lambda p: self._start(layout, leases, p), lost=self._end)
+            await leases.run(stop, gained=lambda p: self._start(layout, leases, status, p), lost=self._end)
         finally:
             reporting.cancel()
+            await self.wire.retire(announced)
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
             await leases.release_all()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
@@ -108,10 +115,12 @@ class Worker:
         parts = [self.done, *(partition.counts for partition, _, _ in self.owned.values())]
         return Counts(*(sum(getattr(part, name) for part in parts) for name in Counts.__dataclass_fields__))
 
-    async def _start(self, layout: Layout, leases: Leases, number: int) -> None:
+    async def _start(self, layout: Layout, leases: Leases, status: StatusService, number: int) -> None:
         stop = asyncio.Event()
         partition = Partition(self.wire, layout, self.kinds, number, self.name, self.settings.accept_tables)
-        task = asyncio.create_task(self._own(partition, stop, leases), name=f"partition-{number}")
+        self.loaded[number] = partition
+        listening = await status.listen(number)
+        task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
         self.owned[number] = (partition, stop, task)
 
     async def _end(self, number: int) -> None:
@@ -126,7 +135,7 @@ class Worker:
                 task.cancel()
                 await asyncio.wait({task})
 
-    async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases) -> None:
+    async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases, listening: int) -> None:
         number = partition.number
         try:
             await partition.run(stop)
@@ -146,6 +155,8 @@ class Worker:
             await asyncio.sleep(BREATH)
         finally:
             self.owned.pop(number, None)
+            self.loaded.pop(number, None)
+            await self.wire.unsubscribe(listening)
             self._add(partition.counts)
             await leases.give_up(number)
 

@@ -30,6 +30,7 @@ APP_CLUSTER = Table(
     facets=(Facet(
         name="connectivity",
         adopted=State(UNKNOWN),
+        healthy=AVAILABLE,
         labels=(
             #     phase        condition  zh         en
             Label(UNKNOWN,     None,      "未知",     "Unknown"),

@@ -65,6 +65,7 @@ APP_CONTEXT = Table(
     facets=(Facet(
         name="phase",
         adopted=State(CREATED),
+        healthy=INSTANTIATED,
         standing=(STOPPED,),
         order=(STOPPED, DEADLINE_EXCEEDED),
         labels=(

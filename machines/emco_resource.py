@@ -75,6 +75,7 @@ EMCO_RESOURCE = Table(
     facets=(Facet(
         name="phase",
         adopted=State(CREATED),
+        healthy=INSTANTIATED,
         labels=(
             #     phase                condition  zh           en
             Label(CREATED,             None,      "已创建",     "Created"),

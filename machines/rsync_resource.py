@@ -62,6 +62,7 @@ RSYNC_RESOURCE = Table(
         Facet(
             name="rsync",
             standing=(LEAVING,),
+            healthy=APPLIED,
             labels=(
                 #     phase       condition  zh           en
                 Label(PENDING,    None,      "待处理",     "Pending"),
@@ -97,6 +98,7 @@ RSYNC_RESOURCE = Table(
         ),
         Facet(
             name="cluster",
+            healthy=PRESENT,
             labels=(
                 #     phase        condition  zh         en
                 Label(UNKNOWN,     None,      "未知",     "Unknown"),

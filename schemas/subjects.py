@@ -146,6 +146,14 @@ class Subjects:
         """Whether a stored event is a timer that fired: only the server can store one there."""
         return subject.startswith(f"{self.prefix}.due.")
 
+    def status(self, token: str) -> str:
+        """Where the status of an EMCO resource is asked for; `token` is its id, as a subject has it."""
+        return f"{self.prefix}.status.emco_resource.{token}"
+
+    def owner(self, partition: int, token: str) -> str:
+        """Where the worker that owns a partition is asked what another one was asked."""
+        return f"{self.prefix}.owner.{partition}.{token}"
+
     def timer(self, partition: int | str, kind: str, facet: str, entity_id: str) -> str:
         """Where the schedule of a facet's timer stands."""
         return f"{self.prefix}.timer.{partition}.{kind}.{facet}.{quoted_id(entity_id)}"

@@ -93,7 +93,7 @@ def colour(state: State, facet: Facet | None) -> str:
         return "yellow"
     if facet is not None and state.phase == facet.healthy:
         return "green" if state.conditions in ((), ("Ok",)) else "magenta"
-    return "magenta"
+    return "red" if state.phase.endswith("Failed") else "yellow" if state.phase.endswith("ing") else "magenta"
 
 
 def state(kinds: Kinds, kind: str, facet: str, found: State) -> Text:

@@ -1,0 +1,173 @@
+"""`status`: what became of what EMCO deployed (spec: EMCO, The status query).
+
+Belongs here: options and layout. Does not: the answer (`phaseline.engine.status`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+from rich.text import Text
+from rich.tree import Tree
+
+from phaseline.engine.cli import looks, options, talk
+from phaseline.engine.cli.moments import moment_of
+from phaseline.engine.cli.pages import Page
+from phaseline.engine.client import Client
+from phaseline.engine.past import Moment
+from phaseline.engine.settings import Settings
+from phaseline.engine.status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
+from phaseline.engine.status.selection import Item, Placed, Selection
+from phaseline.machines import wording
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas.records import Entity, State, state
+
+
+def filters(function: options.Function) -> options.Function:
+    """The parameters of the query, each as an option."""
+    for option in reversed((
+        click.option("--output", type=click.Choice(OUTPUTS), default="all", show_default=True,
+                     help="Counts only; resources too; with all the cluster says of them; with their manifests."),
+        click.option("--type", multiple=True, type=click.Choice(TYPES),
+                     help="Only what rsync did, or only what is in the clusters."),
+        click.option("--app", multiple=True, metavar="APP", help="Only this app; may be repeated, as may the next two."),
+        click.option("--cluster", multiple=True, metavar="PROVIDER+CLUSTER", help="Only this cluster."),
+        click.option("--resource", multiple=True, metavar="NAME", help="Only resources of this name."),
+        click.option("--instance", metavar="CONTEXT", help="This app context instead of the current one."),
+        click.option("--shape", type=click.Choice(SHAPES), default="source", show_default=True,
+                     help="With --json: as EMCO's design notes have it, or as later EMCO prints it."),
+        click.option("--status", type=click.Choice(STATUSES), help="With --shape emco: what was deployed, or what is ready."),
+        *(click.option(f"--{name}", is_flag=True, help=f"With --shape emco: only the names of the {name}.") for name in LISTS),
+    )):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline status proj+vfw+v1+group", "a tree with counts"),
+        ("phaseline status proj+vfw+v1+group --output summary", "counts only"),
+        ("phaseline status proj+vfw+v1+group --app sink --type rsync --json", "for programs"),
+        ("phaseline status proj+vfw+v1+group --shape emco --status ready --json", "as later EMCO prints it"),
+        ("phaseline status proj+vfw+v1+group --at 15m", "as it was a quarter of an hour ago"),
+    ],
+)
+@click.argument("resource_id", metavar="RESOURCE")
+@filters
+@options.at
+@options.as_json
+@options.connected
+def status(settings: Settings, resource_id: str, *, at: Moment | None, as_json: bool, **query: Any) -> int | None:
+    """Show what became of an EMCO resource: the user's last action, its context, and what is where in which state.
+
+    RESOURCE is the id of an emco_resource, the names of what the user acts on, joined by +.
+    """
+    if query["shape"] == "emco" and not as_json:
+        raise click.UsageError("--shape emco is a form of --json: add that")
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            if as_json:
+                looks.show_json(await client.status(resource_id, at=at, **query))
+                return
+            found = await client.selected(resource_id, at=at, **query)
+            known = {} if query["output"] in ("summary", "all") else await _known(client, resource_id, at, query)
+            drawing = Drawing(client.kinds, found, query, await moment_of(client, at), known)
+            for line in drawing.head():
+                looks.show_line(line)
+            for branch in drawing.apps():
+                looks.show(branch)
+
+    return talk.run(work())
+
+
+async def _known(client: Client, resource_id: str, at: Moment | None, query: dict[str, Any]) -> dict[tuple[str, ...], Any]:
+    """By app, cluster, name and kind, what `detail` and `rsync` say of each resource."""
+    body = await client.status(resource_id, at=at, **query)
+    return {
+        (app["app-name"], cluster["name"], found["Name"], found["GVK"]["Kind"]): found
+        for app in body.get("resources", ())
+        for cluster in app["clusters"]
+        for found in cluster["resources"]
+    }
+
+
+class Drawing:
+    """A status as a terminal shows it."""
+
+    def __init__(
+        self, kinds: Kinds, found: Selection, query: Mapping[str, Any], now: int, known: Mapping[tuple[str, ...], Any]
+    ) -> None:
+        """`now`, ns, is what durations end at."""
+        self.kinds, self.found, self.query, self.now, self.known = kinds, found, query, now, known
+        self.rsync = query["type"] != ("cluster",)
+        self.cluster = query["output"] != "rsync" and query["type"] != ("rsync",)
+
+    def head(self) -> Iterator[Text]:
+        """The resource, its context, the counts over all of it."""
+        yield self._entity(self.found.resource, self.found.resource.id)
+        if self.found.context is None:
+            yield looks.text_of("nothing has been instantiated yet", "bright_black")
+            return
+        yield self._entity(self.found.context, str(self.found.name))
+        yield from self._counts(self.found.counts(), self.found.presence(), "  ")
+
+    def _entity(self, entity: Entity, name: str) -> Text:
+        facet = entity.facets[0]
+        since = f"for {looks.span(self.now - facet.since)}"
+        revision = entity.attributes.get("revision")
+        more = f"{since}, revision {revision}" if revision else since
+        shown = looks.state(self.kinds, entity.kind, entity.names[0], facet.state)
+        return Text.assemble(
+            looks.text_of(f"{entity.kind} ", "bright_black"), looks.text_of(name, "bold"), "  ", shown, "  ",
+            looks.text_of(more, "bright_black"),
+        )  # fmt: skip
+
+    def _counts(self, rsync: Mapping[str, int], cluster: Mapping[str, int], margin: str) -> Iterator[Text]:
+        for wanted, facet, counts in ((self.rsync, "rsync", rsync), (self.cluster, "cluster", cluster)):
+            if wanted:
+                yield Text.assemble(margin, looks.text_of(f"{facet:<8} ", "bright_black"), self._counted(facet, counts))
+
+    def _counted(self, facet: str, counts: Mapping[str, int]) -> Text:
+        words = [self._word(facet, state(phase), f"{count:,} {phase}") for phase, count in counts.items() if count]
+        return Text(", ").join(words) if words else looks.text_of("none", "bright_black")
+
+    def _word(self, facet: str, found: State, text: str | None = None) -> Text:
+        known = looks.facet_of(self.kinds, "rsync_resource", facet)
+        return looks.text_of(text or found, looks.colour(found, known))
+
+    def apps(self) -> Iterator[Tree]:
+        """App by app: its clusters, and what is there."""
+        by_app: dict[str, Tree] = {}
+        for placed in self.found.placed:
+            if placed.app not in by_app:
+                by_app[placed.app] = Tree(looks.text_of(placed.app, "bold"), guide_style="bright_black")
+            self._cluster(by_app[placed.app], placed)
+        yield from by_app.values()
+
+    def _cluster(self, app: Tree, placed: Placed) -> None:
+        known = looks.facet_of(self.kinds, "app_cluster", "connectivity")
+        reach = looks.text_of(placed.connectivity, looks.colour(state(placed.connectivity), known))
+        counts = [self._counted("rsync", placed.counts)] if self.rsync else []
+        counts += [self._counted("cluster", placed.presence)] if self.cluster else []
+        branch = app.add(Text.assemble(looks.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts)))
+        for item in placed.items if self.query["output"] != "summary" else ():
+            if item.rsync is not None or self.cluster:
+                below = branch.add(self._item(item))
+                for key in ("metadata", "spec", "status"):
+                    found = self.known.get((placed.app, placed.cluster, item.name, item.kind), {}).get(key)
+                    if found is not None:
+                        below.add(looks.text_of(f"{key} {wording.plainly(found)}", "bright_black"))
+
+    def _item(self, item: Item) -> Text:
+        group = f".{item.group}" if item.group else ""
+        words = [looks.text_of(f"{item.kind}{group}", "bright_black")]
+        if self.rsync and item.rsync is not None:
+            words.append(self._word("rsync", item.rsync.state))
+            words.append(looks.text_of(f"for {looks.span(self.now - item.rsync.since)}", "bright_black"))
+        if self.cluster:
+            words.append(self._word("cluster", state(item.cluster)))
+        if item.failure:
+            words.append(looks.text_of(item.failure, "italic"))
+        return Text.assemble(looks.text_of(item.name), "  ", Text("  ").join(words))

@@ -1,0 +1,151 @@
+"""The status service: each worker answers status queries for the trees it owns, by NATS' service conventions.
+
+Belongs here: requests and replies, handing a request on to the worker that owns the tree. Does not: answers (`statuses`).
+Any worker may get a request; one that does not own the tree asks the one that does. What is answered has been committed:
+a worker waits for the commits that its memory is ahead by.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import structlog
+
+from phaseline.engine import statuses
+from phaseline.engine.errors import BadStatusQuery, EntityUnknown, Fenced, NoAnswer, PhaselineError
+from phaseline.engine.fold import partition_of_id
+from phaseline.engine.partition import Partition
+from phaseline.engine.status import schema
+from phaseline.engine.status.query import BadQuery, read
+from phaseline.engine.streams import Layout
+from phaseline.engine.wire import Wire
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import BadSubject, Subjects, unquote
+
+NAME, DESCRIPTION = "phaseline", "What became of what was deployed: the status query on EMCO resources."
+POSITION = "Phaseline-Position"
+"""Header of an answer: the sequence in EVENTS of the last event that it takes into account."""
+ERROR, CODE = "Nats-Service-Error", "Nats-Service-Error-Code"
+ROOM = 1024
+"""Bytes of a message that headers may take."""
+
+log = structlog.get_logger(__name__)
+
+
+class Answer(NamedTuple):
+    """A body, and headers that say how it came about or what is wrong."""
+
+    body: bytes
+    headers: dict[str, str]
+
+
+class Asked(Protocol):
+    """A request, as NATS' services have it."""
+
+    @property
+    def subject(self) -> str:
+        """Where it came in."""
+
+    @property
+    def data(self) -> bytes:
+        """Its body."""
+
+    async def respond(self, data: bytes, headers: dict[str, str]) -> None:
+        """Answer it."""
+
+    async def respond_error(self, code: str, description: str, data: bytes, headers: dict[str, str]) -> None:
+        """Refuse it, and count that."""
+
+
+class StatusService:
+    """One worker's part of the service. `owned`: its partitions, as they come and go."""
+
+    def __init__(self, wire: Wire, layout: Layout, owned: Mapping[int, Partition], worker: str, version: str) -> None:
+        """Answer from these partitions once started."""
+        self.wire, self.layout, self.owned = wire, layout, owned
+        self.worker, self.version = worker, version
+        self.subjects = Subjects(layout.prefix)
+        self._under_way: set[asyncio.Future[None]] = set()
+
+    async def start(self) -> Any:
+        """Announce the service; what comes back is for `Wire.retire`."""
+        service = await self.wire.serve(
+            NAME, self.version, DESCRIPTION, {"prefix": self.layout.prefix, "worker": self.worker}
+        )
+        about = {name: json.dumps(found, separators=(",", ":")) for name, found in schema.service().items()}
+        await service.add_endpoint(
+            name="status", handler=self.asked, subject=self.subjects.status("*"), metadata=about
+        )
+        return service
+
+    async def asked(self, request: Asked) -> None:
+        """Answer a request from outside, or let the tree's owner answer it."""
+        token = request.subject.rpartition(".")[2]
+        try:
+            resource_id = unquote(token)
+        except BadSubject as error:
+            found = refused(400, str(error))
+        else:
+            partition = partition_of_id(resource_id, self.layout.partitions)
+            if partition in self.owned:
+                found = await self.answer(partition, resource_id, request.data)
+            else:
+                found = await self._hand_on(partition, token, request.data)
+        if ERROR in found.headers:
+            headers = {name: value for name, value in found.headers.items() if name not in (ERROR, CODE)}
+            await request.respond_error(found.headers[CODE], found.headers[ERROR], found.body, headers)
+        else:
+            await request.respond(found.body, headers=found.headers)
+
+    async def _hand_on(self, partition: int, token: str, body: bytes) -> Answer:
+        try:
+            reply = await self.wire.request(self.subjects.owner(partition, token), body)
+        except NoAnswer:
+            return refused(503, "no worker owns this resource's tree at the moment: try again")
+        return Answer(reply.data, reply.headers)
+
+    async def listen(self, partition: int) -> int:
+        """Take the requests that other workers hand on for a partition of ours; the answer is for `Wire.unsubscribe`."""
+
+        def take(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
+            task = asyncio.ensure_future(self._handed_on(partition, subject, data, reply))
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
+
+        return await self.wire.subscribe(self.subjects.owner(partition, "*"), take)
+
+    async def _handed_on(self, partition: int, subject: str, body: bytes, reply: str) -> None:
+        found = await self.answer(partition, unquote(subject.rpartition(".")[2]), body)
+        try:
+            self.wire.send(self.wire.frame(reply, found.body, found.headers))
+        except NoAnswer as error:
+            log.warning("a status could not be sent", why=str(error))
+
+    async def answer(self, number: int, resource_id: str, body: bytes) -> Answer:
+        """The answer from what partition `number` holds in memory, once that is committed."""
+        partition = self.owned.get(number)
+        if partition is None:
+            return refused(503, "this resource's tree has just gone to another worker: try again")
+        try:
+            query = read(codec.decode(body) if body else {})
+            selection, position = await partition.look(lambda tree: statuses.chosen(tree, resource_id, query))
+            found = codec.encode_json(await statuses.told(self.wire, self.layout, selection, query))
+        except (codec.Undecodable, BadQuery, BadStatusQuery) as error:
+            return refused(400, str(error))
+        except EntityUnknown as error:
+            return refused(404, str(error))
+        except (Fenced, NoAnswer) as error:
+            return refused(503, f"{error}: try again")
+        except PhaselineError as error:
+            return refused(500, str(error))
+        if len(found) > self.wire.max_payload - ROOM:
+            return refused(413, f"the answer has {len(found)} bytes, the server takes {self.wire.max_payload}: ask for one "
+                           "app, cluster or resource, or for output=summary")  # fmt: skip
+        return Answer(found, {POSITION: str(position)})
+
+
+def refused(code: int, why: str) -> Answer:
+    """An answer that is none, as NATS' services refuse."""
+    text = " ".join(why.split())[:ROOM // 2]
+    return Answer(codec.encode_json({"error": why, "code": code}), {ERROR: text, CODE: str(code)})
