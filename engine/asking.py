@@ -142,7 +142,9 @@ class Asking(Session):
         Answered by the worker that owns its tree, in one round trip; from the streams where none does, where the answer
         is too large for a message, and for a moment (`at`). Raises `EntityUnknown`, `BadStatusQuery`.
         """
-        return await statusing.status(self._wire, await self.layout(), self.kinds, resource, query, await self._place(at))
+        return await statusing.status(
+            self._wire, await self.layout(), self.kinds, resource, query, await self._place(at)
+        )
 
     async def selected(self, resource: str, *, at: Moment | None = None, **query: Any) -> Selection:
         """What a status is made of, read from the streams: entities, counts, resources with why they failed."""

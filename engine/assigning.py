@@ -24,9 +24,7 @@ def assigned(
     return attributes
 
 
-def _by_row(
-    kind: Kind, row: Row, attributes: Mapping[str, Any], happened: Happened
-) -> Mapping[str, Any] | Refused:
+def _by_row(kind: Kind, row: Row, attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any] | Refused:
     data = happened.data
     given = {name: data[name] for name in kind.table.assigned(row) if data.get(name) is not None}
     if given:

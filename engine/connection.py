@@ -6,17 +6,13 @@ message, and ends without a word, `is_connected` still true, on the first messag
 """
 
 import asyncio
-import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
 
 import structlog
 from nats import errors as nats_errors
-from nats import micro
 from nats.aio.client import Client
-from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 
 from phaseline.engine import frames, tls
 from phaseline.engine.errors import NatsUnreachable
@@ -43,7 +39,6 @@ class Connection(Client):
         self._hopeless: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failures = 0
         self._patient = False
-        self._handling: set[asyncio.Future[None]] = set()
         self.cause = "no answer yet"
 
     # ---- dialling and hanging up
@@ -134,45 +129,15 @@ class Connection(Client):
         except nats_errors.Error as error:
             raise self.unreachable() from error
 
-    async def subscribe_with(self, subject: str, callback: Callback) -> int:
-        """Call `callback` for each message, from the read loop; the id is for `unsubscribe_from`."""
+    async def subscribe_with(self, subject: str, callback: Callback, queue: str = "") -> int:
+        """Call `callback` for each message, from the read loop; the id is for `unsubscribe_from`.
+
+        queue: of all that subscribe with it, one gets each message.
+        """
         self._callbacks[self._sid + 1] = callback
         # The future keeps nats-py from starting a task for messages that never pass through it.
-        sub = await self.subscribe(subject, future=asyncio.get_running_loop().create_future())
+        sub = await self.subscribe(subject, queue, future=asyncio.get_running_loop().create_future())
         return sub._id  # noqa: SLF001  # there is no public way to name a subscription
-
-    async def serve(self, name: str, version: str, description: str, metadata: dict[str, str]) -> micro.Service:
-        """A service by NATS' conventions, without endpoints yet; each request gets a task of its own."""
-        config = micro.ServiceConfig(name=name, version=version, description=description, metadata=metadata)
-        service = micro.Service(self, config)
-        with contextlib.suppress(OSError, nats_errors.Error):  # it subscribes first, and again whenever we are back
-            await service.start()
-        return service
-
-    async def retire(self, service: micro.Service) -> None:
-        """Let no further request come; without a word where there is no connection, which has forgotten them by itself."""
-        with contextlib.suppress(OSError, nats_errors.Error):
-            await service.stop()
-
-    async def subscribe(self, subject: str, queue: str = "", **options: Any) -> Subscription:  # type: ignore[override]
-        """As nats-py's services call it: `cb` is called with each message, past nats-py's own receiving side."""
-        handler = options.get("cb")
-        if handler is None:
-            return await super().subscribe(subject, queue, **options)
-
-        def take(subject: str, data: bytes, block: bytes | None, reply: str) -> None:
-            message = Msg(self, subject, reply, data, frames.read_headers(block) if block else None)
-            task = asyncio.ensure_future(handler(message))
-            self._handling.add(task)
-            task.add_done_callback(self._handled)
-
-        self._callbacks[self._sid + 1] = take
-        return await super().subscribe(subject, queue, future=asyncio.get_running_loop().create_future())
-
-    def _handled(self, task: asyncio.Future[None]) -> None:
-        self._handling.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("a request could not be answered", error=f"{type(error).__name__}: {error}")
 
     async def unsubscribe_from(self, sid: int) -> None:
         """Let no further message come."""

@@ -90,9 +90,7 @@ def _begun(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
     return entity.attributes
 
 
-def _unfit(
-    tree: Tree, kind: Kind, picked: Picked, attributes: Mapping[str, Any], arrival: Arrival
-) -> Refusal | None:
+def _unfit(tree: Tree, kind: Kind, picked: Picked, attributes: Mapping[str, Any], arrival: Arrival) -> Refusal | None:
     """Why attributes, or the one below that must take what this fires, stand against an event whose rows fit."""
     happened = Happened(arrival.data, arrival.cause.sequence, arrival.time)
     found = assigned(kind, picked, attributes, happened)

@@ -68,9 +68,7 @@ class Draft:
         found = ancestor_id(entity_id, self.kinds[kind].arity)
         return self.touched.get((kind, found)) or self.tree.entities[kind].get(found)
 
-    def tally(
-        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
-    ) -> Mapping[str, int]:
+    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
         """How many descendants are in which phase, as this event leaves them."""
         found = self.tallies.get((entity_id, kind, below, facet, has))
         return self.tree.tally(entity_id, kind, below, facet, has) if found is None else found
@@ -130,7 +128,11 @@ class Draft:
         for below in fired.at:
             found = self.descendants(kind, entity_id, below)
             if fired.one is not None:
-                found = [f"{entity_id}/{attributes[fired.one]}"] if f"{entity_id}/{attributes.get(fired.one)}" in found else []
+                found = (
+                    [f"{entity_id}/{attributes[fired.one]}"]
+                    if f"{entity_id}/{attributes.get(fired.one)}" in found
+                    else []
+                )
             self.cascades.extend((below, one, why) for one in found)
 
     def _tell(self, told: Told, kind: str, entity_id: str, data: Mapping[str, Any]) -> None:
@@ -219,7 +221,11 @@ class Draft:
             entity_id, of, below, facet, has = key
             for reached in self.kinds[of].table.reached:
                 when = reached.when
-                if (when.kind, when.facet, when.has) != (below, facet, has) or (of, entity_id, reached.trigger) in self.fired:
+                if (when.kind, when.facet, when.has) != (below, facet, has) or (
+                    of,
+                    entity_id,
+                    reached.trigger,
+                ) in self.fired:
                     continue
                 if when.holds(self, entity_id) and not when.holds(self.tree, entity_id):
                     self._derived(of, entity_id, Why(reached.trigger, "tally", f"{below}/{self.crossed[key]}"))

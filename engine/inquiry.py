@@ -44,9 +44,7 @@ class Scene(Tree):
         self._want(Wanted(kind, ancestor_id(entity_id, self.kinds[kind].arity)))
         return super().above(entity_id, kind)
 
-    def tally(
-        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
-    ) -> Mapping[str, int]:
+    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
         """How many descendants are in which phase."""
         self._want(Wanted(kind, entity_id, below))
         return super().tally(entity_id, kind, below, facet, has)

@@ -16,6 +16,7 @@ from phaseline.engine import statuses
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, Fenced, NoAnswer, PhaselineError
 from phaseline.engine.fold import partition_of_id
 from phaseline.engine.partition import Partition
+from phaseline.engine.serving import serve
 from phaseline.engine.status import schema
 from phaseline.engine.status.query import BadQuery, read
 from phaseline.engine.streams import Layout
@@ -69,14 +70,11 @@ class StatusService:
         self._under_way: set[asyncio.Future[None]] = set()
 
     async def start(self) -> Any:
-        """Announce the service; what comes back is for `Wire.retire`."""
-        service = await self.wire.serve(
-            NAME, self.version, DESCRIPTION, {"prefix": self.layout.prefix, "worker": self.worker}
-        )
+        """Announce the service; what comes back has `stop`."""
+        metadata = {"prefix": self.layout.prefix, "worker": self.worker}
+        service = await serve(self.wire, NAME, self.version, DESCRIPTION, metadata)
         about = {name: json.dumps(found, separators=(",", ":")) for name, found in schema.service().items()}
-        await service.add_endpoint(
-            name="status", handler=self.asked, subject=self.subjects.status("*"), metadata=about
-        )
+        await service.add_endpoint(name="status", handler=self.asked, subject=self.subjects.status("*"), metadata=about)
         return service
 
     async def asked(self, request: Asked) -> None:
@@ -147,5 +145,5 @@ class StatusService:
 
 def refused(code: int, why: str) -> Answer:
     """An answer that is none, as NATS' services refuse."""
-    text = " ".join(why.split())[:ROOM // 2]
+    text = " ".join(why.split())[: ROOM // 2]
     return Answer(codec.encode_json({"error": why, "code": code}), {ERROR: text, CODE: str(code)})

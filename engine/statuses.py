@@ -15,7 +15,7 @@ from phaseline.engine.fold import partition_of_id
 from phaseline.engine.past import LATEST
 from phaseline.engine.status import emco_shape, source_shape
 from phaseline.engine.status.query import BadQuery, Query
-from phaseline.engine.status.selection import Selection, select
+from phaseline.engine.status.selection import Item, Selection, select
 from phaseline.engine.status.source_shape import Objects
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
@@ -42,9 +42,7 @@ def chosen(tree: Tree, resource_id: str, query: Query) -> Selection:
     return found
 
 
-async def told(
-    wire: Wire, layout: Layout, found: Selection, query: Query, place: int | None = None
-) -> dict[str, Any]:
+async def told(wire: Wire, layout: Layout, found: Selection, query: Query, place: int | None = None) -> dict[str, Any]:
     """The body of the answer, with what it needs from EVENTS and, for the actions of the shape `emco`, from LOG."""
     objects = await _objects(wire, layout, found, query)
     if query.shape == "source":
@@ -115,7 +113,7 @@ async def _objects(wire: Wire, layout: Layout, found: Selection, query: Query) -
     for placed in found.placed:
         for item in placed.items if manifests else ():
             if item.added in events:
-                objects[placed.app, placed.cluster, item.token] = _manifest(item.group, item.version, item.kind, events[item.added])
+                objects[placed.app, placed.cluster, item.token] = _manifest(item, events[item.added])
         if reports and placed.report in events:
             for one in bundle_state.listed(events[placed.report]):
                 objects[placed.app, placed.cluster, one.token] = one.found
@@ -133,8 +131,8 @@ def _sequences(found: Selection, *, manifests: bool, reports: bool) -> Iterator[
         yield from (item.added for item in placed.items if manifests)
 
 
-def _manifest(group: str, version: str, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    named = {"apiVersion": f"{group}/{version}" if group else version, "kind": kind}
+def _manifest(item: Item, data: Mapping[str, Any]) -> dict[str, Any]:
+    named = {"apiVersion": f"{item.group}/{item.version}" if item.group else item.version, "kind": item.kind}
     return {**named, **{key: data[key] for key in ("metadata", "spec") if data.get(key) is not None}}
 
 

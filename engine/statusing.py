@@ -60,7 +60,9 @@ async def _asked(wire: Wire, layout: Layout, resource: str, given: Mapping[str, 
     code = reply.headers.get(CODE)
     if code is None:
         return codec.decode(reply.data)
-    problem = codec.decode(reply.data).get("error") or reply.headers.get(ERROR) if reply.data else reply.headers.get(ERROR)
+    problem = (
+        codec.decode(reply.data).get("error") or reply.headers.get(ERROR) if reply.data else reply.headers.get(ERROR)
+    )
     if code in ELSEWHERE:
         return None
     if code == "404":

@@ -48,9 +48,7 @@ class Tree:
         """The ancestor of that kind."""
         return self.entities[kind].get(ancestor_id(entity_id, self.kinds[kind].arity))
 
-    def tally(
-        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
-    ) -> Mapping[str, int]:
+    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
         """How many descendants are in which phase; only those with the condition `has`, if named."""
         return self.tallies[kind, below, facet, has].get(entity_id, NOTHING)
 

@@ -86,7 +86,9 @@ class _Telling:
 
     def tally(self, predicate: Some | Every, entity: Entity, depth: int) -> Reason:
         below, facet = predicate.kind, predicate.facet
-        live = [f for f in self.live(entity, below, facet) if predicate.has in (None, *f.facets[facet].state.conditions)]
+        live = [
+            f for f in self.live(entity, below, facet) if predicate.has in (None, *f.facets[facet].state.conditions)
+        ]
         found = [other for other in live if other.facets[facet].state.phase in predicate.phases]
         # Who has been so for longest holds it there; of those alike, n2 comes before n10.
         found.sort(key=lambda other: (other.facets[facet].since, len(other.id), other.id))

@@ -227,17 +227,12 @@ class Wire:
         """A subject prefix of our own, for answers that come in many pieces."""
         return f"{self._settings.inbox_prefix}.{secrets.token_hex(8)}"
 
-    async def subscribe(self, subject: str, callback: Callback) -> int:
-        """Call `callback` at once for each message; the answer is what `unsubscribe` takes. Survives reconnects."""
-        return await self._connection.subscribe_with(subject, callback)
+    async def subscribe(self, subject: str, callback: Callback, queue: str = "") -> int:
+        """Call `callback` at once for each message; the answer is what `unsubscribe` takes. Survives reconnects.
 
-    async def serve(self, name: str, version: str, description: str, metadata: dict[str, str]) -> Any:
-        """A service by NATS' conventions; what comes back has `add_endpoint`, and `retire` ends it."""
-        return await self._connection.serve(name, version, description, metadata)
-
-    async def retire(self, service: Any) -> None:
-        """End a service."""
-        await self._connection.retire(service)
+        queue: of all that subscribe with it, one gets each message.
+        """
+        return await self._connection.subscribe_with(subject, callback, queue)
 
     async def unsubscribe(self, sid: int) -> None:
         """Let no further message come."""

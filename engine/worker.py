@@ -83,7 +83,7 @@ class Worker:
             await leases.run(stop, gained=lambda p: self._start(layout, leases, status, p), lost=self._end)
         finally:
             reporting.cancel()
-            await self.wire.retire(announced)
+            await announced.stop()
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
             await leases.release_all()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))

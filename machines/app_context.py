@@ -16,7 +16,6 @@ from phaseline.machines.table import (
     Field,
     Fired,
     Label,
-    Live,
     Row,
     Table,
     Told,
@@ -46,7 +45,7 @@ def unless_stopped(*phases: str) -> tuple[At, ...]:
 
 
 def left_behind(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | None:
-    """*leave* for the resources that the context `data.to` does not have."""
+    """`leave` for those that the context `data.to` does not have."""
     counterpart = f"{entity_id.partition('/')[0]}/{data['to']}{below[len(entity_id) :]}"
     return "leave" if scene.above(counterpart, "rsync_resource") is None else None
 
@@ -101,7 +100,7 @@ APP_CONTEXT = Table(
             Row(unless_stopped(INSTANTIATED),                                                    "update",                UPDATE),
             Row(unless_stopped(CREATED, UPDATED),                                                "update_from",           INSTANTIATE),
             Row((LIVE,),                                                                         "stop",                  SAME, sets=STOPPED),
-            Row((Live(has=STOPPED),),                                                            "resume",                SAME, clears=(STOPPED,)),
+            Row((LIVE,),                                                                         "resume",                SAME, clears=(STOPPED,)),
             Row((PRE_TERMINATE,),                                                                "instantiation_stopped", TERMINATE),
             Row((INSTANTIATE, TERMINATE),                                                        "deadline_exceeded",     SAME, sets=DEADLINE_EXCEEDED),
             Row((LIVE,),                                                                         "owner_gone",            DELETED),

@@ -50,7 +50,9 @@ def shown(facet: Facet, view: View, base: State) -> State:
 
 def lapsed(facet: Facet, base: State, conditions: frozenset[str]) -> State:
     """The base without conditions that were about a stay that is over."""
-    return state(base.phase, _joined([c for c in base.conditions if c not in conditions], None, own_condition(facet, base.phase)))
+    return state(
+        base.phase, _joined([c for c in base.conditions if c not in conditions], None, own_condition(facet, base.phase))
+    )
 
 
 def _joined(kept: list[str], arriving: str | None, own: str | None) -> tuple[str, ...]:

@@ -77,7 +77,8 @@ def listed(data: Mapping[str, Any]) -> Iterator[Listed]:
         words = [found.get(word) for word in ("group", "version", "kind")]
         if not all(isinstance(word, str) for word in words):
             raise Unreadable(f"{where} must have group, version and kind, each a string")
-        yield Listed(*map(str, words), _name(found.get("name"), f"{where}.name"), _unpacked(found.get("res"), where))
+        name = _name(found.get("name"), f"{where}.name")
+        yield Listed(str(words[0]), str(words[1]), str(words[2]), name, _unpacked(found.get("res"), where))
 
 
 def _members(status: Mapping[str, Any], name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -100,9 +101,11 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
     """The resource itself, which EMCO's monitor packs as JSON in base64."""
     if found is None or isinstance(found, Mapping):
         return found or {}
+    if not isinstance(found, str | bytes):
+        raise Unreadable(f"{where}.res must be JSON in base64, found {type(found).__name__}")
     try:
         unpacked = msgspec.json.decode(base64.b64decode(found, validate=True) if isinstance(found, str) else found)
-    except (binascii.Error, msgspec.DecodeError, TypeError) as error:
+    except (binascii.Error, msgspec.DecodeError) as error:
         raise Unreadable(f"{where}.res must be JSON in base64: {error}") from error
     if not isinstance(unpacked, Mapping):
         raise Unreadable(f"{where}.res must hold a map")
@@ -113,20 +116,25 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
 
 
 def received(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any] | Refused:
-    """An app_cluster's attributes after a report: what it lists, which kinds it supports, which event holds it whole.
+    """Notes what the report lists, which kinds it supports, and the event that holds it whole; nothing where it repeats itself.
 
-    A report like the one before changes nothing.
+    An app_cluster's attributes after it.
     """
     status, supports = happened.data.get("status", happened.data), happened.data.get("supports")
     try:
         digest = hashlib.blake2b(codec.encode([status, supports]), digest_size=8).hexdigest()
         if digest == attributes.get("digest"):
             return attributes
-        found = {one.token: [one.group, one.version, HELD[not is_ready(one.kind, one.found)]] for one in listed(happened.data)}
+        found = {
+            one.token: [one.group, one.version, HELD[not is_ready(one.kind, one.found)]]
+            for one in listed(happened.data)
+        }
     except (Unreadable, OverflowError) as error:
         return Refused(f"data: {error}", invalid=True)
     kept = {**attributes, "report": happened.sequence, "digest": digest, "listed": found}
-    return {**kept, "supports": supports} if supports is not None else {n: v for n, v in kept.items() if n != "supports"}
+    return (
+        {**kept, "supports": supports} if supports is not None else {n: v for n, v in kept.items() if n != "supports"}
+    )
 
 
 def presence(attributes: Mapping[str, Any], token: str) -> str:
@@ -144,7 +152,7 @@ TRIGGERS = {"Present": "present", "NotPresent": "not_present", "Unknown": "not_s
 
 
 def told(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
-    """What the report of app_cluster `entity_id` says of the rsync resource `below`."""
+    """What the report says of it, that of the app_cluster `entity_id` of the rsync resource `below`."""
     found = scene.above(entity_id, "app_cluster")
     return TRIGGERS[presence({} if found is None else found.attributes, below.rpartition("/")[2])]
 

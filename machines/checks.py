@@ -69,8 +69,8 @@ def _twice(words: list[Any]) -> list[Any]:
 
 
 def _triggers(table: Table) -> Iterator[str]:
-    on = (on for fired in (*table.fired, *table.told) for on in fired.on)
-    listed = (*table.intents, *table.derived, *table.fields, *on)
+    firing = (*(on for fired in table.fired for on in fired.on), *(on for told in table.told for on in told.on))
+    listed = (*table.intents, *table.derived, *table.fields, *firing)
     for trigger in dict.fromkeys(listed):
         if trigger not in table.triggers:
             yield f"trigger {trigger} has no row: add one, or take it out of the list"
@@ -182,8 +182,6 @@ def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Itera
             yield f"condition {condition} has no label: add one, or correct the name"
     if row.sets and row.sets not in facet.standing and row.trigger not in timed:
         yield f"it sets {row.sets}, which is not in the facet's standing conditions: add it there"
-    if row.sets and row.sets in facet.standing and row.trigger in timed:
-        yield f"it sets {row.sets}, which is about a stay that was too long and ends with it: take it out of `standing`"
 
 
 def _view(facet: Facet, view: View, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:

@@ -228,9 +228,13 @@ def _cascades_end(named: Mapping[str, Table]) -> None:
 
 
 def _entering(table: Table, phase: str | None) -> list[str]:
-    return [] if phase is None else [
-        row.trigger
-        for facet in table.facets
-        for row in facet.rows
-        if row.to == phase or (row.to == SAME and row.clears and phase == facet.healthy)
-    ]
+    return (
+        []
+        if phase is None
+        else [
+            row.trigger
+            for facet in table.facets
+            for row in facet.rows
+            if row.to == phase or (row.to == SAME and row.clears and phase == facet.healthy)
+        ]
+    )

@@ -157,7 +157,8 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
 def lapsing(facet: FacetOfTable) -> Iterator[tuple[str, frozenset[str]]]:
     """By phase, the conditions that the rows of its timer's trigger set: they are about that one stay."""
     for after in facet.after:
-        yield after.phase, frozenset(row.sets for row in facet.rows if row.trigger == after.trigger and row.sets)
+        sets = {row.sets for row in facet.rows if row.trigger == after.trigger and row.sets is not None}
+        yield after.phase, frozenset(sets.difference(facet.standing))
 
 
 def looks_at_itself(table: Table) -> bool:

@@ -10,7 +10,22 @@ from phaseline.machines import wording
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import phases_of
 from phaseline.machines.predicates import Predicate
-from phaseline.machines.table import NAMED, SAME, After, At, Facet, Field, Fired, Label, Live, Row, Start, Table, Told, View
+from phaseline.machines.table import (
+    NAMED,
+    SAME,
+    After,
+    At,
+    Facet,
+    Field,
+    Fired,
+    Label,
+    Live,
+    Row,
+    Start,
+    Table,
+    Told,
+    View,
+)
 
 
 def kind(found: Kind) -> dict[str, Any]:
@@ -124,7 +139,7 @@ def _told(told: Told) -> dict[str, Any]:
         "at": told.at,
         "on": list(told.on),
         "says": told.says.__name__,
-        "text": wording.telling(told),
+        "text": dict(zip(("on", "triggers", "at"), wording.telling(told), strict=True)),
     }
 
 

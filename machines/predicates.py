@@ -28,9 +28,7 @@ class Scene(Protocol):
     def above(self, entity_id: str, kind: str) -> Standing | None:
         """The ancestor of that kind (or the entity itself, for its own kind); None while unknown."""
 
-    def tally(
-        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
-    ) -> Mapping[str, int]:
+    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
         """How many descendants of kind `below` are in which phase; only those with the condition `has`, if named."""
 
 

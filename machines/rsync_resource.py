@@ -28,12 +28,12 @@ AWAY = Above("app_cluster", (UNREACHABLE,))
 
 
 def added(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
-    """Which event brought the manifest, that it can be read there."""
+    """Notes the event that holds the manifest."""
     return {**attributes, "added": happened.sequence}
 
 
 def failed(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
-    """Why it failed, in the event's words."""
+    """Notes the event's reason and message."""
     words = [happened.data.get("reason"), happened.data.get("message")]
     return {**attributes, "failure": ": ".join(word for word in words if word)}
 

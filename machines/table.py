@@ -5,10 +5,17 @@ Belongs here: the shapes of a table. Does not: what is wrong with one (`checks`)
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from phaseline.machines.fields import COMMON, MAX_TEXT, Attributes, Computes, Field, Happened, Refused
 from phaseline.machines.predicates import Every, Predicate, Scene, Some
 from phaseline.schemas.records import State
+
+__all__ = [
+    "ABSENT", "ADOPTED", "COMMON", "DELETED", "LIVE", "MAX_TEXT", "NAMED", "OK", "PROGRESSING", "SAME", "After",
+    "At", "Attributes", "Computes", "Facet", "Field", "Fired", "Happened", "KnownBy", "Label", "Live",
+    "Reached", "Refused", "Role", "Row", "Start", "Table", "Told", "View",
+]  # fmt: skip
 
 ABSENT = "Absent"
 """The phase of what is unknown (the spec's empty set)."""
@@ -59,25 +66,6 @@ class Live:
 
 LIVE = Live()
 Start = str | At | Live
-
-
-class Happened(NamedTuple):
-    """An event, as far as attributes may depend on it. `sequence` and `time` (ns) are the stream's."""
-
-    data: Mapping[str, Any]
-    sequence: int
-    time: int
-
-
-class Refused(NamedTuple):
-    """Why an event cannot be taken, in a sentence. invalid: for what its data is, not for what the entity is in."""
-
-    message: str
-    invalid: bool = False
-
-
-Attributes = Mapping[str, Any]
-Computes = Callable[[Attributes, Happened], Attributes | Refused]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,33 +158,13 @@ class After:
 
     seconds: how long; or the number in the entity's attribute of that name, 0 for never. The time begins when the state
     enters the phase, be it by a view, and ends when it leaves it; conditions that come and go in it change nothing.
-    Conditions that the trigger's rows set are about this stay: they go when it ends.
+    Conditions that the trigger's rows set, unless they are standing ones, are about this stay: they go when it ends.
     """
 
     phase: str
     trigger: str
     seconds: float = 0
     attribute: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field of an event's data, or an attribute of an entity."""
-
-    name: str
-    type: type
-    doc: str
-    options: tuple[str, ...] = ()
-    default: Any = None
-    many: bool = False
-    """Whether it is a list of that type."""
-    required: bool = False
-
-
-COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
-"""What the data of every event may hold; the transition repeats them."""
-MAX_TEXT = 4096
-"""Characters that a string in an event's data may have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

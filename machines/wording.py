@@ -3,6 +3,7 @@
 Belongs here: phrases, each for one part of a table. Does not: how phrases stand on a page (`printing` and the formats).
 """
 
+import inspect
 import json
 from typing import Any
 
@@ -62,7 +63,9 @@ def becomes(facet: Facet, row: Row) -> str:
         moves = bool(causes(facet).intersection(row.clears)) and not row.sets
         return "; ".join([*([] if moves else ["same phase" if sets or clears else "same"]), *sets, *clears])
     if row.because is None:
-        return row.to
+        sets = [f"sets {row.sets}"] if row.sets else []
+        clears = [f"clears {', '.join(row.clears)}"] if row.clears else []
+        return "; ".join([row.to, *sets, *clears])
     return f"{row.to} [{'+' if _adds(facet, row) else ''}{row.because}]"
 
 
@@ -77,7 +80,13 @@ def data(row: Row) -> str:
     """What the event's data must say (`condition: Balance`, `no condition`) and whether it may set attributes."""
     given = (f"{name}: {plainly(value)}" if value is not None else f"no {name}" for name, value in row.given.items())
     assigns = row.assigns if isinstance(row.assigns, tuple) else ("attributes",) if row.assigns else ()
-    return ", ".join([*given, *assigns])
+    return "; ".join(filter(None, [", ".join([*given, *assigns]), first_line(row.computes)]))
+
+
+def first_line(function: Any) -> str:
+    """What a function says that it does, as a phrase; empty where there is none."""
+    said = inspect.getdoc(function) if function is not None else None
+    return (said or "").partition("\n")[0].removesuffix(".")
 
 
 def needs(row: Row) -> str:
@@ -121,7 +130,7 @@ def targets(fired: Fired) -> str:
 
 def telling(told: Told) -> tuple[str, str, str]:
     """On what, which triggers, at whom: `bundle_state`, `present or not_present`, `every rsync_resource, each its own`."""
-    return listed(told.on), listed(told.triggers), f"every {told.at}, each its own or none"
+    return listed(told.on), listed(told.triggers), f"every {told.at}: {first_line(told.says)}"
 
 
 def lasting(after: After) -> str:

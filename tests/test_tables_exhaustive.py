@@ -11,8 +11,8 @@ import pytest
 from phaseline.engine import intake
 from phaseline.engine.decide import decide
 from phaseline.engine.draft import Draft, Why
-from phaseline.engine.recording import transitions
 from phaseline.engine.intake import Arrival
+from phaseline.engine.recording import transitions
 from phaseline.engine.tree import Tree
 from phaseline.machines import labels
 from phaseline.machines.table import Table

@@ -91,7 +91,7 @@ def in_the_tree(change: Callable[[Tree], object]) -> Meddle:
 
 
 def untallied(tree: Tree) -> None:
-    tree.tallies["cluster", "node_pool", 0].clear()
+    tree.tallies["cluster", "node_pool", 0, None].clear()
 
 
 def one_too_many(tree: Tree) -> None:
@@ -155,7 +155,7 @@ def test_a_core_that_changes_the_tree_as_it_decides_is_caught(monkeypatch: pytes
     right = decide._is_repeat
 
     def meddling(entity: Any, arrival: Any) -> bool:
-        trees.tallies["cluster", "node_pool", 0].setdefault("c1", {})["Scaling"] = 1
+        trees.tallies["cluster", "node_pool", 0, None].setdefault("c1", {})["Scaling"] = 1
         return right(entity, arrival)
 
     history = lived()

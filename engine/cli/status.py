@@ -82,7 +82,9 @@ def status(settings: Settings, resource_id: str, *, at: Moment | None, as_json: 
     return talk.run(work())
 
 
-async def _known(client: Client, resource_id: str, at: Moment | None, query: dict[str, Any]) -> dict[tuple[str, ...], Any]:
+async def _known(
+    client: Client, resource_id: str, at: Moment | None, query: dict[str, Any]
+) -> dict[tuple[str, ...], Any]:
     """By app, cluster, name and kind, what `detail` and `rsync` say of each resource."""
     body = await client.status(resource_id, at=at, **query)
     return {
@@ -151,7 +153,9 @@ class Drawing:
         reach = looks.text_of(placed.connectivity, looks.colour(state(placed.connectivity), known))
         counts = [self._counted("rsync", placed.counts)] if self.rsync else []
         counts += [self._counted("cluster", placed.presence)] if self.cluster else []
-        branch = app.add(Text.assemble(looks.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts)))
+        branch = app.add(
+            Text.assemble(looks.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts))
+        )
         for item in placed.items if self.query["output"] != "summary" else ():
             if item.rsync is not None or self.cluster:
                 below = branch.add(self._item(item))

@@ -41,9 +41,9 @@ def answer(found: Selection, query: Query, objects: Objects, history: Sequence[T
     body["deployedStatus" if form in ("deployed", "ready") else "status"] = CONTEXT.get(phase, phase)
     if form in ("ready", "cluster"):
         body["readyStatus"] = readiness(found.placed)
-    body[{"deployed": "deployedCounts", "ready": "readyCounts", "rsync": "rsyncStatus", "cluster": "clusterStatus"}[form]] = (
-        _ready_counts(found.placed) if form in ("ready", "cluster") else _deployed_counts(found.placed)
-    )
+    body[
+        {"deployed": "deployedCounts", "ready": "readyCounts", "rsync": "rsyncStatus", "cluster": "clusterStatus"}[form]
+    ] = _ready_counts(found.placed) if form in ("ready", "cluster") else _deployed_counts(found.placed)
     if query.output != "summary":
         body |= _placed(found, _apps(found, form, objects if query.output == "detail" else None))
     return body
@@ -137,7 +137,9 @@ def _resource(placed: Placed, item: Item, form: str, objects: Objects | None) ->
     detail = None if objects is None else objects.get((placed.app, placed.cluster, item.token))
     if detail:
         body["detail"] = dict(detail)
-    key = {"deployed": "deployedStatus", "ready": "readyStatus", "rsync": "rsyncStatus", "cluster": "clusterStatus"}[form]
+    key = {"deployed": "deployedStatus", "ready": "readyStatus", "rsync": "rsyncStatus", "cluster": "clusterStatus"}[
+        form
+    ]
     word = ready_word(item) if form in ("ready", "cluster") else rsync_word(item)
     return body if word is None else {**body, key: word}
 
@@ -152,7 +154,9 @@ def _placed(found: Selection, apps: list[dict[str, Any]]) -> dict[str, Any]:
     if kind == "deployment_intent_group":
         return {"apps": apps}
     clusters = [cluster for app in apps for cluster in app["clusters"]]
-    return {"clusters": clusters} if kind == "logical_cloud" else {"cluster": cluster for cluster in clusters[:1]}
+    if kind == "logical_cloud":
+        return {"clusters": clusters}
+    return {"cluster": clusters[0]} if clusters else {}
 
 
 def _names(found: Selection, query: Query) -> Mapping[str, Any]:

@@ -45,9 +45,7 @@ class Anew:
         bases, attributes = self.bases[key]
         return Standing([Facet(b, s, 0) for b, s in zip(bases, self.states[key], strict=True)], attributes)
 
-    def tally(
-        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None
-    ) -> Mapping[str, int]:
+    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
         """How many descendants are in which phase, counted one by one."""
         assert entity_id.count("/") + 1 == self.kinds[kind].arity
         counts: dict[str, int] = defaultdict(int)
@@ -85,4 +83,6 @@ class Anew:
             for found in facet.labels
             if found.phase == view.to and found.condition not in facet.standing
         ]
-        return kept or (() if None in own else (OK,) if OK in own else tuple(c for c in own if c) if len(own) == 1 else ())
+        return kept or (
+            () if None in own else (OK,) if OK in own else tuple(c for c in own if c) if len(own) == 1 else ()
+        )

@@ -81,7 +81,13 @@ def meant(kind: Kind, index: int, named: Named, conditions: Iterable[str] | None
     machine = kind.machines[index]
     _check(kind, index, "state", phase, machine.phases)
     for condition in said or ():
-        _check(kind, index, "condition", condition, sorted({label.condition for label in machine.facet.labels if label.condition}))
+        _check(
+            kind,
+            index,
+            "condition",
+            condition,
+            sorted({label.condition for label in machine.facet.labels if label.condition}),
+        )
     return Meant(phase, said)
 
 

@@ -7,8 +7,8 @@ Belongs here: from bytes to events that mean something to any kinds. Does not: c
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from phaseline.engine.verdict import legal
 from phaseline.engine.testing.histories import History, Sent, event
+from phaseline.engine.verdict import legal
 from phaseline.machines.forest import predicates
 from phaseline.machines.kinds import Kind, Kinds
 from phaseline.machines.predicates import AttributeIs
