@@ -9,6 +9,7 @@ from phaseline.engine.draft import Draft, Why
 from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree, ancestor_id
 from phaseline.machines.kinds import Kind
+from phaseline.machines.predicates import Standing
 from phaseline.machines.table import ABSENT, DELETED
 
 WORDS = {ABSENT: "unknown", DELETED: "deleted"}
@@ -36,10 +37,9 @@ def missing(tree: Tree, kind: Kind, arrival: Arrival) -> Orphan | None:
     while kind.parent is not None:
         parent_id, parent = ancestor_id(arrival.id, kind.parent_arity), tree.kinds[kind.parent]
         entity = tree.entities[kind.parent].get(parent_id)
-        if entity is not None:
-            gone = entity.facets[0].base.phase == DELETED
-            return Orphan(f"{kind.parent}/{parent_id}", DELETED, adoptable=False) if gone else found
         known_by = parent.table.known_by
+        if entity is not None and not (known_by == "anything" and _is_gone(entity)):
+            return Orphan(f"{kind.parent}/{parent_id}", DELETED, adoptable=False) if _is_gone(entity) else found
         adoptable = known_by == "anything" or (known_by == "observations" and not asked)
         if found is None or (found.adoptable and not adoptable):
             found = Orphan(f"{kind.parent}/{parent_id}", ABSENT, adoptable)
@@ -47,10 +47,14 @@ def missing(tree: Tree, kind: Kind, arrival: Arrival) -> Orphan | None:
     return found
 
 
+def _is_gone(entity: Standing) -> bool:
+    return entity.facets[0].base.phase == DELETED
+
+
 def adopt(draft: Draft, kind: Kind, arrival: Arrival) -> None:
     """Make known every parent that is missing, from the top down."""
     chain: list[Kind] = []
-    while kind.parent is not None and draft.above(arrival.id, kind.parent) is None:
+    while kind.parent is not None and ((above := draft.above(arrival.id, kind.parent)) is None or _is_gone(above)):
         kind = draft.kinds[kind.parent]
         chain.append(kind)
     for parent in reversed(chain):
