@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 
-from benchmarks import core, latency, replay, take_over, throughput
+from benchmarks import core, emco, latency, replay, take_over, throughput
 
 Page = Callable[[dict[str, Any]], str]
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -27,6 +27,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, An
     "throughput": ("Throughput", throughput.run, throughput.page),
     "latency": ("Latency at 50 events/s", latency.run, latency.page),
     "core": ("The core: where the microseconds go, memory", _core, core.page),
+    "emco": ("An app context coming up", emco.run, emco.page),
     "replay": ("Replay", replay.run, replay.page),
     "take_over": ("Taking over a partition", take_over.run, take_over.page),
 }

@@ -62,14 +62,18 @@ class Workload:
 async def installation(wire: Wire, settings: Settings, count: int) -> Layout:
     """Streams of their own, with `count` events stored in them."""
     layout = await provision(wire, settings)
-    events = list(Workload(settings.prefix, count).events())
-    for start in range(0, count, PIECE):
+    await store(wire, layout, list(Workload(settings.prefix, count).events()))
+    return layout
+
+
+async def store(wire: Wire, layout: Layout, events: list[tuple[str, bytes, str]]) -> None:
+    """Put events into an empty installation."""
+    for start in range(0, len(events), PIECE):
         piece = events[start : start + PIECE]
         frames = [wire.frame(subject, body, {"Nats-Msg-Id": name}) for subject, body, name in piece]
         last = await wire.request(*events[start][:1], b"", {"Nats-Msg-Id": piece[-1][2]}, ahead=b"".join(frames))
         if b'"duplicate":true' not in last.data.replace(b" ", b""):
             raise AssertionError(f"the server did not take the events in order: {last.data!r}")
     found = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["messages"]
-    if found != count:
-        raise AssertionError(f"{found} events are stored, not {count}")
-    return layout
+    if found != len(events):
+        raise AssertionError(f"{found} events are stored, not {len(events)}")

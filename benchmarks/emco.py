@@ -1,0 +1,195 @@
+"""An app context coming up: what it costs that its counts are true at every moment, few resources or many.
+
+Belongs here: events of one context, timing them beside as many of the node workload. Does not: that workload (`workload`).
+"""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from benchmarks.throughput import contend
+from benchmarks.workload import Workload, store
+from phaseline.engine import statuses
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.fold import Folder
+from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.settings import Settings
+from phaseline.engine.status import source_shape
+from phaseline.engine.status.query import read
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.tree import Tree
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import installed
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects
+
+SIZES = (500, 5_000, 50_000)
+SIZE = 5_000
+CLUSTERS, APPS = 50, 5
+ROUNDS = 5
+ANSWERS = 200
+BETWEEN = 300_000
+"""Nanoseconds between two records in the log from which on they are of two batches."""
+RESOURCE = "project+vfw+v1+group"
+START = 1_700_000_000_000_000_000
+Event = tuple[str, bytes, str]
+
+
+class Context:
+    """The events of a context with so many resources on 50 clusters: those before it is instantiated, and `applied` of each."""
+
+    def __init__(self, prefix: str, size: int) -> None:
+        self.subjects, self.size, self.number = Subjects(prefix), size, 0
+        each = size // CLUSTERS
+        self.ids = [
+            f"{RESOURCE}/c1/app{number % APPS}/provider+edge{cluster}/config{number}+ConfigMap"
+            for number in range(each)
+            for cluster in range(CLUSTERS)
+        ]
+
+    def begun(self) -> Iterator[Event]:
+        """Up to the instantiation."""
+        yield self._event("emco_resource", "create", RESOURCE)
+        yield self._event("emco_resource", "approve", RESOURCE)
+        yield self._event("app_context", "create", f"{RESOURCE}/c1")
+        for found in self.ids:
+            yield self._event("rsync_resource", "add", found, version="v1")
+        yield self._event("emco_resource", "instantiate", RESOURCE, context="c1")
+
+    def applied(self) -> Iterator[Event]:
+        """Rsync's word of every resource."""
+        for found in self.ids:
+            yield self._event("rsync_resource", "applied", found, reason="Applied", message="rsync says so")
+
+    def _event(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Event:
+        self.number += 1
+        body = {
+            "specversion": "1.0", "id": f"e-{self.number}", "source": "/emco/rsync", "type": f"{kind}.{trigger}",
+            "time": "2026-03-02T08:00:00Z", "data": data,
+        }  # fmt: skip
+        return self.subjects.event(kind, trigger, entity_id), codec.encode(body), f"e-{self.number}"
+
+
+async def run(sizes: tuple[int, ...] = SIZES, size: int = SIZE, rounds: int = ROUNDS) -> dict[str, Any]:
+    """Events/s of the `applied` events through a worker, beside the node workload's; and the core's share by size."""
+    async with EmbeddedServer() as server:
+        throughput: dict[str, list[float]] = {"emco": [], "nodes": []}
+        for number in range(rounds):
+            for name in throughput:
+                throughput[name].append(await _measured(server.url, f"{name}{number}", name, size))
+    pairs = zip(throughput["emco"], throughput["nodes"], strict=True)
+    return {
+        "size": size,
+        "events_per_second": throughput,
+        "ratio": statistics.median(ours / nodes for ours, nodes in pairs),
+        "core": {count: _core(count) for count in sizes},
+        "summary": {count: _summary(count) for count in sizes},
+    }
+
+
+async def _measured(url: str, prefix: str, name: str, size: int) -> float:
+    """Events/s of the last `size` events of a backlog, between the moments at which the log got their first and last record.
+
+    One tree is one partition: so the node workload has one too.
+    """
+    settings = Settings(nats=(url,), prefix=prefix, partitions=1)
+    async with Wire.open(settings, name="bench") as wire:
+        layout = await provision(wire, settings)
+        events = list(_events(name, prefix, size))
+        await store(wire, layout, events)
+        await contend("phaseline", url, prefix, len(events), 0)
+        try:
+            return await _rate(wire, layout, len(events) - size)
+        finally:
+            for stream in (layout.events, layout.log, layout.state, layout.lease):
+                await wire.api(f"STREAM.DELETE.{stream}")
+
+
+def _events(name: str, prefix: str, size: int) -> Iterator[Event]:
+    context = Context(prefix, size)
+    before = list(context.begun())
+    if name == "emco":
+        yield from before
+        yield from context.applied()
+    else:
+        # As many events before those that are measured: by then all nodes run, and have troubles that pass.
+        yield from Workload(prefix, len(before) + size).events()
+
+
+async def _rate(wire: Wire, layout: Layout, after: int) -> float:
+    """Records a second of the events after the one at `after`, by the clock of the log, from the end of their first batch on."""
+    times: list[int] = []
+    async for stored in read_all(wire, layout.log, [f"{layout.prefix}.log.*.transition.>"]):
+        for found in stored:
+            if codec.decode(found.data)["data"]["cause"]["sequence"] > after:
+                times.append(found.time_ns)
+        stored.clear()
+    begin = next(at for at in range(1, len(times)) if times[at] - times[at - 1] > BETWEEN)
+    return (len(times) - begin) / (times[-1] - times[begin - 1]) * 1e9
+
+
+def _stored(events: Iterator[Event], after: int) -> list[Stored]:
+    return [
+        Stored(subject.replace("pl.events.", "pl.inbox.0."), body, number, START + number * 1_000_000, 0, None)
+        for number, (subject, body, _) in enumerate(events, after + 1)
+    ]
+
+
+def _core(size: int) -> dict[str, float]:
+    """Microseconds of the processor that the core takes for an `applied` among so many, and for as many events of nodes."""
+    context = Context("pl", size)
+    folder, begun = Folder(Tree(installed()), Subjects("pl"), 0), _stored(context.begun(), 0)
+    _fold(folder, begun)
+    ours = _fold(folder, _stored(context.applied(), len(begun)))
+    nodes = Folder(Tree(installed()), Subjects("pl"), 0)
+    events = _stored(Workload("pl", 2_200 + size).events(), 0)
+    _fold(nodes, events[:2_200])
+    return {"applied": ours, "nodes": _fold(nodes, events[2_200:])}
+
+
+def _fold(folder: Folder, events: list[Stored]) -> float:
+    at, begun = 0, time.process_time()
+    while at < len(events):
+        at += folder.fold(events[at : at + 1_000], 0).events
+    return (time.process_time() - begun) / len(events) * 1e6
+
+
+def _summary(size: int) -> float:
+    """Microseconds in which a worker's memory answers `summary`."""
+    context = Context("pl", size)
+    folder = Folder(Tree(installed()), Subjects("pl"), 0)
+    _fold(folder, _stored(context.begun(), 0))
+    query, begun = read({"output": "summary"}), time.perf_counter()
+    for _ in range(ANSWERS):
+        source_shape.answer(statuses.chosen(folder.tree, RESOURCE, query), query, {})
+    return (time.perf_counter() - begun) / ANSWERS * 1e6
+
+
+def page(found: dict[str, Any]) -> str:
+    """As Markdown."""
+    emco, nodes = (found["events_per_second"][name] for name in ("emco", "nodes"))
+    rows = [
+        f"`applied` of {found['size']:,} resources over {CLUSTERS} clusters, one context, against as many events of the node",
+        "workload; one partition each, the same worker, a fresh process and fresh streams a round, by the log's own clock.",
+        "",
+        "| round | context, events/s | nodes, events/s | ratio |",
+        "|---|---|---|---|",
+    ]
+    rows += [f"| {i} | {a:,.0f} | {b:,.0f} | {a / b:.2f} |" for i, (a, b) in enumerate(zip(emco, nodes, strict=True), 1)]
+    rows += [
+        "",
+        f"Median of the ratios: **{found['ratio']:.2f}** (target: 0.75).",
+        "",
+        "What the core takes for one event (bytes in, log messages out), and a worker's memory for one `summary`:",
+        "",
+        "| resources | `applied`, CPU us | nodes, CPU us | `summary`, us |",
+        "|---|---|---|---|",
+    ]
+    rows += [
+        f"| {size:,} | {core['applied']:.1f} | {core['nodes']:.1f} | {found['summary'][size]:.0f} |"
+        for size, core in found["core"].items()
+    ]
+    return "\n".join(rows)
