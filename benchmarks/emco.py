@@ -3,11 +3,9 @@
 Belongs here: events of one context, timing them beside as many of the node workload. Does not: that workload (`workload`).
 """
 
-import asyncio
 import statistics
 import time
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 from benchmarks.throughput import contend
@@ -78,8 +76,8 @@ async def run(sizes: tuple[int, ...] = SIZES, size: int = SIZE, rounds: int = RO
     async with EmbeddedServer() as server:
         throughput: dict[str, list[float]] = {"emco": [], "nodes": []}
         for number in range(rounds):
-            for name in throughput:
-                throughput[name].append(await _measured(server.url, f"{name}{number}", name, size))
+            for name, rates in throughput.items():
+                rates.append(await _measured(server.url, f"{name}{number}", name, size))
     pairs = zip(throughput["emco"], throughput["nodes"], strict=True)
     return {
         "size": size,
@@ -123,9 +121,7 @@ async def _rate(wire: Wire, layout: Layout, after: int) -> float:
     """Records a second of the events after the one at `after`, by the clock of the log, from the end of their first batch on."""
     times: list[int] = []
     async for stored in read_all(wire, layout.log, [f"{layout.prefix}.log.*.transition.>"]):
-        for found in stored:
-            if codec.decode(found.data)["data"]["cause"]["sequence"] > after:
-                times.append(found.time_ns)
+        times += [one.time_ns for one in stored if codec.decode(one.data)["data"]["cause"]["sequence"] > after]
         stored.clear()
     begin = next(at for at in range(1, len(times)) if times[at] - times[at - 1] > BETWEEN)
     return (len(times) - begin) / (times[-1] - times[begin - 1]) * 1e9
@@ -178,7 +174,9 @@ def page(found: dict[str, Any]) -> str:
         "| round | context, events/s | nodes, events/s | ratio |",
         "|---|---|---|---|",
     ]
-    rows += [f"| {i} | {a:,.0f} | {b:,.0f} | {a / b:.2f} |" for i, (a, b) in enumerate(zip(emco, nodes, strict=True), 1)]
+    rows += [
+        f"| {i} | {a:,.0f} | {b:,.0f} | {a / b:.2f} |" for i, (a, b) in enumerate(zip(emco, nodes, strict=True), 1)
+    ]
     rows += [
         "",
         f"Median of the ratios: **{found['ratio']:.2f}** (target: 0.75).",

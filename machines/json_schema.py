@@ -126,7 +126,8 @@ def _state(facets: tuple[Facet, ...], *, unborn: bool) -> Schema:
     """unborn: whether one facet may still be Absent while another is not."""
     phases = dict.fromkeys(phase for facet in facets for phase in phases_of(facet)[0 if unborn else 1 :])
     conditions = dict.fromkeys(label.condition for facet in facets for label in facet.labels if label.condition)
-    return {"properties": {"state": {"enum": list(phases)}, "conditions": {"items": {"enum": list(conditions)}}}}
+    said = {"items": {"enum": list(conditions)}} if conditions else {"maxItems": 0}
+    return {"properties": {"state": {"enum": list(phases)}, "conditions": said}}
 
 
 def _field(field: Field) -> Schema:

@@ -8,13 +8,17 @@ from typing import Any
 
 from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree
+from phaseline.machines.cluster import CLUSTER
+from phaseline.machines.component import COMPONENT
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.node import NODE
+from phaseline.machines.node_pool import NODE_POOL
 from phaseline.schemas.records import Cause, Entity, Facet, State
 from tests.plain_reading import Thing, World, bases, shown
 from tests.spec_edge_hosting import ENDS, ID
 from tests.spec_edge_labels import LABELS
 
-KINDS = Kinds()
+KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT))
 HERE = {"cluster": "c", "node_pool": "c/p", "node": "c/p/n", "component": "c/k"}
 """The entity that each kind's events are for."""
 

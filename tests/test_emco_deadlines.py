@@ -51,7 +51,9 @@ class Clock:
 
     @property
     def due(self) -> list[float]:
-        return [nanoseconds(dict(t.headers)["Nats-Schedule"].removeprefix("@at ")) / SECOND for t in self.timers.values()]
+        return [
+            nanoseconds(dict(t.headers)["Nats-Schedule"].removeprefix("@at ")) / SECOND for t in self.timers.values()
+        ]
 
     def state(self, name: str = CTX) -> str:
         return str(self.folder.tree.entities["app_context"][context(name)].facets[0].state)

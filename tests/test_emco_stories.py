@@ -84,7 +84,9 @@ def test_a_late_applied_after_terminate_changes_nothing() -> None:
 def test_instantiated_again_with_a_new_set_of_resources() -> None:
     life = instantiated(A).each("applied", A).do("emco_resource", "terminate", GROUP).each("terminated", A)
     refused = life.refused("emco_resource", "instantiate", GROUP, context=CTX)
-    assert refused.message == f"instantiate needs that app_context {context()} takes instantiate, but that is Terminated"
+    assert (
+        refused.message == f"instantiate needs that app_context {context()} takes instantiate, but that is Terminated"
+    )
     life.context(resource(ctx=NEW), ctx=NEW).do("emco_resource", "instantiate", GROUP, context=NEW)
     assert life.state("app_context", context(NEW)) == "Instantiating"
     assert life.state("app_context", context()) == "Terminated"
@@ -125,7 +127,10 @@ def test_roll_back_brings_back_what_was_deleted() -> None:
     held = life.attributes("emco_resource", GROUP)
     assert (held["revision"], held["context"], held["previous"]) == (3, CTX, NEW)
     refused = life.refused("emco_resource", "rollback", GROUP, revision=9)
-    assert (refused.reason, refused.message) == ("guard", "rollback needs a revision that is known: 9 is not, there are 1 to 3")
+    assert (refused.reason, refused.message) == (
+        "guard",
+        "rollback needs a revision that is known: 9 is not, there are 1 to 3",
+    )
     assert life.refused("emco_resource", "rollback", GROUP, revision=0).reason == "guard"
     assert life.refused("emco_resource", "rollback", GROUP, revision=3).message.endswith("but that is Instantiated")
     life.do("emco_resource", "rollback", GROUP, revision=2)
@@ -300,7 +305,13 @@ def test_a_number_too_large_for_any_record_is_refused_too() -> None:
 
 def test_everything_else_is_listed_from_its_packed_form() -> None:
     life = instantiated(resource("net+ProviderNetwork"))
-    packed = {"group": "k8s.plugin.opnfv.org", "version": "v1alpha1", "kind": "ProviderNetwork", "name": "net", "res": "e30="}
+    packed = {
+        "group": "k8s.plugin.opnfv.org",
+        "version": "v1alpha1",
+        "kind": "ProviderNetwork",
+        "name": "net",
+        "res": "e30=",
+    }
     life.do("app_cluster", "bundle_state", cluster(), status={"resourceStatuses": [packed]})
     assert life.state("rsync_resource", resource("net+ProviderNetwork"), 1) == "Present"
 

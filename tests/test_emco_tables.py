@@ -92,7 +92,10 @@ def test_every_trigger_at_a_context_in_every_world(trigger: str) -> None:
                 assert seen(tree, world) == (world, states(world))
             else:
                 accepted += 1
-                assert came != "refused", (world, decide(tree_of(world), told("app_context", trigger, context(), **data)))
+                assert came != "refused", (
+                    world,
+                    decide(tree_of(world), told("app_context", trigger, context(), **data)),
+                )
                 assert seen(tree, world) == (right, states(right)), world
     assert tried >= 3330
     assert bool(accepted) == (trigger != "create")  # a context that is there cannot be created again
@@ -188,7 +191,9 @@ def test_every_action_in_every_state(trigger: str) -> None:
             for named in names:
                 tree = emco_tree(phase, type_, current)
                 data: dict[str, Any] = {"revision": 1} if trigger == "rollback" else {}
-                came = after(tree, told("emco_resource", trigger, GROUP, **data, **({"context": named} if named else {})))
+                came = after(
+                    tree, told("emco_resource", trigger, GROUP, **data, **({"context": named} if named else {}))
+                )
                 right = expected(phase, whose, current, trigger, named)
                 if trigger == "rollback" and current is None:
                     right = None

@@ -33,7 +33,7 @@ async def test_the_kind_is_the_one_that_exists(client: Client, wire: Wire) -> No
     assert await find(client, wire, "c1/a", "node_pool") == "node_pool"
     with pytest.raises(EntityUnknown, match="there is no component 'c1/a'"):
         await find(client, wire, "c1/a", "component")
-    with pytest.raises(NameUnknown, match="there is no node_pool or component 'c1/b'"):
+    with pytest.raises(NameUnknown, match="there is no node_pool or component or app_context 'c1/b'"):
         await find(client, wire, "c1/b")
 
 
@@ -65,7 +65,7 @@ async def test_what_was_not_there_yet(client: Client, wire: Wire) -> None:
 
 async def test_what_can_name_nothing(client: Client, wire: Wire) -> None:
     with pytest.raises(IdUnfit, match="they look like <cluster>, <cluster>/<pool>, <cluster>/<pool>/<node>"):
-        await find(client, wire, "c1/a/n1/x")
+        await find(client, wire, "c1/a/n1/x/y/z")
     with pytest.raises(WordUnknown):
         await find(client, wire, "c1", "clutter")
     with pytest.raises(IdUnfit):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from phaseline.machines.kinds import BUILT_IN
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -68,6 +70,6 @@ def test_the_installed_package_works_without_its_sources(wheel: Path, tmp_path: 
     said = subprocess.check_output([sys.executable, "-I", "-S", "-c", code], text=True, cwd=tmp_path, env=environment)
     where, kinds, events, bare = said.splitlines()
     assert where == str(target / "phaseline" / "__init__.py")
-    assert kinds.split() == ["cluster", "node_pool", "node", "component"]
+    assert kinds.split() == [table.kind for table in BUILT_IN]
     assert int(events) > 50
     assert bare == "[]"

@@ -85,8 +85,9 @@ async def happen(wire: Wire, layout: Layout, message: Outgoing) -> Outcome:
 
 
 def timeless(body: dict[str, Any]) -> Any:
-    """A record on the wire without the moment at which the server stored its cause."""
-    return _without(body, body["time"])
+    """A record on the wire without the moment at which the server stored its cause, and what is counted from that."""
+    entity = body["data"].get("entity", {})
+    return _without({**body, "data": {**body["data"], "entity": {**entity, "timers": None}}}, body["time"])
 
 
 def _without(value: Any, time: str) -> Any:

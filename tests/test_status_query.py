@@ -13,7 +13,12 @@ from tests.emco import CTX, GROUP, NEW, Life, cluster, context, resource
 DEP = {"metadata": {"name": "dep"}, "spec": {"replicas": 1}, "status": {"readyReplicas": 1}}
 POD = {"metadata": {"name": "dep-1"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 SERVICE = {"metadata": {"name": "svc"}, "spec": {}}
-REPORT = {"deploymentStatuses": [DEP], "podStatuses": [POD], "serviceStatuses": [SERVICE], "configMapStatuses": [{"metadata": {"name": "cm"}}]}
+REPORT = {
+    "deploymentStatuses": [DEP],
+    "podStatuses": [POD],
+    "serviceStatuses": [SERVICE],
+    "configMapStatuses": [{"metadata": {"name": "cm"}}],
+}
 FOUR = ("cm+ConfigMap", "dep+Deployment", "svc+Service", "net+Network")
 
 
@@ -110,7 +115,9 @@ def test_what_each_output_tells(life: Life) -> None:
     ]
     only = ask(reported, app="web", cluster="pv+edge1", output="rsync")
     assert "cluster-status" not in only
-    assert all(set(found) == {"GVK", "Name", "rsync-status"} for found in only["resources"][0]["clusters"][0]["resources"])
+    assert all(
+        set(found) == {"GVK", "Name", "rsync-status"} for found in only["resources"][0]["clusters"][0]["resources"]
+    )
     assert len(only["resources"][0]["clusters"][0]["resources"]) == 4
 
 
@@ -143,7 +150,9 @@ def test_before_the_first_context_and_for_an_old_one() -> None:
     }  # fmt: skip
     a, b, new = resource("dep+Deployment"), resource("svc+Service"), resource("dep+Deployment", ctx=NEW)
     life.context(a, b).do("emco_resource", "instantiate", GROUP, context=CTX).each("applied", a, b)
-    life.context(new, ctx=NEW).do("emco_resource", "update", GROUP, context=NEW).each("applied", new).each("terminated", b)
+    life.context(new, ctx=NEW).do("emco_resource", "update", GROUP, context=NEW).each("applied", new).each(
+        "terminated", b
+    )
     assert ask(life, output="summary")["rsync-status"] == {"Applied": 1}
     old = ask(life, output="summary", instance=CTX)
     assert (old["status"], old["rsync-status"]) == ("Updated", {"Applied": 1, "Terminated": 1})
@@ -188,7 +197,10 @@ def test_what_is_wrong_is_named_with_what_would_be_right(life: Life, parameters:
 
 def test_deployed(life: Life) -> None:
     body = ask(life, shape="emco", status="deployed", output="summary")
-    assert (body["deployedStatus"], body["deployedCounts"]) == ("InstantiateFailed", {"Applied": 4, "Failed": 2, "Pending": 6})
+    assert (body["deployedStatus"], body["deployedCounts"]) == (
+        "InstantiateFailed",
+        {"Applied": 4, "Failed": 2, "Pending": 6},
+    )
     assert "apps" not in body
     listed = ask(life, shape="emco", status="deployed", app="web", cluster="pv+edge2")
     [place] = listed["apps"][0]["clusters"]
@@ -201,7 +213,11 @@ def test_ready() -> None:
     body = ask(life, shape="emco", status="ready", output="summary")
     assert (body["readyStatus"], body["readyCounts"]) == ("NotReady", {"NotPresent": 9})
     life.do("app_cluster", "bundle_state", cluster("edge1"), status=REPORT)
-    assert ask(life, shape="emco", status="ready", output="summary")["readyCounts"] == {"NotPresent": 6, "NotReady": 1, "Ready": 3}
+    assert ask(life, shape="emco", status="ready", output="summary")["readyCounts"] == {
+        "NotPresent": 6,
+        "NotReady": 1,
+        "Ready": 3,
+    }
     here = ask(life, shape="emco", status="ready", app="web", cluster="pv+edge1")
     words = {found["name"]: found.get("readyStatus") for found in here["apps"][0]["clusters"][0]["resources"]}
     assert words == {"cm": "Ready", "dep": "Ready", "net": None, "svc": "NotReady", "dep-1": "Ready"}

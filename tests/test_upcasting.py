@@ -16,14 +16,14 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.tree import Tree
-from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, forms
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, NewerRecord, upcast
+from tests import situations
 
 GOLDEN = {int(path.stem[5:]): json.loads(path.read_text()) for path in Path(__file__).parent.glob("golden/wire-*.json")}
-KINDS = Kinds()
+KINDS = situations.KINDS
 
 
 def events(held: dict[str, Any]) -> list[StoredEvent]:
