@@ -129,7 +129,9 @@ class StatusService:
             query = read(codec.decode(body) if body else {})
             selection, position = await partition.look(lambda tree: statuses.chosen(tree, resource_id, query))
             found = codec.encode_json(await statuses.told(self.wire, self.layout, selection, query))
-        except (codec.Undecodable, BadQuery, BadStatusQuery) as error:
+        except codec.Undecodable as error:
+            return refused(400, f"the question must be a JSON object, or a msgpack map: {error}")
+        except (BadQuery, BadStatusQuery) as error:
             return refused(400, str(error))
         except EntityUnknown as error:
             return refused(404, str(error))

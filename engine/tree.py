@@ -70,7 +70,10 @@ class Tree:
             parent = ancestor_id(entity_id, kind.parent_arity)
             self.below[kind.name].setdefault(parent, []).append(entity_id)
         for counted in kind.counted:
-            now = counted.phase(entity.facets[counted.facet].state)
+            facet = entity.facets[counted.facet]
+            if old is not None and old.facets[counted.facet] is facet:
+                continue
+            now = counted.phase(facet.state)
             was = ABSENT if old is None else counted.phase(old.facets[counted.facet].state)
             if now != was:
                 of = self.tallies[counted.kind, kind.name, counted.facet, counted.has]
