@@ -136,20 +136,20 @@ class Asking(Session):
         place = await self._place(at)
         return await inquiry.explain(self._wire, layout, self.kinds, kind, entity_id, place)
 
-    async def status(self, resource: str, *, at: Moment | None = None, **query: Any) -> dict[str, Any]:
+    async def status(self, resource_id: str, /, *, at: Moment | None = None, **query: Any) -> dict[str, Any]:
         """What became of an EMCO resource: `output`, `type`, `app`, `cluster`, `resource`, `instance`, `shape` and so on.
 
         Answered by the worker that owns its tree, in one round trip; from the streams where none does, where the answer
         is too large for a message, and for a moment (`at`). Raises `EntityUnknown`, `BadStatusQuery`.
         """
         return await statusing.status(
-            self._wire, await self.layout(), self.kinds, resource, query, await self._place(at)
+            self._wire, await self.layout(), self.kinds, resource_id, query, await self._place(at)
         )
 
-    async def selected(self, resource: str, *, at: Moment | None = None, **query: Any) -> Selection:
+    async def selected(self, resource_id: str, /, *, at: Moment | None = None, **query: Any) -> Selection:
         """What a status is made of, read from the streams: entities, counts, resources with why they failed."""
         return await statusing.selected(
-            self._wire, await self.layout(), self.kinds, resource, query, await self._place(at)
+            self._wire, await self.layout(), self.kinds, resource_id, query, await self._place(at)
         )
 
     async def timeline(

@@ -232,9 +232,9 @@ async def test_only_what_is_committed_is_told(
     await client.publish("emco_resource", "terminate", group)
     while owner.folded == owner.committed:
         await asyncio.sleep(0.01)
-    while not any(
-        "Terminated" in str(e.facets[0].state) for e in [owner.tree.get("emco_resource", group)] if e and owner.tree
-    ):  # type: ignore[union-attr]  # it is loaded
+    tree = owner.tree
+    assert tree is not None
+    while tree.entities["emco_resource"][group].facets[0].state.phase != "Terminated":
         await asyncio.sleep(0.01)
     asked = asyncio.create_task(client.status(group, output="summary"))
     await asyncio.sleep(0.3)

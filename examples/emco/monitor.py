@@ -1,0 +1,88 @@
+"""ResourceBundleState CRs of one cluster, as `kubectl` prints them, to Phaseline's events.
+
+    kubectl get resourcebundlestate -A -o json --watch | python monitor.py --cluster edge+paris
+
+EMCO's monitor labels each CR `emco/deployment-id: <context>-<app>`: that and the cluster's name are all that an event's id needs
+beside the resource that the context belongs to, which Phaseline knows.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import phaseline
+
+LABEL = "emco/deployment-id"
+
+
+def objects(pieces: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """JSON objects that stand one after the other, each on any number of lines; the items of a list one by one."""
+    decoder, held = json.JSONDecoder(), ""
+    for piece in pieces:
+        held = (held + piece).lstrip()
+        while held:
+            try:
+                found, end = decoder.raw_decode(held)
+            except ValueError:
+                break  # the rest of it is yet to come
+            held = held[end:].lstrip()
+            yield from found["items"] if str(found.get("kind", "")).endswith("List") else (found,)
+    if held:
+        raise SystemExit(f"the input ends inside an object: {held[:60]!r}")
+
+
+async def lines() -> AsyncIterator[str]:
+    """Standard input, without holding up the event loop."""
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        yield line
+
+
+async def context_of(client: phaseline.Client, known: dict[str, str], name: str) -> str | None:
+    """The id of the app context that EMCO knows by that number."""
+    if name not in known:
+        async for found in client.list("app_context"):
+            known[found.id.rpartition("/")[2]] = found.id
+    return known.get(name)
+
+
+async def publish(client: phaseline.Client, known: dict[str, str], cluster: str, found: dict[str, Any]) -> None:
+    """One CR; one whose label leads nowhere is left out, as EMCO leaves it out."""
+    label = str(found.get("metadata", {}).get("labels", {}).get(LABEL, ""))
+    number, _, app = label.partition("-")
+    context = await context_of(client, known, number) if app else None
+    if context is None:
+        print(f"left out: the label {LABEL}: {label!r} is no context's", file=sys.stderr)
+        return
+    receipt = await client.publish(
+        "app_cluster", "bundle_state", f"{context}/{app}/{cluster}", {"status": found.get("status") or {}}
+    )
+    print(f"{context}/{app}/{cluster}: event {receipt.sequence}", file=sys.stderr)
+
+
+async def main() -> None:
+    """Until the input ends."""
+    options = argparse.ArgumentParser(description="ResourceBundleState CRs to Phaseline's events.")
+    options.add_argument(
+        "--cluster", required=True, help="the cluster they are of, as EMCO writes it: provider+cluster"
+    )
+    options.add_argument("--nats", default="nats://127.0.0.1:4222", help="where Phaseline's server listens")
+    options.add_argument("--prefix", default="pl", help="which installation")
+    chosen = options.parse_args()
+    known: dict[str, str] = {}
+    async with phaseline.connect(chosen.nats, prefix=chosen.prefix, source=f"/monitor/{chosen.cluster}") as client:
+        held: list[str] = []
+        async for line in lines():
+            held.append(line)
+            if line.rstrip() == "}":
+                for found in objects(iter(["".join(held)])):
+                    await publish(client, known, chosen.cluster, found)
+                held = []
+        for found in objects(iter(["".join(held)])):
+            await publish(client, known, chosen.cluster, found)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
