@@ -60,7 +60,7 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, working: Settings, 
             assert (said.code, said.err) == (0, "")
             page += f"$ phaseline status {RELEASE} {query}".rstrip() + f"    # {turn}\n{spans(said.out)}\n"
     held(GOLDEN / "pages.txt", page)
-    for words, code, says in (
+    for line, code, says in (
         ("--output full", 2, "'full' is not one of"),
         ("--shape emco", 2, "--shape emco is a form of --json: add that"),
         ("--app db", 1, "error: app 'db' is not in this context: there are cache, web"),
@@ -68,7 +68,7 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, working: Settings, 
         ("--status ready --json", 1, "error: status goes with shape=emco only"),
         ("--at 0", 1, "yet at place 0 of the log"),
     ):
-        said = await shell("status", RELEASE, *words.split())
+        said = await shell("status", RELEASE, *line.split())
         assert (said.code, said.out) == (code, "")
         assert says in said.err
 

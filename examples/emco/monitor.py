@@ -18,20 +18,23 @@ import phaseline
 LABEL = "emco/deployment-id"
 
 
-def objects(pieces: Iterator[str]) -> Iterator[dict[str, Any]]:
-    """JSON objects that stand one after the other, each on any number of lines; the items of a list one by one."""
-    decoder, held = json.JSONDecoder(), ""
-    for piece in pieces:
-        held = (held + piece).lstrip()
-        while held:
+class Objects:
+    """JSON objects that stand one after the other, each on any number of lines."""
+
+    def __init__(self) -> None:
+        """Nothing has come yet."""
+        self.held = ""
+
+    def take(self, line: str) -> Iterator[dict[str, Any]]:
+        """Those that are complete with this line; the items of a list one by one."""
+        self.held = (self.held + line).lstrip()
+        while self.held and line.rstrip().endswith("}"):
             try:
-                found, end = decoder.raw_decode(held)
+                found, end = json.JSONDecoder().raw_decode(self.held)
             except ValueError:
-                break  # the rest of it is yet to come
-            held = held[end:].lstrip()
+                return  # the rest of it is yet to come
+            self.held = self.held[end:].lstrip()
             yield from found["items"] if str(found.get("kind", "")).endswith("List") else (found,)
-    if held:
-        raise SystemExit(f"the input ends inside an object: {held[:60]!r}")
 
 
 async def lines() -> AsyncIterator[str]:
@@ -73,15 +76,12 @@ async def main() -> None:
     chosen = options.parse_args()
     known: dict[str, str] = {}
     async with phaseline.connect(chosen.nats, prefix=chosen.prefix, source=f"/monitor/{chosen.cluster}") as client:
-        held: list[str] = []
+        reading = Objects()
         async for line in lines():
-            held.append(line)
-            if line.rstrip() == "}":
-                for found in objects(iter(["".join(held)])):
-                    await publish(client, known, chosen.cluster, found)
-                held = []
-        for found in objects(iter(["".join(held)])):
-            await publish(client, known, chosen.cluster, found)
+            for found in reading.take(line):
+                await publish(client, known, chosen.cluster, found)
+        if reading.held:
+            raise SystemExit(f"the input ends inside an object: {reading.held[:60]!r}")
 
 
 if __name__ == "__main__":
