@@ -22,15 +22,20 @@ ROLES = {
     "agent": "an agent of cluster `c1`",
     "watcher": "somebody who watches",
     "asker": "somebody who asks for single states",
+    "enquirer": "somebody who asks for the status of EMCO resources",
     "worker": "a worker",
 }
 
 
 def granted(title: str) -> tuple[list[str], list[str]]:
     """What the page's table lets a role publish and subscribe."""
-    (row,) = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| {title} |")]
-    _, _, publish, subscribe, _ = row.split("|")
+    _, _, publish, subscribe, _ = row_of(title).split("|")
     return _subjects(publish), _subjects(subscribe)
+
+
+def row_of(title: str) -> str:
+    (row,) = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| {title} |")]
+    return row
 
 
 def _subjects(cell: str) -> list[str]:
@@ -44,7 +49,8 @@ class Guarded(EmbeddedServer):
         users = []
         for name, title in ROLES.items():
             publish, subscribe = granted(title)
-            allowed = f"publish: {publish or ['nothing']}, subscribe: {[*subscribe, f'_INBOX_{name}.>']}"
+            answers = ", allow_responses: true" if "`allow_responses`" in row_of(title) else ""
+            allowed = f"publish: {publish or ['nothing']}, subscribe: {[*subscribe, f'_INBOX_{name}.>']}{answers}"
             users.append(f"{{user: {name}, password: secret, permissions: {{{allowed}}}}}")
         return super()._config() + f"authorization {{ users: [ {', '.join(users)} ] }}\n"
 
@@ -87,7 +93,20 @@ async def test_each_role_can_do_its_work(guarded: EmbeddedServer) -> None:
                 break
 
 
-@pytest.mark.parametrize("role", ["agent", "watcher", "asker"])
+async def test_a_status_is_answered_to_who_may_ask_for_it(guarded: EmbeddedServer) -> None:
+    async with Client.open(settings_of(guarded, "agent")) as agent:
+        await agent.publish("emco_resource", "create", "c1")
+    async with Client.open(settings_of(guarded, "enquirer")) as enquirer, asyncio.timeout(20):
+        while True:
+            try:
+                assert (await enquirer.status("c1", output="summary"))["state"] == "Created"
+            except (EntityUnknown, NotPermitted):  # not decided yet; not loaded yet, so that the streams were asked
+                await asyncio.sleep(0.05)
+            else:
+                break
+
+
+@pytest.mark.parametrize("role", ["agent", "watcher", "asker", "enquirer"])
 @pytest.mark.parametrize(
     "subject",
     [
