@@ -10,7 +10,7 @@ from typing import Any
 from phaseline.machines import motion
 from phaseline.machines.arithmetic import own_condition, stands_alone
 from phaseline.machines.machine import phases_of, starts_of
-from phaseline.machines.table import ABSENT, COMMON, DELETED, NAMED, SAME, After, Facet, Live, Row, Table, View
+from phaseline.machines.table import ABSENT, COMMON, DELETED, NAMED, SAME, After, Facet, Fired, Live, Row, Table, View
 from phaseline.schemas import subjects
 
 LOG_WORDS = ("mark", "checkpoint", "transition")
@@ -79,19 +79,30 @@ def _triggers(table: Table) -> Iterator[str]:
     for trigger in table.triggers:
         if sum(row.trigger == trigger and row.to == NAMED for facet in table.facets for row in facet.rows) > 1:
             yield f"{trigger} names two bases, data only one: let it lead the other facet, or row, to a phase"
-    phases = {phase for facet in table.facets for phase in phases_of(facet)}
     for fired in table.fired:
-        if fired.into is not None and fired.into not in phases:
-            yield f"it fires {fired.trigger} into {fired.into}, which is unknown: correct the name"
-        if not fired.on and fired.into is None:
-            yield f"it never fires {fired.trigger}: say on which triggers (on=), or entering which phase (into=)"
-        if fired.unless is not None and not any(fired.unless[0] in _fields(table, on) for on in fired.on):
-            yield f"it fires {fired.trigger} unless data.{fired.unless[0]} says so: add that field to `fields`"
-        if fired.must and fired.one is None:
-            yield f"it must fire {fired.trigger}, but at any number of entities: say at which with one="
-        for name in filter(None, (fired.one, *fired.gives.values())):
-            if name not in {attribute.name for attribute in table.attributes}:
-                yield f"firing {fired.trigger} depends on attribute {name}, which is unknown: declare it in `attributes`"
+        yield from _fired(table, fired)
+
+
+def _fired(table: Table, fired: Fired) -> Iterator[str]:
+    phases = {phase for facet in table.facets for phase in phases_of(facet)}
+    for phase in filter(None, (fired.into, fired.then)):
+        if phase not in phases:
+            yield f"it fires {fired.trigger} into {phase}, which is unknown: correct the name"
+    yield from _fires_when(table, fired)
+    for name in filter(None, (fired.one, *fired.gives.values())):
+        if name not in {attribute.name for attribute in table.attributes}:
+            yield f"firing {fired.trigger} depends on attribute {name}, which is unknown: declare it in `attributes`"
+
+
+def _fires_when(table: Table, fired: Fired) -> Iterator[str]:
+    if not fired.on and fired.into is None:
+        yield f"it never fires {fired.trigger}: say on which triggers (on=), or entering which phase (into=)"
+    if fired.unless is not None and not any(fired.unless[0] in _fields(table, on) for on in fired.on):
+        yield f"it fires {fired.trigger} unless data.{fired.unless[0]} says so: add that field to `fields`"
+    if fired.must and fired.one is None:
+        yield f"it must fire {fired.trigger}, but at any number of entities: say at which with one="
+    if fired.must and not fired.on:
+        yield f"it must fire {fired.trigger}, but no event asks for it: say on which triggers (on=)"
 
 
 def _fields(table: Table, trigger: str) -> set[str]:

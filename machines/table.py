@@ -116,7 +116,7 @@ class Fired:
     unless: a field of the event's data and the value with which nothing is fired. then: only where that leaves the base in
     this phase.
     one: only at the child whose id ends in what this attribute says, as the event leaves it. must: where that child is
-    unknown or cannot take it, the event is refused. gives: fields of its data, each with the attribute that it holds.
+    unknown or cannot take it, the event from outside is refused. gives: fields of its data, each with the attribute that it holds.
     """
 
     trigger: str

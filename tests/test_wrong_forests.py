@@ -3,6 +3,7 @@
 Belongs here: one small wrong pair each. Does not: what is wrong with a single table (`test_wrong_tables`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
@@ -11,7 +12,7 @@ import pytest
 
 from phaseline.machines.checks import WrongTable
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Scene, Some
+from phaseline.machines.predicates import Above, AttributeIs, Child, Every, Predicate, Scene, Some
 from phaseline.machines.table import (
     ABSENT,
     DELETED,
@@ -25,6 +26,7 @@ from phaseline.machines.table import (
     Reached,
     Row,
     Table,
+    Told,
     View,
 )
 from phaseline.schemas.records import State
@@ -62,6 +64,10 @@ HOUSE, ROOM, DESK = table("house"), table("room"), table("desk")
 FELL = Row(("Open", "Shut"), "fell", "Busy")
 HAS_FELL: dict[str, Any] = {"facet": replace(FACET, rows=(*ROWS, FELL)), "derived": ("fell",)}
 BELOW_BUSY = Some("room", "desk", ("Busy",))
+
+
+def says(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | None:
+    return "fell" if scene.above(entity_id, "house") and below in data else None
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,24 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
     "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Fired, a Reached or an After for it, or drop it"),
     "waits for no tally": ((table("house", guard=None, reached=(Reached(cast("Some", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
         "fell waits for `the house's size is L`, which is no tally: write Some(...) or Every(...)"),
+    "guard looks at one that is no child": ((HOUSE, table("room", guard=Child("room", "house", "size", ("Open",)))), "room",
+        "house is no child of room by a name: name one, and of=room"),
+    "guard looks at one further down": ((table("house", guard=Child("house", "desk", "size", ("Open",))), ROOM, DESK), "house", "desk is no child of house by a name"),
+    "guard looks at another's child": ((HOUSE, ROOM, table("desk", guard=Child("house", "room", "size", ("Open",)))), "desk", "name one, and of=desk"),
+    "child named by no attribute": ((table("house", guard=Child("house", "room", "colour", ("Open",))), ROOM), "house", "house has no attribute colour: declare it there"),
+    "child in no phase": ((table("house", guard=Child("house", "room", "size", ("Closed",))), ROOM), "house", "room has no phase Closed: correct the name"),
+    "view looks at a child": ((table("house", view=View("Busy", (Child("house", "room", "size", ("Open",)),))), ROOM), "house", "of whose change it would not hear"),
+    "counts what is not below": ((HOUSE, table("room", counts=(("house", 0),))), "room", "it counts facet 0 of house, which is not below it: name a descendant and one of its facets"),
+    "counts no facet": ((table("house", counts=(("room", 1),)), ROOM), "house", "it counts facet 1 of room"),
+    "tally of an unknown condition": ((table("house", guard=Some("house", "room", ("Busy",), has="Rust")), ROOM), "house",
+        "`a room with Rust is Busy`: room has no condition Rust: correct the name"),
+    "tells what is not below": ((HOUSE, table("room", told=(Told(("fell",), "house", ("shut",), says),))), "room", "it fires fell at house, which is not below it"),
+    "tells what is not derived there": ((table("house", told=(Told(("fell", "shut"), "room", ("shut",), says),)), table("room", **HAS_FELL)), "house",
+        "it fires shut at room, where it is no derived trigger"),
+    "fires at one that no name leads to": ((table("house", fired=(Fired("fell", at=("desk",), on=("shut",), one="size"),)), ROOM, table("desk", **HAS_FELL)), "house",
+        "it fires fell at one desk, whose id has more than a name more: name a child"),
+    "told cascades circle": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), told=(Told(("fell",), "desk", ("fell",), says),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
+        "its cascades circle: "),
     "cascades circle": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), fired=(Fired("fell", at=("desk",), on=("fell",)),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
         "its cascades circle: "),
     "cascades circle by what they lead to": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), fired=(Fired("fell", at=("desk",), into="Busy"),), **HAS_FELL), table("desk", **HAS_FELL)), "desk",

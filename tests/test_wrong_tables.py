@@ -27,8 +27,10 @@ from phaseline.machines.table import (
     Live,
     Row,
     Table,
+    Told,
     View,
 )
+from tests.test_wrong_forests import says
 
 LABELS = (Label("On", OK, "开", "On"), Label("Off", OK, "关", "Off"), Label("Broken", "Heat", "坏", "Broken"), Label("Broken", "Rust", "坏", "Broken"))  # fmt: skip
 ROWS = (
@@ -87,6 +89,17 @@ def test_the_table_that_the_others_are_made_from_is_right() -> None:
 
 # fmt: off
 WRONG = {
+    "assigns what is no attribute": (with_row(Row(("On",), "dim", SAME, assigns=("hot", "colour"))), "it assigns colour, which is no attribute: declare it in `attributes`"),
+    "view that always shows": (lamp(replace(FACET, views=(View("Off", ()),))), "it always shows, so nobody ever sees the base"),
+    "view below one that always shows": (lamp(replace(FACET, views=(View("Off", (), base=("On",)), View("Broken", (HOT,), because="Heat", base=("On",))))),
+        "it shows wherever no view before it does, so the one to Broken after it never does: move it below"),
+    "view keeps what is unknown": (lamp(replace(FACET, views=(View("Off", (HOT,), keeps=("Dust",)),))), "it keeps Dust, which has no label"),
+    "told on what has no row": (lamp(told=(Told(("dim",), "bulb", ("burst",), says),)), "trigger burst has no row"),
+    "must fire at many": (lamp(fired=(Fired("dim", at=("bulb",), on=("heat",), must=True),)), "it must fire dim, but at any number of entities: say at which with one="),
+    "must fire on no event": (lamp(fired=(Fired("dim", at=("bulb",), into="Off", one="hot", must=True),)), "no event asks for it: say on which triggers"),
+    "fires at one named by nothing": (lamp(fired=(Fired("dim", at=("bulb",), on=("heat",), one="name"),)), "firing dim depends on attribute name, which is unknown: declare it in `attributes`"),
+    "gives what is unknown": (lamp(fired=(Fired("dim", at=("bulb",), on=("heat",), gives={"to": "name"}),)), "firing dim depends on attribute name"),
+    "sets what is not standing": (with_row(Row(("On",), "dim", SAME, sets="Heat")), "it sets Heat, which is not in the facet's standing conditions"),
     "nothing leads there": (
         with_row(Row(("On",), "dim", "Off"), labels=(*LABELS, Label("Dim", OK, "暗", "Dim"))),
         "phase: no row leads to Dim: add one, or take out its label"),
