@@ -51,7 +51,7 @@ async def two(settings: Settings) -> AsyncIterator[tuple[Client, list[Worker]]]:
         workers = [Worker(wire, settings, Kinds()) for wire in (one, other)]
         running = [asyncio.create_task(worker.run(stop)) for worker in workers]
         async with asyncio.timeout(20):
-            while not all(worker.loaded for worker in workers) or sum(len(w.loaded) for w in workers) < 4:
+            while [len(worker.loaded) for worker in workers] != [2, 2]:  # until then trees go from one to the other
                 await asyncio.sleep(0.05)
             async with Client.open(settings, kinds=KINDS) as client:
                 fleet = Fleet(settings.prefix)
