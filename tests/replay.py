@@ -29,10 +29,11 @@ async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> 
     subjects = Subjects(layout.prefix)
     folder = Folder(Tree(kinds), subjects, partition)
     messages: list[Message] = []
+    timers = f"{layout.prefix}.timer."
     events = await stored(wire, layout.events, [subjects.stored(partition)])
     while events:
         commit = folder.fold(events, 0)
-        messages += [Message(m.subject, m.body) for m in commit.messages if ".timer." not in m.subject]
+        messages += [Message(m.subject, m.body) for m in commit.messages if not m.subject.startswith(timers)]
         del events[: commit.events]
     return messages, folder.tree
 
