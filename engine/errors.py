@@ -237,3 +237,7 @@ class ServiceRefused(PhaselineError):
 
 class NotInstalled(PhaselineError):
     """{what} needs {package}, which is not installed here: pip install {package}"""
+
+
+class BadManifest(PhaselineError):
+    """{where}: {problem}"""

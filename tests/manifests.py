@@ -1,0 +1,49 @@
+"""Manifests for tests of health and comparison: built from what matters, the rest as small as can be."""
+
+from typing import Any
+
+from phaseline.machines.compare import compare
+from phaseline.machines.compare.ignoring import Removed
+from phaseline.machines.health.verdict import Health
+
+Manifest = dict[str, Any]
+
+
+def made(api: str, kind: str, *, metadata: Manifest | None = None, **parts: Any) -> Manifest:
+    """An object with a name and these parts."""
+    return {
+        "apiVersion": api,
+        "kind": kind,
+        "metadata": {"name": "it", "namespace": "shop", **(metadata or {})},
+        **parts,
+    }
+
+
+def pod_template(**spec: Any) -> Manifest:
+    """A template with one container `web`, and what else is in its spec."""
+    return {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "web", "image": "web:1"}], **spec},
+    }
+
+
+def deployment(*, metadata: Manifest | None = None, containers: list[Manifest] | None = None, **spec: Any) -> Manifest:
+    """A Deployment; `containers` instead of its one, and parts of its spec."""
+    pods = pod_template(**({"containers": containers} if containers is not None else {}))
+    whole = {"selector": {"matchLabels": {"app": "web"}}, "template": pods, **spec}
+    return made("apps/v1", "Deployment", metadata=metadata, spec=whole)
+
+
+def places(desired: Manifest, live: Manifest, **how: Any) -> list[str]:
+    """Where the two differ."""
+    return [one.pointer for one in compare(desired, live, **how)]
+
+
+class Without:
+    """Programs where there are none to run: asking is a mistake."""
+
+    def lua(self, script: str, _: Any) -> Health:
+        raise AssertionError(script)
+
+    def jq(self, program: str, _: Any) -> Removed:
+        raise AssertionError(program)
