@@ -1,0 +1,111 @@
+"""Whether what Git says still holds in the cluster (spec: GitOps, Sync).
+
+Belongs here: one comparison, from two manifests to the places that differ. Does not: its parts (`normal`, `values`, `merge`,
+`defaults`), what people want ignored (`ignoring`).
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from phaseline.machines.compare.differences import NONE, Difference, Path, differences
+from phaseline.machines.compare.known import KNOWN
+from phaseline.machines.compare.merge import custom, strategic
+from phaseline.machines.compare.normal import group_of, last_applied, normal
+from phaseline.machines.compare.shapes import NOTHING, OTHER, SHAPES, Shape
+from phaseline.machines.compare.typed import Typed, told
+from phaseline.machines.compare.values import told_once
+
+__all__ = ["NONE", "SHAPES", "Difference", "compare", "whole"]
+
+Manifest = Mapping[str, Any]
+CLAIMS = "volumeClaimTemplates"
+
+
+def compare(
+    desired: Manifest,
+    live: Manifest,
+    *,
+    last: Manifest | None = None,
+    dry_run: Manifest | None = None,
+    aggregates: bool = True,
+    typed: tuple[Typed, ...] = (),
+) -> list[Difference]:
+    """The places at which the live object is not what the desired one, applied to it, would make of it; none: in sync.
+
+    last: what was applied before (three-way); the live object's own word where None; two-way without either.
+    dry_run: what the API server says that applying would make; then nothing is computed, and what its webhooks add does not count.
+    aggregates: the rules of aggregated ClusterRoles do not count. typed: fields of a custom kind that are of a known type.
+    Pure; of what people want ignored, the caller has made all sides free (`ignoring`).
+    """
+    before = last or last_applied(live) or desired
+    in_namespace = all(_has_namespace(side) for side in (desired, live))
+    wanted, found, before = (
+        normal(side, in_namespace=in_namespace, aggregates=aggregates) for side in (desired, live, before)
+    )
+    is_known = (str(desired.get("apiVersion")), str(desired.get("kind"))) in KNOWN
+    if dry_run is not None:
+        answered = normal(dry_run, in_namespace=in_namespace, aggregates=aggregates)
+        sides = (told_once(side) if is_known else told(side, typed) for side in (answered, found))
+        return [one for one in differences(*sides) if one.wanted is NONE or _is_there(wanted, one.path)]
+    if not is_known:
+        wanted, found, before = (told(side, typed) for side in (wanted, found, before))
+        return [*differences(custom(found, before, wanted), found)]
+    shape = SHAPES.get((group_of(desired), str(desired["kind"])), OTHER)
+    wanted, found, before = (told_once(side) for side in (wanted, found, before))
+    if desired["kind"] == "StatefulSet":
+        found = _without_more_claims(found, wanted)
+    predicted = whole(strategic(found, before, wanted, shape), shape)
+    return [*differences(predicted, whole(found, shape), shape)]
+
+
+def _is_there(found: Any, path: Path) -> bool:
+    for step in path:
+        if isinstance(found, Mapping) and step in found:
+            found = found[step]
+        elif not (isinstance(found, list) and isinstance(step, int)):
+            return False
+        elif step < len(found):
+            found = found[step]
+    return True
+
+
+def _has_namespace(side: Manifest) -> bool:
+    metadata = side.get("metadata")
+    return isinstance(metadata, Mapping) and bool(metadata.get("namespace"))
+
+
+def _without_more_claims(found: dict[str, Any], wanted: Manifest) -> dict[str, Any]:
+    """The live object with no more in its claim templates, which cannot be changed, than the desired one has there."""
+    spec, asked = found.get("spec"), wanted.get("spec")
+    if not isinstance(spec, Mapping) or not isinstance(asked, Mapping):
+        return found
+    cut = _cut(spec.get(CLAIMS), asked.get(CLAIMS))
+    return {**found, "spec": {**spec, CLAIMS: cut}} if cut is not None else found
+
+
+def _cut(found: Any, wanted: Any) -> Any:
+    if isinstance(found, Mapping) and isinstance(wanted, Mapping):
+        return {name: _cut(value, wanted[name]) for name, value in found.items() if name in wanted}
+    if isinstance(found, list) and isinstance(wanted, list) and len(found) == len(wanted):
+        return [_cut(one, other) for one, other in zip(found, wanted, strict=True)]
+    return found
+
+
+def whole(found: Any, shape: Shape) -> Any:
+    """An object as the API server would keep it."""
+    made = deepcopy(found)
+    _add(made, shape)
+    return told_once(made)
+
+
+def _add(found: Any, shape: Shape) -> None:
+    if isinstance(found, list):
+        for one in found:
+            _add(one, shape)
+    elif isinstance(found, dict):
+        if shape.adds is not None:
+            shape.adds(found)
+        for name, part in shape.has.items():
+            if part is not NOTHING and name in found:
+                _add(found[name], part)

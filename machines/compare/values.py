@@ -1,0 +1,95 @@
+"""Values that are written in many ways: quantities, durations, and what is the same as nothing (spec: GitOps, Comparing).
+
+Belongs here: bringing a known kind to one way of writing. Does not: what the API server adds (`defaults`).
+"""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+WORDS = (
+    "labels",
+    "annotations",
+    "nodeSelector",
+    "matchLabels",
+    "data",
+    "binaryData",
+    "stringData",
+    "parameters",
+    "volumeAttributes",
+)
+"""Maps of words, whose values mean themselves, the empty one too."""
+QUANTITIES = (
+    "limits", "requests", "capacity", "allocatable", "hard", "used", "max", "min", "default", "defaultRequest",
+    "maxLimitRequestRatio", "overhead", "podFixed", "allocatedResources", "cpu", "memory",
+)  # fmt: skip
+"""Maps of quantities."""
+QUANTITY = ("sizeLimit", "divisor", "averageValue", "threshold", "maximumVolumeSize")
+"""Fields that are one."""
+POINTERS = (
+    "storageClassName",
+    "ingressClassName",
+    "loadBalancerClass",
+    "runtimeClassName",
+    "volumeMode",
+    "volumeAttributesClassName",
+)
+"""Words of which the empty one is not the same as none."""
+ZEROES = (
+    "minReadySeconds", "hostPort", "initialDelaySeconds", "nodePort", "healthCheckNodePort", "observedGeneration",
+    "collisionCount", "weight",
+)  # fmt: skip
+"""Numbers of which 0 is the same as none."""
+FALSES = (
+    "paused", "stdin", "stdinOnce", "tty", "readOnly", "hostNetwork", "hostPID", "hostIPC", "unschedulable",
+    "publishNotReadyAddresses", "generateExisting", "globalDefault", "namespaced",
+)  # fmt: skip
+"""Flags of which false is the same as none."""
+NEEDED = ("podSelector", "namespaceSelector", "objectSelector", "emptyDir")
+"""Parts that say something by being there, though empty."""
+
+_SCALES = {
+    "": Decimal(1), "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "k": Decimal(10) ** 3,
+    **{unit: Decimal(10) ** (3 * power) for power, unit in enumerate("MGTPE", 2)},
+    **{f"{unit}i": Decimal(2) ** (10 * power) for power, unit in enumerate("KMGTPE", 1)},
+}  # fmt: skip
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)")
+
+
+def quantity(found: object) -> object:
+    """A Kubernetes quantity by its value, written in one way; anything else as it is."""
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        return found
+    parts = _QUANTITY.fullmatch(str(found).strip())
+    if parts is None:
+        return found
+    value = Decimal(parts[1] + (parts[2] or "")) * _SCALES[parts[3] or ""]
+    rounded = value.quantize(Decimal("1e-9"), "ROUND_UP") if value != value.to_integral_value() else value
+    return f"{rounded.normalize():f}"
+
+
+def told_once(found: Any, name: str = "") -> Any:
+    """A part of a known kind, named `name`, with one way of writing each value, and without what is the same as nothing."""
+    if isinstance(found, Mapping):
+        if name in WORDS:
+            return {key: value for key, value in found.items() if value is not None}
+        if name in QUANTITIES and not any(isinstance(value, Mapping | list) for value in found.values()):
+            return {key: quantity(value) for key, value in found.items() if value is not None}
+        told = ((key, told_once(value, key)) for key, value in found.items())
+        return {key: value for key, value in told if not _is_nothing(key, value)}
+    if isinstance(found, list):
+        return [told_once(value) for value in found]
+    return quantity(found) if name in QUANTITY else found
+
+
+def _is_nothing(name: str, found: object) -> bool:
+    if found is None or found == []:
+        return True
+    if found == {} and isinstance(found, dict):
+        return name not in NEEDED
+    if found == "":
+        return name not in POINTERS
+    if isinstance(found, bool):
+        return not found and name in FALSES
+    return found == 0 and name in ZEROES
