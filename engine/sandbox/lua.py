@@ -1,0 +1,93 @@
+"""Lua in the child: Argo CD's health scripts, unchanged (spec: GitOps, Custom health; behaviour 1.3 and 7).
+
+Belongs here: one script on one object, with what it may see. Does not: which script (`custom`).
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lupa import lua52  # type: ignore[import-untyped]  # it ships no types
+
+INSTRUCTIONS = 50_000_000
+"""Steps after which a script ends with an error: about a tenth of a second, and the same everywhere, unlike a second."""
+MEMORY = 64 << 20
+"""Bytes that a script may hold."""
+
+PRELUDE = """
+local python_now, steps = ...
+local date, time, difftime, sethook = os.date, os.time, os.difftime, debug.sethook
+os = {
+    time = function(t) if t == nil then return python_now end return time(t) end,
+    date = function(f, t) return date(f or "%c", t or python_now) end,
+    difftime = difftime,
+}
+local small = os
+require = function(name)
+    if name == "os" then return small end
+    error("require of " .. tostring(name) .. ": only os is there")
+end
+unpack = table.unpack
+table.getn = function(t) return #t end
+table.maxn = table.maxn or function(t)
+    local n = 0
+    for k in pairs(t) do if type(k) == "number" and k > n then n = k end end
+    return n
+end
+math.pow = math.pow or function(a, b) return a ^ b end
+math.mod = math.mod or math.fmod
+string.gfind = string.gfind or string.gmatch
+string.dump = nil
+print = function() end
+for _, name in ipairs({"io", "debug", "package", "load", "loadstring", "loadfile", "dofile", "module",
+                       "collectgarbage", "python", "coroutine"}) do
+    _G[name] = nil
+end
+sethook(function() error("it took more than " .. steps .. " steps", 0) end, "", steps)
+"""
+"""What a script may see: no files, no processes, no other code; a clock that stands at the moment it is asked about."""
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """`{status, message}` of `script` on `object` at `now` (whole s); `{}` where it says nothing; `{error}` where it fails."""
+    try:
+        runtime = lua52.LuaRuntime(
+            register_eval=False, register_builtins=False, unpack_returned_tuples=False, max_memory=MEMORY,
+            attribute_filter=_refuse,
+        )  # fmt: skip
+        function = runtime.compile(request["script"], name="=script")
+        runtime.globals().obj = _table(runtime, request["object"])
+        runtime.execute(PRELUDE, request["now"], INSTRUCTIONS)
+        return _answer(function())
+    except (lua52.LuaMemoryError, MemoryError):
+        return {"error": f"it needed more than {MEMORY >> 20} MB"}
+    except (lua52.LuaError, UnicodeError, RecursionError) as error:
+        return {"error": str(error) or "it raised an error that is no text"}
+
+
+def _refuse(*_: object) -> str:
+    """No attribute of anything of Python's is for a script."""
+    raise AttributeError("not for scripts")
+
+
+def _table(runtime: Any, found: Any) -> Any:
+    """JSON as Lua's tables; null vanishes."""
+    if isinstance(found, Mapping):
+        return runtime.table_from({name: _table(runtime, value) for name, value in found.items() if value is not None})
+    if isinstance(found, list):
+        return runtime.table_from([_table(runtime, value) for value in found if value is not None])
+    if isinstance(found, int) and not isinstance(found, bool):
+        return float(found)
+    return found
+
+
+def _answer(found: Any) -> dict[str, Any]:
+    if found is None:
+        return {}
+    if lua52.lua_type(found) != "table":
+        return {"error": f"it must return a table, and returned {json.dumps(found, default=str):.60}"}
+    status, message = found["status"], found["message"]
+    for name, value in (("status", status), ("message", message)):
+        if value is not None and not isinstance(value, str):
+            return {"error": f"{name} must be a string, found a {lua52.lua_type(value) or type(value).__name__}"}
+    return {name: value for name, value in (("status", status), ("message", message)) if value}

@@ -1,0 +1,28 @@
+"""jq in the child: paths removed from an object (spec: GitOps, Ignore rules; behaviour 3.4).
+
+Belongs here: running `del(<expression>)`. Does not: which expressions, on what (`ignoring`).
+"""
+
+from typing import Any
+
+import jq  # type: ignore[import-not-found,unused-ignore]  # it ships no types
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """`{object}` without what `program` names; or `{error, broken}`, where `broken` says that it is no program at all."""
+    try:
+        compiled = jq.compile(f"del({request['program']})")
+    except ValueError as error:
+        return {"error": _first_line(error), "broken": True}
+    try:
+        answers = compiled.input_value(request["object"]).all()
+    except ValueError as error:
+        return {"error": _first_line(error), "broken": False}
+    if len(answers) != 1:
+        return {"error": f"it gives {len(answers)} answers where it must give one", "broken": False}
+    return {"object": answers[0]}
+
+
+def _first_line(error: ValueError) -> str:
+    """Jq goes on with the program and an arrow under it, which we would put elsewhere."""
+    return str(error).partition("\n")[0]
