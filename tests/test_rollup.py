@@ -1,0 +1,99 @@
+"""What resources make of their application, in each profile (spec: GitOps, profiles; behaviour 2.1)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed
+from phaseline.machines.health import Health
+from phaseline.machines.profiles import ALIASES, PROFILES, Profile
+from phaseline.machines.rollup import Member, caused, rolled
+
+ALAUDA, ARGO, OLD = (PROFILES[name] for name in ("alauda", "argocd", "argocd-3.3"))
+
+
+def member(
+    health: str | None,
+    *,
+    name: str = "a",
+    kind: tuple[str, str] = ("apps", "Deployment"),
+    has_rule: bool = True,
+    is_hook: bool = False,
+) -> Member:
+    said = Assessed(None if health is None else Health(health), SYNCED, has_rule=has_rule, is_hook=is_hook)
+    return Member(kind, name, health != "Missing", said)
+
+
+@pytest.mark.parametrize(("healths", "alauda", "argo", "old"), [
+    ([], "Healthy", "Healthy", "Healthy"),
+    ([None], "Healthy", "Healthy", "Healthy"),
+    (["Healthy", "Missing"], "Missing", "Healthy", "Missing"),
+    (["Missing", "Missing"], "Missing", "Missing", "Missing"),
+    (["Missing", None], "Missing", "Healthy", "Missing"),
+    (["Degraded", "Missing"], "Missing", "Degraded", "Degraded"),
+    (["Paused", "Progressing"], "Paused", "Progressing", "Progressing"),
+    (["Unknown", "Degraded"], "Unknown", "Unknown", "Unknown"),
+])  # fmt: skip
+def test_the_worst_by_each_order(healths: list[str | None], alauda: str, argo: str, old: str) -> None:
+    members = [member(health) for health in healths]
+    assert [rolled(members, profile).health for profile in (ALAUDA, ARGO, OLD)] == [alauda, argo, old]
+
+
+def test_a_missing_resource_without_a_rule() -> None:
+    members = [member("Healthy"), member("Missing", has_rule=False)]
+    assert [rolled(members, profile).health for profile in (ALAUDA, ARGO, OLD)] == ["Missing", "Healthy", "Healthy"]
+
+
+def test_hooks_take_no_part() -> None:
+    assert rolled([member("Missing"), member("Healthy", is_hook=True)], ARGO).health == "Missing"
+    assert rolled([member("Degraded", is_hook=True)], ARGO).health == "Healthy"
+
+
+def test_an_application_in_an_application() -> None:
+    child = ("argoproj.io", "Application")
+    assert rolled([member("Healthy"), member("Unknown", kind=child)], ARGO).health == "Healthy"
+    assert rolled([member("Healthy"), member("Missing", kind=child)], ALAUDA).health == "Healthy"
+    assert rolled([member("Healthy"), member("Degraded", kind=child)], ARGO).health == "Degraded"
+
+
+def test_causes_are_named() -> None:
+    members = [
+        member("Degraded", name="a"),
+        member("Healthy", name="b"),
+        *(member("Degraded", name=name) for name in "cdef"),
+    ]
+    found = rolled(members, ARGO)
+    assert found.unwell == ("a", "c", "d", "e", "f")
+    assert caused(found.unwell) == "Caused by a, c, d and 2 more"
+    assert caused(found.unwell[:3]) == "Caused by a, c, d"
+    assert caused(()) == ""
+
+
+def test_sync_is_the_worst_of_those_that_count() -> None:
+    extra = Member(("", "Pod"), "extra", True, Assessed(None, OUT_OF_SYNC, counts=False))
+    gone = Member(("", "Pod"), "gone", False, Assessed(Health("Missing"), OUT_OF_SYNC))
+    assert (rolled([extra], ARGO).sync, rolled([extra, gone], ARGO).sync) == (SYNCED, OUT_OF_SYNC)
+    assert rolled([extra, gone], ARGO).unsynced == ("gone",)
+
+
+@given(st.lists(st.sampled_from(ALAUDA.order), min_size=1), st.sampled_from([*PROFILES.values()]))
+def test_one_more_never_makes_it_better_unless_it_is_the_first_that_lives(healths: list[str], profile: Profile) -> None:
+    def of(found: list[str]) -> int:
+        return profile.order.index(rolled([member(one) for one in found], profile).health)
+
+    if set(healths) != {"Missing"}:
+        assert all(of([*healths, one]) <= of(healths) for one in profile.order)
+
+
+def test_the_profiles_are_as_the_spec_has_them() -> None:
+    assert ALAUDA.order == ("Unknown", "Missing", "Degraded", "Paused", "Progressing", "Healthy")
+    assert [ARGO.called(health) for health in ARGO.order] == [
+        "Unknown",
+        "Degraded",
+        "Missing",
+        "Progressing",
+        "Suspended",
+        "Healthy",
+    ]
+    assert OLD.order == ARGO.order
+    assert ALIASES == {"Suspended": "Paused", "Processing": "Progressing"}
