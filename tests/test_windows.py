@@ -1,0 +1,220 @@
+"""Sync windows: schedules, zones, decisions, the next opening (spec: GitOps, Windows; behaviour 4)."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phaseline.machines.durations import NoDuration, seconds
+from phaseline.machines.schedules import BadSchedule, parsed
+from phaseline.machines.windows import App, Window, decided, next_allowed, read, selected
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def window(kind: str = "allow", schedule: str = "0 10 * * *", duration: str = "2h", **rest: Any) -> Window:
+    return Window(kind, schedule, duration, applications=("*",), **rest)
+
+
+@pytest.mark.parametrize(("text", "after", "next_"), [
+    ("* * * * *", "2026-03-01T10:00:00", "2026-03-01T10:01:00"),
+    ("5/15 * * * *", "2026-03-01T10:06:00", "2026-03-01T10:20:00"),
+    ("0 22 * * MON-fri", "2026-02-28T00:00:00", "2026-03-02T22:00:00"),
+    ("0 0 1 * 1", "2026-03-01T00:00:00", "2026-03-02T00:00:00"),  # both restricted: either
+    ("0 0 */2 * 1", "2026-03-03T00:00:00", "2026-03-05T00:00:00"),  # a step restricts, so either
+    ("0 0 ? jan,JUL *", "2026-03-01T00:00:00", "2026-07-01T00:00:00"),
+    ("0 0 */1 * 1", "2026-03-03T00:00:00", "2026-03-09T00:00:00"),
+    ("0 0 29 2 *", "2026-03-01T00:00:00", "2028-02-29T00:00:00"),
+    ("TZ=Asia/Tokyo 0 10 * * *", "2026-03-01T00:00:00", "2026-03-01T01:00:00"),
+    ("CRON_TZ=Asia/Tokyo 0 10 * * *", "2026-03-01T02:00:00", "2026-03-02T01:00:00"),
+])  # fmt: skip
+def test_schedules(text: str, after: str, next_: str) -> None:
+    assert parsed(text).after(at(after)) == at(next_)
+
+
+def test_a_schedule_that_never_comes() -> None:
+    assert parsed("0 0 30 2 *").after(at("2026-01-01T00:00:00")) is None
+
+
+@pytest.mark.parametrize("text", [
+    "", "* * * *", "* * * * * *", "@daily", "* * * * 7", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "5-1 * * * *", "*/0 * * * *",
+    "*-5 * * * *", "* * L * *", "* * * * MON#1", "x * * * *", "TZ=Nowhere/Land * * * * *", "1,,2 * * * *", "-1 * * * *", "1-2-3 * * * *", "² * * * *",
+])  # fmt: skip
+def test_what_is_no_schedule(text: str) -> None:
+    with pytest.raises(BadSchedule):
+        parsed(text)
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("1h30m", 5400), ("1.5h", 5400), ("300ms", Decimal("0.3")), ("0", 0), ("-1h", -3600), ("1us", Decimal("1e-6")), ("+5s", 5), (".5m", 30),
+])  # fmt: skip
+def test_durations(text: str, value: Any) -> None:
+    assert seconds(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "1", "1d", "h", "1h 30m", "1000days", "33mm", "1hx", "--1h"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(NoDuration):
+        seconds(text)
+
+
+@pytest.mark.parametrize(("moment", "active"), [
+    ("09:59:59", False), ("10:00:00", False), ("10:00:01", True), ("11:59:59", True), ("12:00:00", False),
+])  # fmt: skip
+def test_a_window_is_open_at_neither_end(moment: str, active: bool) -> None:
+    assert window().is_active(at(f"2026-03-01T{moment}")) is active
+
+
+def test_zones_are_as_they_are_at_the_moment_asked_about() -> None:
+    berlin = window(zone="Europe/Berlin")
+    assert berlin.is_active(at("2026-01-10T09:30:00"))
+    assert not berlin.is_active(at("2026-07-10T10:30:00"))
+    assert berlin.is_active(at("2026-07-10T08:30:00"))
+    assert window(zone="Nowhere/Land").is_active(at("2026-07-10T10:30:00"))
+
+
+@pytest.mark.parametrize(("text", "open_", "closed"), [
+    ("10:00-18:00", "12:00:00", "18:00:00"), ("22:00-06:00", "01:00:00", "12:00:00"), ("00:00-24:00", "23:59:59", "00:00:00"), ("9:05-9:06", "09:05:30", "09:06:30"),
+])  # fmt: skip
+def test_the_short_form(text: str, open_: str, closed: str) -> None:
+    found = read(text)
+    assert (found.kind, found.selects(App("any"))) == ("allow", True)
+    assert found.is_active(at(f"2026-03-02T{open_}"))
+    assert not found.is_active(at(f"2026-03-02T{closed}"))
+
+
+def test_the_short_form_in_its_zone() -> None:
+    assert read("10:00-18:00", "Asia/Shanghai").is_active(at("2026-03-02T03:00:00"))
+    assert read({"kind": "deny", "schedule": "10:00-18:00", "timeZone": "Asia/Shanghai"}).is_active(
+        at("2026-03-02T03:00:00")
+    )
+
+
+@pytest.mark.parametrize(("lists", "app", "any_", "all_"), [
+    ({}, App("web"), False, False),
+    ({"applications": ("w*",)}, App("web"), True, True),
+    ({"applications": ("db",), "namespaces": ("shop",)}, App("web", "shop"), True, False),
+    ({"applications": ("web",), "namespaces": ("sh{op,ed}",)}, App("web", "shop"), True, True),
+    ({"clusters": ("prod-*",)}, App("web", "", "https://k", "prod-eu"), True, True),
+    ({"clusters": ("https://k",)}, App("web", "", "https://k", "prod-eu"), True, True),
+    ({"clusters": ("*",)}, App("web"), False, False),
+    ({"applications": ("!web",)}, App("db"), False, False),
+])  # fmt: skip
+def test_selection(lists: dict[str, Any], app: App, any_: bool, all_: bool) -> None:
+    assert Window("allow", "* * * * *", "1h", **lists).selects(app) is any_
+    assert Window("allow", "* * * * *", "1h", all_lists=True, **lists).selects(app) is all_
+
+
+OPEN, CLOSED = {"schedule": "0 10 * * *"}, {"schedule": "0 20 * * *"}
+NOW = at("2026-03-02T11:00:00")
+
+
+@pytest.mark.parametrize(("windows", "auto", "manual"), [
+    ([], True, True),
+    ([window(**OPEN)], True, True),
+    ([window(**CLOSED)], False, False),
+    ([window(**CLOSED, manual=True)], False, True),
+    ([window(**CLOSED, manual=True), window(**CLOSED)], False, False),
+    ([window("deny", **OPEN)], False, False),
+    ([window("deny", **OPEN, manual=True)], False, True),
+    ([window("deny", **OPEN), window(**OPEN)], False, False),
+    ([window("deny", **CLOSED)], True, True),
+    ([window("deny", **CLOSED), window(**CLOSED)], False, False),
+    ([window("deny", **CLOSED), window(**OPEN), window(**CLOSED)], True, True),
+    ([window(**OPEN), window("deny", "bad")], False, False),
+])  # fmt: skip
+def test_the_decision(windows: list[Window], auto: bool, manual: bool) -> None:
+    assert (decided(windows, NOW, manual=False).allowed, decided(windows, NOW, manual=True).allowed) == (auto, manual)
+
+
+def test_a_refusal_names_the_window() -> None:
+    assert (
+        decided([window("deny", zone="UTC")], NOW, manual=False).why
+        == 'the deny window "0 10 * * *" for 2h (UTC) is open'
+    )
+    assert (
+        decided([window(schedule="0 20 * * *")], NOW, manual=True).why
+        == 'the allow window "0 20 * * *" for 2h is closed'
+    )
+    assert "cannot be read: duration" not in decided([window(duration="1x")], NOW, manual=True).why
+    assert "'1x' is no duration" in decided([window(duration="1x")], NOW, manual=True).why
+
+
+def test_what_is_under_way_may_run_over_where_all_windows_let_it() -> None:
+    before = at("2026-03-02T09:30:00")
+    for windows in ([window("deny", overruns=True)], [window(schedule="0 9 * * *", duration="1h", overruns=True)]):
+        assert not decided(windows, NOW, manual=False).allowed
+        assert decided(windows, NOW, manual=False, began=before).allowed
+        assert not decided(windows, NOW, manual=False, began=NOW).allowed
+    assert not decided([window("deny", overruns=True), window("deny")], NOW, manual=False, began=before).allowed
+
+
+@pytest.mark.parametrize(("windows", "expected"), [
+    ([], "2026-03-02T11:00:00"),
+    ([window(**CLOSED)], "2026-03-02T20:00:01"),
+    ([window("deny")], "2026-03-02T12:00:00"),
+    ([window("deny"), window("deny", "0 12 * * *", "1h")], "2026-03-02T12:00:00"),
+    ([window("deny", duration="3h"), window("deny", "0 12 * * *", "3h")], "2026-03-02T15:00:00"),
+    ([window(schedule="0 20 * * *"), window("deny", "0 19 * * *", "4h")], None),
+    ([window(schedule="0 20 * * *", duration="5h"), window("deny", "0 19 * * *", "4h")], "2026-03-02T23:00:00"),
+    ([window(schedule="0 10 * * SUN", zone="Europe/Berlin")], "2026-03-08T09:00:01"),
+    ([window(schedule="0 0 30 2 *")], None),
+    ([window(duration="0s")], None),
+    ([window(schedule="bad")], None),
+])  # fmt: skip
+def test_when_it_will_be_possible(windows: list[Window], expected: str | None) -> None:
+    assert next_allowed(windows, NOW, manual=False) == (None if expected is None else at(expected))
+
+
+def test_a_clock_that_is_put_forward_in_between() -> None:
+    # On 29 March 2026 Berlin goes from UTC+1 to UTC+2.
+    found = next_allowed(
+        [window(schedule="0 10 29 3 *", zone="Europe/Berlin")], at("2026-03-28T12:00:00"), manual=False
+    )
+    assert found is not None
+    assert window(schedule="0 10 29 3 *", zone="Europe/Berlin").is_active(found)
+    assert found.day == 29
+
+
+@given(
+    st.lists(st.builds(window, st.sampled_from(["allow", "deny"]), st.sampled_from(["0 10 * * *", "30 */6 * * *", "15 3 * * 1-5", "0 0 1 * *"]), st.sampled_from(["1h", "90m", "26h"])), max_size=3),
+    st.integers(0, 60 * 24 * 14),
+)  # fmt: skip
+def test_the_next_moment_is_allowed_and_none_before_it_is(windows: list[Window], minute: int) -> None:
+    start = at("2026-03-01T00:00:30") + timedelta(minutes=minute)
+    found = next_allowed(windows, start, manual=False)
+    if found is None:
+        return
+    assert decided(windows, found, manual=False).allowed
+    for step in range(40):
+        between = start + (found - start) * (step / 40)
+        assert between >= found or not decided(windows, between, manual=False).allowed
+
+
+@pytest.mark.parametrize(("found", "says"), [
+    (3, "a window must be a map"), ({"kind": 3}, "kind must be a str, found 3"), ({"when": 1}, "'when' is none of kind, schedule"),
+    ({"applications": "web"}, "applications must be a list of strings"), ({"applications": [1]}, "applications must be a list of strings"), ({"manualSync": "yes"}, "manualSync must be a bool"),
+])  # fmt: skip
+def test_what_is_no_window(found: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        read(found)
+
+
+def test_what_is_wrong_with_a_window() -> None:
+    assert [*window().problems()] == []
+    assert [*window("maybe", "* *", "x", description="x" * 256).problems()] == [
+        "kind must be allow or deny, found 'maybe'",
+        "schedule '* *' must have five fields (minute, hour, day, month, day of the week), found 2",
+        "description must have at most 255 characters, found 256",
+    ]
+    assert [*read("25:00-26:00").problems()] == ["'25:00-26:00': hours go from 0 to 24, minutes from 0 to 59"]
+
+
+def test_selected() -> None:
+    mine, other = Window("allow", "* * * * *", "1h", ("web",)), Window("allow", "* * * * *", "1h", ("db",))
+    assert selected([mine, other], App("web")) == [mine]
