@@ -74,6 +74,7 @@ class Lazy(Page, click.Group):
         "replay": ("replaying.replay", "Fold the events again: rebuild, audit, what if."),
         "export": ("logs.export_", "Write the log of events to a file."),
         "import": ("logs.import_", "Play a log from a file into an installation."),
+        "assess": ("assessing.assess", "Say what manifests' health and sync are, and why."),
         "machines": ("machines.machines", "Print the state machines."),
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
