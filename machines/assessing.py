@@ -4,33 +4,22 @@ Belongs here: putting health and comparison together. Does not: their rules (`he
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from phaseline.machines.compare import NONE, Difference, compare
-from phaseline.machines.compare.ignoring import Effect, Removed, ignored, problems
+from phaseline.machines.compare.ignoring import Effect, ignored, problems
 from phaseline.machines.compare.normal import last_applied
 from phaseline.machines.customs import Customs
 from phaseline.machines.health import RULES, Health, Part, Unreadable, assess, group_kind, is_hook
 from phaseline.machines.health.pods import HOOK
 from phaseline.machines.health.verdict import unknown
 from phaseline.machines.profiles import MISSING
+from phaseline.machines.programs import Programs
 
 Manifest = Mapping[str, Any]
 SYNCED, OUT_OF_SYNC = "Synced", "OutOfSync"
 IGNORE_HEALTH = "argocd.argoproj.io/ignore-healthcheck"
 COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
-
-
-class Programs(Protocol):
-    """Runs what people bring, bounded."""
-
-    def lua(self, script: str, live: Manifest) -> Health:
-        """What a health script says of an object; a status that is empty where it says nothing."""
-        ...
-
-    def jq(self, program: str, found: Any) -> Removed:
-        """An object without what jq's `del(<program>)` names."""
-        ...
 
 
 SECRET = ("data", "stringData")
@@ -68,20 +57,21 @@ def assessed(
     customs: Customs,
     programs: Programs,
     *,
+    now: int,
     is_known: bool = True,
     dry_run: Manifest | None = None,
     explains: bool = False,
 ) -> Assessed:
     """A resource's health and sync. None: it is not there, or not declared; is_known: whether `desired` is known at all.
 
-    dry_run: what the API server says that applying `desired` would make. explains: also which rules hide what.
+    now: whole seconds since 1970, for scripts that look at the clock. dry_run: what the API server says that applying `desired` would make. explains: also which rules hide what.
     """
     try:
         if _is_hook(live, desired):
             return Assessed(None, None, "a hook takes no part", is_hook=True)
     except Unreadable as error:
         return Assessed(unknown(str(error)), None, str(error))
-    health = _health(live, desired, customs, programs)
+    health = _health(live, desired, customs, programs, now)
     return _synced(live, desired, customs, programs, is_known, dry_run, explains)._replace(
         health=health, has_rule=_has_rule(live or desired, customs)
     )
@@ -116,7 +106,9 @@ def _has_rule(subject: Manifest | None, customs: Customs) -> bool:
     return subject is not None and (group_kind(subject) in RULES or customs.script_of(*group_kind(subject)) is not None)
 
 
-def _health(live: Manifest | None, desired: Manifest | None, customs: Customs, programs: Programs) -> Health | None:
+def _health(
+    live: Manifest | None, desired: Manifest | None, customs: Customs, programs: Programs, now: int
+) -> Health | None:
     subject = live if live is not None else desired
     if subject is None:
         return None
@@ -127,7 +119,7 @@ def _health(live: Manifest | None, desired: Manifest | None, customs: Customs, p
     script = customs.script_of(*group_kind(live))
     if script is None:
         return assess(live, customs.profile)
-    found = assess(live, customs.profile, lambda it: programs.lua(script, it))
+    found = assess(live, customs.profile, lambda it: programs.lua(script, it, now))
     return found if found is None or found.status else None
 
 

@@ -3,8 +3,6 @@
 from typing import Any
 
 from phaseline.machines.compare import compare
-from phaseline.machines.compare.ignoring import Removed
-from phaseline.machines.health.verdict import Health
 
 Manifest = dict[str, Any]
 
@@ -37,13 +35,3 @@ def deployment(*, metadata: Manifest | None = None, containers: list[Manifest] |
 def places(desired: Manifest, live: Manifest, **how: Any) -> list[str]:
     """Where the two differ."""
     return [one.pointer for one in compare(desired, live, **how)]
-
-
-class Without:
-    """Programs where there are none to run: asking is a mistake."""
-
-    def lua(self, script: str, _: Any) -> Health:
-        raise AssertionError(script)
-
-    def jq(self, program: str, _: Any) -> Removed:
-        raise AssertionError(program)

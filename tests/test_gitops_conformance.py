@@ -26,10 +26,13 @@ ARGO = PROFILES["argocd"]
 DIFFS = cases("diff.json")
 
 
+NOW = 1_700_000_000
+
+
 @pytest.fixture(scope="module")
 def programs() -> Iterator[Sandboxed]:
     with Sandbox() as sandbox:
-        yield Sandboxed(sandbox, 1_700_000_000)
+        yield Sandboxed(sandbox)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in cases("health_builtin.json")])
@@ -59,7 +62,7 @@ def test_comparison(case: dict[str, Any], programs: Sandboxed) -> None:
         # The bare comparison leaves what is not in Git to its caller; for a user that is a difference.
         assert not case["expected"]["modified"]
         return
-    found = assessed(live, target, customs(case), programs, dry_run=dry_run, explains=True)
+    found = assessed(live, target, customs(case), programs, now=NOW, dry_run=dry_run, explains=True)
     assert (found.sync == OUT_OF_SYNC) == case["expected"]["modified"]
 
 
@@ -110,7 +113,7 @@ def test_application_health(case: dict[str, Any], programs: Sandboxed) -> None:
     members = []
     for one in case["resources"]:
         target, live = _read(one["target"]), _read(one["live"])
-        found = assessed(live, target, said, programs, is_known=target is not None)
+        found = assessed(live, target, said, programs, now=NOW, is_known=target is not None)
         key = key_of(live or target)
         members.append(Member((key.group, key.kind), key.short(), live is not None, found))
     assert [one.said.health and ARGO.called(one.said.health.status) for one in members] == case["expected_resources"]

@@ -14,14 +14,17 @@ from tests.manifests import deployment, made
 WEB = {"name": "web", "image": "web:1"}
 
 
+NOW = 1_700_000_000
+
+
 @pytest.fixture(scope="module")
 def programs() -> Iterator[Sandboxed]:
     with Sandbox() as sandbox:
-        yield Sandboxed(sandbox, 1_700_000_000)
+        yield Sandboxed(sandbox)
 
 
 def told(programs: Sandboxed, desired: Any, live: Any, *rules: Rule) -> Assessed:
-    return assessed(live, desired, Customs(rules=rules), programs, explains=True)
+    return assessed(live, desired, Customs(rules=rules), programs, now=NOW, explains=True)
 
 
 @pytest.mark.parametrize(("glob", "word", "fit"), [

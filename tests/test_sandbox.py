@@ -20,7 +20,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def programs(sandbox: Sandbox) -> Sandboxed:
-    return Sandboxed(sandbox, NOW)
+    return Sandboxed(sandbox)
 
 
 def test_a_script_as_argo_cds_are(programs: Sandboxed) -> None:
@@ -40,9 +40,9 @@ def test_a_script_as_argo_cds_are(programs: Sandboxed) -> None:
     return hs
     """
     found = {"metadata": {"finalizers": ["a", "b"]}, "spec": {"n": 6, "gone": None}}
-    assert programs.lua(script, found) == ("Progressing", "Waiting: 2 of 3")
+    assert programs.lua(script, found, NOW) == ("Progressing", "Waiting: 2 of 3")
     found["status"] = {"conditions": [{"type": "Ready", "status": "False", "message": "no"}]}
-    assert programs.lua(script, found) == ("Degraded", "no")
+    assert programs.lua(script, found, NOW) == ("Degraded", "no")
 
 
 @pytest.mark.parametrize(("script", "answer"), [
@@ -58,7 +58,7 @@ def test_a_script_as_argo_cds_are(programs: Sandboxed) -> None:
     ("return {status = 'Healthy', message = obj.metadata.name .. 'ü'}", ("Healthy", "nü")),
 ])  # fmt: skip
 def test_scripts(programs: Sandboxed, script: str, answer: tuple[str, str]) -> None:
-    assert programs.lua(script, {"metadata": {"name": "n"}}) == answer
+    assert programs.lua(script, {"metadata": {"name": "n"}}, NOW) == answer
 
 
 @pytest.mark.parametrize(("script", "why"), [
@@ -87,20 +87,23 @@ def test_scripts(programs: Sandboxed, script: str, answer: tuple[str, str]) -> N
     ("return obj.status.phase", "attempt to index field 'status'"),
 ])  # fmt: skip
 def test_a_script_that_fails_is_unknown_with_the_reason(programs: Sandboxed, script: str, why: str) -> None:
-    health = programs.lua(script, {})
+    health = programs.lua(script, {}, NOW)
     assert (health.status, health.message.startswith("health script: ")) == ("Unknown", True)
     assert why in health.message
-    assert programs.lua("return {status = 'Healthy'}", {}).status == "Healthy"
+    assert programs.lua("return {status = 'Healthy'}", {}, NOW).status == "Healthy"
     assert not Path("/tmp/phaseline-was-here").exists()
 
 
 def test_a_script_cannot_see_what_another_left(programs: Sandboxed) -> None:
-    programs.lua("left = 1 string.rep = nil return nil", {})
-    assert programs.lua("return {status = 'Healthy', message = tostring(left) .. ('x'):rep(2)}", {}).message == "nilxx"
+    programs.lua("left = 1 string.rep = nil return nil", {}, NOW)
+    assert (
+        programs.lua("return {status = 'Healthy', message = tostring(left) .. ('x'):rep(2)}", {}, NOW).message
+        == "nilxx"
+    )
 
 
 def test_a_message_is_no_longer_than_any(programs: Sandboxed) -> None:
-    assert len(programs.lua("return {status = 'Healthy', message = ('x'):rep(100000)}", {}).message) == 4096
+    assert len(programs.lua("return {status = 'Healthy', message = ('x'):rep(100000)}", {}, NOW).message) == 4096
 
 
 def test_jq_removes_paths(programs: Sandboxed) -> None:
@@ -142,5 +145,5 @@ def test_a_process_that_was_killed_is_told_and_replaced() -> None:
 def test_nothing_of_the_environment_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PHASELINE_CREDS", "secret")
     with Sandbox() as sandbox:
-        found = Sandboxed(sandbox, NOW).jq('if env.PHASELINE_CREDS then error("seen") else .a end', {"a": 1})
+        found = Sandboxed(sandbox).jq('if env.PHASELINE_CREDS then error("seen") else .a end', {"a": 1})
     assert found == ({}, "", False)

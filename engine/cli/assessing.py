@@ -93,11 +93,13 @@ def assess(
 
 def _found(pairs: Sequence[Pair], customs: Customs, desired: Path | None, planned: Manifest | None) -> list[Found]:
     with Sandbox() as sandbox:
-        programs = Sandboxed(sandbox, int(time.time()))
+        programs, now = Sandboxed(sandbox), int(time.time())
 
         def said(pair: Pair) -> Assessed:
             known = _is_known(pair, desired)
-            return assessed(pair.live, pair.desired, customs, programs, is_known=known, dry_run=planned, explains=True)
+            return assessed(
+                pair.live, pair.desired, customs, programs, now=now, is_known=known, dry_run=planned, explains=True
+            )
 
         return [(pair, said(pair)) for pair in pairs]
 

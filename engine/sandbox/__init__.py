@@ -4,6 +4,6 @@ Belongs here: starting it, asking it, killing it, and its answers in the core's 
 """
 
 from phaseline.engine.sandbox.parent import Sandbox, Stopped
-from phaseline.engine.sandbox.programs import Sandboxed
+from phaseline.engine.sandbox.programs import Sandboxed, shared
 
-__all__ = ["Sandbox", "Sandboxed", "Stopped"]
+__all__ = ["Sandbox", "Sandboxed", "Stopped", "shared"]

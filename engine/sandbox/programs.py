@@ -3,28 +3,28 @@
 Belongs here: questions and answers of the sandbox, put into words. Does not: running them (`parent`, `child`).
 """
 
+import atexit
 from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.sandbox.parent import Sandbox, Stopped
-from phaseline.machines.compare.ignoring import Removed
 from phaseline.machines.health.verdict import Health, unknown
 from phaseline.machines.profiles import ALIASES, SOURCE_ORDER
+from phaseline.machines.programs import Removed
 from phaseline.machines.table import MAX_TEXT
 
 
 class Sandboxed:
-    """Runs programs in a sandbox. now: whole seconds since 1970, the moment at which scripts are asked."""
+    """Runs programs in a sandbox, which stays its owner's."""
 
-    def __init__(self, sandbox: Sandbox, now: int) -> None:
-        """The sandbox stays its owner's, who closes it."""
+    def __init__(self, sandbox: Sandbox) -> None:
+        """Ask that sandbox."""
         self.sandbox = sandbox
-        self.now = now
 
-    def lua(self, script: str, live: Mapping[str, Any]) -> Health:
+    def lua(self, script: str, live: Mapping[str, Any], now: int) -> Health:
         """What a health script says; Unknown with the reason where it fails; an empty status where it says nothing."""
         try:
-            answer = self.sandbox.ask({"run": "lua", "script": script, "object": live, "now": self.now})
+            answer = self.sandbox.ask({"run": "lua", "script": script, "object": live, "now": now})
         except Stopped as error:
             return unknown(f"health script: {error}")
         if "error" in answer:
@@ -44,3 +44,12 @@ class Sandboxed:
         if "error" in answer:
             return Removed(found, answer["error"], broken=answer["broken"])
         return Removed(answer["object"])
+
+
+def shared() -> Sandboxed:
+    """One sandbox for all of this process, started when it is first needed, ended with the process."""
+    return _SHARED
+
+
+_SHARED = Sandboxed(Sandbox())
+atexit.register(_SHARED.sandbox.close)

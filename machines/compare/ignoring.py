@@ -14,6 +14,7 @@ from phaseline.machines.compare import owned
 from phaseline.machines.compare.differences import differences, pointer
 from phaseline.machines.compare.known import KNOWN
 from phaseline.machines.compare.normal import group_of
+from phaseline.machines.programs import Removed
 
 Object = dict[str, Any]
 GLOBS = fnmatch.CASE | fnmatch.BRACE
@@ -26,17 +27,6 @@ for _version, _kind in sorted(KNOWN):
         _groups = _ELSEWHERE.setdefault(_kind, [])
         if (_group := _version.partition("/")[0]) not in _groups:
             _groups.append(_group)
-
-
-class Removed(NamedTuple):
-    """What one jq program made of one object: without what it names, or why it could not be applied.
-
-    broken: it is no program at all, on any object.
-    """
-
-    found: Any
-    problem: str = ""
-    broken: bool = False
 
 
 RunJq = Callable[[str, Any], Removed]
