@@ -38,6 +38,11 @@ def decide(tree: Tree, arrival: Arrival) -> list[Record]:
     if orphan is not None and not orphan.adoptable:
         return [reject(tree, arrival, "unknown_parent", str(orphan))]
     facets = kind.unborn if entity is None else entity.facets
+    if arrival.trigger in kind.reads:
+        words = _read(tree, kind, entity, arrival)
+        if isinstance(words, Refused):
+            return [reject(tree, arrival, "invalid" if words.invalid else "guard", words.message)]
+        arrival = replace(arrival, data={**arrival.data, **words})
     picked, refused = pick(kind, tree, facets, arrival)
     if not picked:
         return [] if arrival.timer is not None else unpicked(tree, kind, facets, arrival, refused)
@@ -50,6 +55,12 @@ def decide(tree: Tree, arrival: Arrival) -> list[Record]:
     if refused is not None:
         return [reject(tree, arrival, *refused)]
     return _taken(tree, kind, picked, attributes, arrival, adopts=orphan is not None)
+
+
+def _read(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> Mapping[str, Any] | Refused:
+    """What the event's data says, in the words of the table."""
+    happened = Happened(arrival.data, arrival.cause.sequence, arrival.time)
+    return kind.reads[arrival.trigger](tree, arrival.id, _begun(kind, entity), happened)
 
 
 def _taken(

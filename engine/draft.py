@@ -12,6 +12,7 @@ from phaseline.engine.tree import Tree, ancestor_id, recount
 from phaseline.machines.arithmetic import lapsed, shown
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import FacetMachine, Step
+from phaseline.machines.programs import Programs
 from phaseline.machines.table import Fired, Happened, Refused, Told
 from phaseline.schemas.records import NONE, By, Entity, Facet, State
 
@@ -63,6 +64,11 @@ class Draft:
         self.fired: set[tuple[str, str, str]] = set()
         """What tallies fired: each trigger at each entity once an event, so that it ends."""
 
+    @property
+    def programs(self) -> Programs:
+        """The tree's."""
+        return self.tree.programs
+
     def above(self, entity_id: str, kind: str) -> Touched | Entity | None:
         """The ancestor of that kind, as this event leaves it."""
         found = ancestor_id(entity_id, self.kinds[kind].arity)
@@ -72,6 +78,11 @@ class Draft:
         """How many descendants are in which phase, as this event leaves them."""
         found = self.tallies.get((entity_id, kind, below, facet, has))
         return self.tree.tally(entity_id, kind, below, facet, has) if found is None else found
+
+    def phase(self, kind: str, entity_id: str, facet: int) -> str:
+        """The phase of a known entity's state, as this event leaves it."""
+        found = self.touched.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
+        return found.facets[facet].state.phase
 
     def touch(self, kind: str, entity_id: str) -> Touched:
         """The entity, to be changed."""

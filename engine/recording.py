@@ -5,10 +5,13 @@ Belongs here: versions, since when, timers, who caused what. Does not: what chan
 
 from collections.abc import Iterator
 
-from phaseline.engine.draft import Draft, Touched
-from phaseline.engine.timers import running
+from phaseline.engine.draft import Draft, Touched, Why
+from phaseline.engine.timers import begins_anew, running
 from phaseline.machines.kinds import Kind
 from phaseline.schemas.records import NONE, Cause, Entity, Facet, Transition
+
+NAMED = 3
+"""Those below that a message names; of more, only how many."""
 
 
 def transitions(draft: Draft, cause: Cause, reason: str | None, message: str | None) -> Iterator[Transition]:
@@ -28,11 +31,28 @@ def transitions(draft: Draft, cause: Cause, reason: str | None, message: str | N
             )
             before = None if entity is None else entity.facets[index].state
             own = why.by == "event"
+            said = (message if own else None) or _said(draft, kind, made, index, why)
             yield Transition(
-                name, before, made.facets[index].state, why.trigger,
-                reason if own else None, message if own else None, by, made, time,
+                name, before, made.facets[index].state, why.trigger, reason if own else None, said, by, made, time,
             )  # fmt: skip
             entity = made
+
+
+def _said(draft: Draft, kind: str, entity: Entity, index: int, why: Why) -> str | None:
+    """Why the state is what it is, where the table knows where that stands: in an attribute, or among those below."""
+    facet = draft.kinds[kind].table.facets[index]
+    if facet.names is not None and entity.facets[index].state != entity.facets[index].base:
+        return named(draft, kind, entity.id, *facet.names, entity.facets[index].state.phase)
+    if facet.says is not None and why.by in ("event", "timer"):
+        return entity.attributes.get(facet.says) or None
+    return None
+
+
+def named(draft: Draft, kind: str, entity_id: str, below: str, facet: int, phase: str) -> str | None:
+    """`because of resource shop/web/..., ... and 4 more`: the first of those below that are in this phase."""
+    found = [one for one in draft.descendants(kind, entity_id, below) if draft.phase(below, one, facet) == phase]
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return f"because of {below} {', '.join(found[:NAMED])}{more}" if found else None
 
 
 def _entity_after(
@@ -46,7 +66,9 @@ def _entity_after(
         return None
     facet = Facet(new.base, new.state, old.since if new.state == old.state else time)
     timers = NONE if entity is None else entity.timers
-    if kind.timed and (new.state.phase != old.state.phase or touched.fired == kind.names[index]):
+    was = NONE if entity is None else entity.attributes
+    moved = new.state.phase != old.state.phase or touched.fired == kind.names[index]
+    if kind.timed and (moved or begins_anew(kind, index, facet, was, touched.attributes)):
         timers = running(kind, index, timers, facet, touched.attributes, time, fired=touched.fired == kind.names[index])
     return Entity(
         kind.name,

@@ -30,6 +30,14 @@ class Timer(NamedTuple):
     due: int | None
 
 
+def begins_anew(kind: Kind, index: int, facet: Facet, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether the time of a facet that stays in its phase begins again, as the entity's attributes went from these to those."""
+    timed = kind.after[index].get(facet.state.phase)
+    if timed is None or timed.anew is None or before is after:
+        return False
+    return any(before.get(name) != after.get(name) for name in (timed.anew, timed.attribute) if name is not None)
+
+
 def running(
     kind: Kind,
     index: int,
@@ -40,7 +48,7 @@ def running(
     *,
     fired: bool,
 ) -> Mapping[str, int]:
-    """The entity's timers after a facet went to another phase at `time` (ns), or had its timer `fired` there."""
+    """The entity's timers after a facet went to another phase at `time` (ns), began its time anew, or had its timer `fired`."""
     name = kind.names[index]
     kept = {other: due for other, due in timers.items() if other != name}
     after = kind.after[index].get(facet.state.phase)

@@ -5,6 +5,7 @@ Belongs here: holding state and `evolve`. Does not: deciding anything (`decide`)
 
 from collections.abc import Iterator, Mapping
 
+from phaseline.engine.sandbox import shared
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.table import ABSENT
 from phaseline.schemas.records import Entity, Record, Rejection
@@ -23,11 +24,12 @@ def ancestor_id(entity_id: str, arity: int) -> str:
 class Tree:
     """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts what is below `of/id`."""
 
-    __slots__ = ("below", "entities", "kinds", "tallies")
+    __slots__ = ("below", "entities", "kinds", "programs", "tallies")
 
     def __init__(self, kinds: Kinds) -> None:
         """Start empty."""
         self.kinds = kinds
+        self.programs = shared()
         self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
         self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
         self.tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]] = {

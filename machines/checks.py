@@ -41,6 +41,7 @@ def check_table(table: Table) -> None:
 
 def _names(table: Table) -> Iterator[str]:
     fields = [*table.attributes, *(field for found in table.fields.values() for field in found)]
+    fields += [word for read in table.read for word in read.words]
     words = [table.kind, *(facet.name for facet in table.facets), *table.triggers, *(field.name for field in fields)]
     for word in words:
         if not subjects.check_word(word):
@@ -69,7 +70,8 @@ def _twice(words: list[Any]) -> list[Any]:
 
 
 def _triggers(table: Table) -> Iterator[str]:
-    firing = (*(on for fired in table.fired for on in fired.on), *(on for told in table.told for on in told.on))
+    named = [one.on for one in table.fired] + [one.on for one in table.told] + [one.on for one in table.read]
+    firing = (on for found in named for on in found)
     listed = (*table.intents, *table.derived, *table.fields, *firing)
     for trigger in dict.fromkeys(listed):
         if trigger not in table.triggers:
@@ -81,6 +83,8 @@ def _triggers(table: Table) -> Iterator[str]:
             yield f"{trigger} names two bases, data only one: let it lead the other facet, or row, to a phase"
     for fired in table.fired:
         yield from _fired(table, fired)
+    for trigger in _twice([on for read in table.read for on in read.on]):
+        yield f"the data of {trigger} is read twice: let one reading say all of it"
 
 
 def _fired(table: Table, fired: Fired) -> Iterator[str]:
@@ -108,7 +112,8 @@ def _fires_when(table: Table, fired: Fired) -> Iterator[str]:
 def _fields(table: Table, trigger: str) -> set[str]:
     rows = (row for facet in table.facets for row in facet.rows if row.trigger == trigger)
     assigned = {name for row in rows for name in table.assigned(row)}
-    return assigned.union(field.name for field in table.fields.get(trigger, ()))
+    words = {word.name for read in table.read if trigger in read.on for word in read.words}
+    return assigned.union(words, (field.name for field in table.fields.get(trigger, ())))
 
 
 def _references(table: Table, facet: Facet) -> Iterator[str]:
@@ -127,6 +132,10 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         for after in facet.after
         for problem in _after(table, facet, after)
     )
+    attributes = {field.name for field in table.attributes}
+    for name in filter(None, (facet.says, *(after.anew for after in facet.after))):
+        if name not in attributes:
+            yield f"{facet.name}: {name} is no attribute: declare it in `attributes`, or correct the name"
     for view in facet.views:
         yield from (f"{facet.name}, view {view.to}: {problem}" for problem in _view(facet, view, phases, pairs))
 

@@ -84,6 +84,10 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"`{predicate.text()}`: {kind} is not below {table.kind}: name a descendant, and of={table.kind}"
         else:
             yield from _known(predicate, named)
+    for facet in table.facets:
+        below, place = facet.names or (table.kind, 0)
+        if facet.names is not None and (not _is_above(table.kind, below, named) or place >= len(named[below].facets)):
+            yield f"{facet.name} names those of {below}, facet {place}, which is not below it: name a descendant's facet"
     yield from _unseen(table)
 
 
@@ -119,6 +123,8 @@ def _unseen(table: Table) -> Iterator[str]:
 
 def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
     if isinstance(predicate, AttributeIs):
+        if predicate.or_of is not None and predicate.or_of not in named:
+            yield f"`{predicate.text()}`: there is no kind {predicate.or_of}: correct the name"
         if predicate.name not in {a.name for a in named[predicate.kind].attributes}:
             yield f"`{predicate.text()}`: {predicate.kind} has no attribute {predicate.name}: declare it there"
     elif isinstance(predicate, Above | Some | Every):

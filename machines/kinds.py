@@ -12,6 +12,8 @@ from typing import NamedTuple
 from phaseline.machines import (
     app_cluster,
     app_context,
+    application,
+    application_set,
     checks,
     cluster,
     component,
@@ -21,6 +23,7 @@ from phaseline.machines import (
     motion,
     node,
     node_pool,
+    resource,
     rsync_resource,
 )
 from phaseline.machines.machine import FacetMachine, Step, phases_of
@@ -39,6 +42,9 @@ BUILT_IN = (
     app_context.APP_CONTEXT,
     app_cluster.APP_CLUSTER,
     rsync_resource.RSYNC_RESOURCE,
+    application_set.APPLICATION_SET,
+    application.APPLICATION,
+    resource.RESOURCE,
 )
 
 
@@ -99,6 +105,7 @@ class Kind:
         self.timed = frozenset(after.trigger for facet in table.facets for after in facet.after)
         self.simple = not self.timed and not looks_at_itself(table)
         """Whether no time runs, and no view of it depends on the entity itself."""
+        self.reads = {on: read.says for read in table.read for on in read.on}
         self.telling = frozenset(on for told in table.told for on in told.on)
         self.counted = tuple(counted_by(table, tables))
         self.seen = tuple(seen_by(table, tables))

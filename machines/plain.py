@@ -20,6 +20,7 @@ from phaseline.machines.table import (
     Fired,
     Label,
     Live,
+    Read,
     Row,
     Start,
     Table,
@@ -42,6 +43,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "facets": [_facet(table, facet) for facet in table.facets],
         "fired": [_fired(fired) for fired in table.fired],
         "told": [_told(told) for told in table.told],
+        "read": [_read(read) for read in table.read],
         "counts": [{"kind": below, "facet": facet} for below, facet in table.counts],
         "known_by": table.known_by,
         "reached": [{"when": _predicate(reached.when), "trigger": reached.trigger} for reached in table.reached],
@@ -69,6 +71,8 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "rows": [_row(table, facet, row) for row in facet.rows],
         "views": [_view(facet, view) for view in facet.views],
         "after": [_after(after) for after in facet.after],
+        "says": facet.says,
+        "names": None if facet.names is None else {"kind": facet.names[0], "facet": facet.names[1]},
     }
 
 
@@ -140,6 +144,15 @@ def _told(told: Told) -> dict[str, Any]:
         "on": list(told.on),
         "says": told.says.__name__,
         "text": dict(zip(("on", "triggers", "at"), wording.telling(told), strict=True)),
+    }
+
+
+def _read(read: Read) -> dict[str, Any]:
+    return {
+        "on": list(read.on),
+        "words": [_field(word) for word in read.words],
+        "says": read.says.__name__,
+        "text": dict(zip(("on", "words", "says"), wording.reading(read), strict=True)),
     }
 
 

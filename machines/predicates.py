@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from phaseline.machines.programs import Programs
 from phaseline.schemas.records import Facet
 
 
@@ -30,6 +31,10 @@ class Scene(Protocol):
 
     def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
         """How many descendants of kind `below` are in which phase; only those with the condition `has`, if named."""
+
+    @property
+    def programs(self) -> Programs:
+        """Runs what people bring with them."""
 
 
 class Predicate(Protocol):
@@ -71,11 +76,15 @@ class Above:
 
 @dataclass(frozen=True, slots=True)
 class AttributeIs:
-    """An attribute of the entity itself or of an ancestor has this value, or one of these where it is a tuple."""
+    """An attribute of the entity itself or of an ancestor has this value, or one of these where it is a tuple.
+
+    or_of: the ancestor whose attribute counts where it has none; a table sees to it that the entity hears of its changes.
+    """
 
     kind: str
     name: str
     value: object
+    or_of: str | None = None
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """False while the entity is unknown."""
@@ -83,12 +92,17 @@ class AttributeIs:
         if found is None:
             return False
         value = found.attributes.get(self.name)
+        if value is None and self.or_of is not None and (above := scene.above(entity_id, self.or_of)) is not None:
+            value = above.attributes.get(self.name)
         return value in self.value if isinstance(self.value, tuple) else value == self.value
 
     def text(self) -> str:
         """`the node_pool's autoscaling_mode is Recycle`."""
-        value = listed(tuple(map(str, self.value))) if isinstance(self.value, tuple) else self.value
-        return f"the {self.kind}'s {self.name} is {value}"
+        value = (
+            listed(tuple(str(one or "not set") for one in self.value)) if isinstance(self.value, tuple) else self.value
+        )
+        or_of = f" (or else the {self.or_of}'s)" if self.or_of is not None else ""
+        return f"the {self.kind}'s {self.name}{or_of} is {value if value is not None else 'not set'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def sections(kind: Kind) -> tuple[Section, ...]:
     for facet in kind.table.facets:
         name = facet.name if len(kind.table.facets) > 1 else ""
         found += [_states(name, facet), _rows(name, kind.table, facet), _views(name, facet), _timers(name, facet)]
-    found += [_fired(kind.table), _reached(kind.table), _attributes(kind.table), _fields(kind.table)]
+    found += [_fired(kind.table), _reached(kind.table), _attributes(kind.table), _fields(kind.table), _read(kind.table)]
     return tuple(section for section in found if section.rows)
 
 
@@ -97,6 +97,11 @@ def _fields(table: Table) -> Section:
         for field in fields
     ]
     return _section("data of events", (TRIGGER, "field", "holds", "says"), rows)
+
+
+def _read(table: Table) -> Section:
+    rows = [wording.reading(read) for read in table.read]
+    return _section("data that is read", ("data of", "becomes the words", "that are"), rows)
 
 
 def _section(

@@ -14,7 +14,7 @@ from phaseline.schemas.records import State
 __all__ = [
     "ABSENT", "ADOPTED", "COMMON", "DELETED", "LIVE", "MAX_TEXT", "NAMED", "OK", "PROGRESSING", "SAME", "After",
     "At", "Attributes", "Computes", "Facet", "Field", "Fired", "Happened", "KnownBy", "Label", "Live",
-    "Reached", "Refused", "Role", "Row", "Start", "Table", "Told", "View",
+    "Reached", "Read", "Reads", "Refused", "Role", "Row", "Start", "Table", "Told", "View",
 ]  # fmt: skip
 
 ABSENT = "Absent"
@@ -144,6 +144,22 @@ class Told:
     says: Callable[[Scene, str, Mapping[str, Any], str], str | None]
 
 
+Reads = Callable[[Scene, str, Attributes, Happened], Mapping[str, Any] | Refused]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the data of an event says in words that rows can ask for (`given`), found before a row is looked for.
+
+    says: from the scene, the entity's id, its attributes and what happened, the words; or why the event cannot be taken.
+    A word that is left out is none that any row asks for. Pure, at the top of a module.
+    """
+
+    on: tuple[str, ...]
+    words: tuple[Field, ...]
+    says: Reads
+
+
 @dataclass(frozen=True, slots=True)
 class Reached:
     """A trigger that the entity fires at itself when the tally of its descendants begins to satisfy a predicate."""
@@ -158,6 +174,8 @@ class After:
 
     seconds: how long; or the number in the entity's attribute of that name, 0 for never. The time begins when the state
     enters the phase, be it by a view, and ends when it leaves it; conditions that come and go in it change nothing.
+    anew: an attribute that says how far it has come: the time begins again when that changes, or the attribute does that
+    says how long.
     Conditions that the trigger's rows set, unless they are standing ones, are about this stay: they go when it ends.
     """
 
@@ -165,6 +183,7 @@ class After:
     trigger: str
     seconds: float = 0
     attribute: str | None = None
+    anew: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,6 +194,8 @@ class Facet:
     order: which condition names the state where several stand.
     adopted: the base of an entity that an observation of something below it makes known.
     after: what fires when a state lasts, at most one a phase.
+    says: the attribute that says why the state is what it is: the transition's message where the event has none of its own.
+    names: a kind below and its facet; where a view follows from their tally, the message names those in the phase it shows.
     """
 
     name: str
@@ -187,6 +208,8 @@ class Facet:
     order: tuple[str, ...] = ()
     adopted: State = ADOPTED
     after: tuple[After, ...] = ()
+    says: str | None = None
+    names: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,6 +231,7 @@ class Table:
     fields: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
     fired: tuple[Fired, ...] = ()
     told: tuple[Told, ...] = ()
+    read: tuple[Read, ...] = ()
     reached: tuple[Reached, ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
     known_by: KnownBy = "observations"

@@ -20,6 +20,7 @@ from phaseline.machines.table import (
     Fired,
     Live,
     Reached,
+    Read,
     Row,
     Start,
     Told,
@@ -133,14 +134,20 @@ def telling(told: Told) -> tuple[str, str, str]:
     return listed(told.on), listed(told.triggers), f"every {told.at}: {first_line(told.says)}"
 
 
+def reading(read: Read) -> tuple[str, str, str]:
+    """On what, which words, from what: `observed`, `health or sync`, `What the manifests say`."""
+    return listed(read.on), ", ".join(word.name for word in read.words), first_line(read.says)
+
+
 def lasting(after: After) -> str:
     """How long a state may last: `10 m`, `as long as its deadline says`."""
+    anew = f", anew when its {after.anew} changes" if after.anew is not None else ""
     if after.attribute is not None:
-        return f"as many seconds as its {after.attribute} says (0: never)"
+        return f"as many seconds as its {after.attribute} says (0: never){anew}"
     for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):
         if after.seconds >= unit and after.seconds % unit == 0:
-            return f"{after.seconds / unit:g} {name}"
-    return f"{after.seconds:g} s"
+            return f"{after.seconds / unit:g} {name}{anew}"
+    return f"{after.seconds:g} s{anew}"
 
 
 def reaching(reached: Reached) -> str:
@@ -165,6 +172,8 @@ def collecting(facet: Facet) -> list[str]:
         )
     if facet.standing:
         found.append(f"Standing, so they stay across phases until cleared: {', '.join(facet.standing)}.")
+    if facet.names is not None:
+        found.append(f"What a view shows names, as its message, those of {facet.names[0]} that make it so.")
     if facet.order:
         found.append(f"With several conditions, the label is the first one's in the order {', '.join(facet.order)}.")
     return found

@@ -84,6 +84,8 @@ def data_for(kinds: Kinds, kind: Kind, trigger: str, dice: Dice) -> dict[str, An
 
 def _value(kinds: Kinds, kind: Kind, field: Field, dice: Dice) -> Any:
     options = field.options or (*_compared(kinds, kind, field.name), *SOME.get(field.type, (field.type(),)))
+    if field.many and field.type is dict:
+        return [dice.of(options)]
     if field.many:
         return sorted({dice.of(options), dice.of(options)})
     return dice.of(options)

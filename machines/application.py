@@ -1,0 +1,167 @@
+"""An application of GitOps, as `spec: GitOps` has it.
+
+Belongs here: its table. Does not: what may be set for it (`settings`), its resources (`resource`), how tables are read (`table`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
+from phaseline.machines.observed import ASIDE
+from phaseline.machines.predicates import AttributeIs, Every, Some
+from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.resource import SYNC_FAILED, SYNCING
+from phaseline.machines.settings import SETTINGS, checked, may_sync
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    Facet,
+    Field,
+    Fired,
+    Happened,
+    Label,
+    Read,
+    Row,
+    Table,
+    View,
+)
+from phaseline.schemas.records import State
+
+HEALTH, SYNC = 0, 1
+"""Facets of a resource, and of an application."""
+RUNNING, RESULTS = "Running", ("Succeeded", "Failed", "Error")
+ALAUDA, ARGO, NEWER, OLDER = (
+    (AttributeIs("application", "profile", names, or_of="application_set"),)
+    for names in (("alauda", None), ("argocd", "argocd-3.3"), ("argocd",), ("argocd-3.3",))
+)
+IDLE = (AttributeIs("application", "operation", (None, *RESULTS)),)
+SET_HERE = tuple(field.name for field in SETTINGS)
+DESTINATION = ("namespace", "server", "cluster")
+
+
+def begun(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+    """An operation is under way."""
+    kept = {name: value for name, value in attributes.items() if name not in ("operation_message", "revision")}
+    revision = happened.data.get("revision")
+    return {
+        **kept,
+        "operation": RUNNING,
+        "operation_began": happened.time,
+        **({"revision": revision} if revision else {}),
+    }
+
+
+def ended(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+    """The operation is over."""
+    data = happened.data
+    said = {"operation_message": data.get("message"), "revision": data.get("revision")}
+    return {**attributes, "operation": data["result"], **{name: value for name, value in said.items() if value}}
+
+
+def some(facet: int, phase: str) -> Some:
+    """A resource of the application is in that phase."""
+    return Some("application", "resource", (phase,), facet)
+
+
+NOTHING_LIVES = (some(HEALTH, MISSING), Every("application", "resource", (MISSING, ASIDE), HEALTH))
+
+# fmt: off
+APPLICATION = Table(
+    kind="application",
+    id=("set", "application"),
+    parent="application_set",
+    doc="An application: what one piece of a repository declares for one destination. Its states are its resources', by the order of its profile.",
+    intents=("configure", "sync"),
+    derived=("inherit", "owner_gone"),
+    attributes=(
+        *SETTINGS,
+        Field("namespace",         str, "the namespace it is deployed to"),
+        Field("server",            str, "the address of the cluster it is deployed to"),
+        Field("cluster",           str, "the name of that cluster"),
+        Field("operation",         str, "what became of the last synchronisation", (RUNNING, *RESULTS)),
+        Field("operation_began",   int, "when it began, ns since 1970"),
+        Field("operation_message", str, "what was said of its end"),
+        Field("revision",          str, "the revision that it is about"),
+    ),
+    fields={
+        "sync": (
+            Field("revision",  str,  "what to synchronise to"),
+            Field("automatic", bool, "nobody asked for it by hand"),
+        ),
+        "sync_finished": (
+            Field("result",   str, "what came of it", RESULTS, required=True),
+            Field("revision", str, "what it came to"),
+        ),
+    },
+    read=(
+        Read(("configure",), (), checked),
+        Read(("sync",),      (), may_sync),
+    ),
+    facets=(
+        Facet(
+            name="health",
+            healthy=HEALTHY,
+            adopted=State(HEALTHY),
+            names=("resource", HEALTH),
+            labels=(
+                #     phase        condition  zh        en
+                Label(UNKNOWN,     None,      "未知",    "Unknown"),
+                Label(MISSING,     None,      "缺失",    "Missing"),
+                Label(DEGRADED,    None,      "已降级",  "Degraded"),
+                Label(PAUSED,      None,      "已暂停",  "Paused"),
+                Label(PROGRESSING, None,      "处理中",  "Progressing"),
+                Label(HEALTHY,     None,      "健康",    "Healthy"),
+            ),
+            rows=(
+                #   from               trigger          to
+                Row((ABSENT, DELETED), "configure",     HEALTHY, assigns=(*SET_HERE, *DESTINATION)),
+                Row((LIVE,),           "configure",     SAME,    assigns=(*SET_HERE, *DESTINATION)),
+                Row((LIVE,),           "sync",          SAME,    when=IDLE, computes=begun),
+                Row((LIVE,),           "sync_finished", SAME,    computes=ended),
+                Row((LIVE,),           "inherit",       SAME),
+                Row((LIVE,),           "removed",       DELETED),
+                Row((LIVE,),           "owner_gone",    DELETED),
+            ),
+            views=(
+                #    shows        while
+                View(UNKNOWN,     (some(HEALTH, UNKNOWN),)),
+                View(MISSING,     (*ALAUDA, some(HEALTH, MISSING))),
+                View(DEGRADED,    (some(HEALTH, DEGRADED),)),
+                View(MISSING,     (*OLDER, some(HEALTH, MISSING))),
+                View(MISSING,     (*NEWER, *NOTHING_LIVES)),
+                View(PAUSED,      (*ALAUDA, some(HEALTH, PAUSED))),
+                View(PROGRESSING, (some(HEALTH, PROGRESSING),)),
+                View(PAUSED,      (*ARGO, some(HEALTH, PAUSED))),
+            ),
+        ),
+        Facet(
+            name="sync",
+            healthy=SYNCED,
+            adopted=State(SYNCED),
+            names=("resource", SYNC),
+            labels=(
+                #     phase        condition  zh          en
+                Label(SYNC_FAILED, None,      "同步失败",  "Sync failed"),
+                Label(OUT_OF_SYNC, None,      "未同步",    "Out of sync"),
+                Label(SYNCING,     None,      "同步中",    "Syncing"),
+                Label(SYNCED,      None,      "已同步",    "Synced"),
+            ),
+            rows=(
+                #   from               trigger       to
+                Row((ABSENT, DELETED), "configure",  SYNCED),
+                Row((LIVE,),           "removed",    DELETED),
+                Row((LIVE,),           "owner_gone", DELETED),
+            ),
+            views=(
+                #    shows        while
+                View(SYNC_FAILED, (some(SYNC, SYNC_FAILED),)),
+                View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
+                View(SYNCING,     (some(SYNC, SYNCING),)),
+            ),
+        ),
+    ),
+    fired=(Fired("owner_gone", at=("resource",), into=DELETED),),
+    counts=(("resource", HEALTH), ("resource", SYNC)),
+)

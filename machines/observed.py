@@ -1,0 +1,145 @@
+"""What an observed resource's manifests say, in the words of its table (spec: GitOps, What arrives, Sync, Health by kind).
+
+Belongs here: the way from a `resource.observed` event to health, sync and what is noted with them. Does not: the rules
+(`assessing`), the states that follow (`resource`).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed, assessed
+from phaseline.machines.compare.normal import normal
+from phaseline.machines.customs import Customs
+from phaseline.machines.health import Health, group_kind
+from phaseline.machines.predicates import Scene
+from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.rollup import APPLICATION
+from phaseline.machines.settings import customs_of, deadline_of
+from phaseline.machines.table import Attributes, Field, Happened, Refused
+from phaseline.schemas import codec
+
+NOT_ASSESSED, ASIDE, NOT_COMPARED = "NotAssessed", "Aside", "NotCompared"
+SHOWN = 10
+"""Places that differ, kept with the state; of more, only how many."""
+LONGEST = 1_024
+"""Characters of a message that is kept."""
+DEADLINE = "phaseline.io/progress-deadline"
+"""The annotation with seconds that a resource may be Progressing."""
+SECOND = 1_000_000_000
+Manifest = Mapping[str, Any]
+
+WORDS = (
+    Field("health", str, "its health", (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)),
+    Field("sync", str, "whether Git and the cluster agree", (SYNCED, OUT_OF_SYNC, NOT_COMPARED)),
+    Field("gone", bool, "it is neither in Git nor in the cluster"),
+)
+NOTED = (
+    "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest", "desired_digest",
+    "progress", "deadline",
+)  # fmt: skip
+"""What is kept with the state."""
+
+
+def said(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+    """What the two manifests say by the rules of the application, and what is noted of it."""
+    data = happened.data
+    live, desired, is_known = data.get("live"), data.get("desired"), "desired" in data
+    if "live" not in data:
+        return Refused("data.live is required: the manifest in the cluster, or null where there is none", invalid=True)
+    for name, one in (("live", live), ("desired", desired)):
+        if one is not None and (wrong := _is_another(one, entity_id)):
+            return Refused(f"data.{name} {wrong}", invalid=True)
+    before = scene.above(entity_id, "resource")
+    if live is None and desired is None:
+        known = before is not None and is_known
+        return (
+            {"gone": True} if known else Refused("it is neither in Git nor in the cluster: there is nothing to observe")
+        )
+    customs = customs_of(scene, entity_id)
+    found = assessed(
+        live,
+        desired,
+        customs,
+        scene.programs,
+        now=happened.time // SECOND,
+        is_known=is_known,
+        explains=bool(customs.rules),
+    )
+    words = {**_noted(live, desired, found, customs), "deadline": deadline_of(scene, entity_id, live, customs)}
+    words |= _health(found, customs, (live or desired or {}), words, attributes)
+    if is_known or before is None:
+        words["sync"] = found.sync if found.sync is not None and found.counts else NOT_COMPARED
+        words["sync_message"] = found.why
+    return words
+
+
+def _is_another(found: Manifest, entity_id: str) -> str:
+    """Why a manifest is none of the resource of that id."""
+    _, _, kind, namespace, name = entity_id.split("/")
+    group, own = group_kind(found)
+    metadata = found.get("metadata")
+    named = metadata if isinstance(metadata, Mapping) else {}
+    if f"{group or 'core'}:{own}" != kind:
+        return f"is of {group or 'core'}:{own}, the id is of {kind}"
+    if named.get("name") not in (None, name):
+        return f"is called {named['name']!r:.60}, the id says {name!r}"
+    if named.get("namespace") not in (None, "", namespace):
+        return f"is in namespace {named['namespace']!r:.60}, the id says {namespace!r}"
+    return ""
+
+
+def _noted(live: Manifest | None, desired: Manifest | None, found: Assessed, customs: Customs) -> dict[str, Any]:
+    noted: dict[str, Any] = {
+        "differs": [one.pointer[:LONGEST] for one in found.differences[:SHOWN]],
+        "differing": len(found.differences),
+        "ignored": len(found.hidden),
+        "rule_problems": [problem[:LONGEST] for problem in found.problems[:SHOWN]],
+    }
+    for name, side in (("live_digest", live), ("desired_digest", desired)):
+        if side is not None:
+            noted[name] = _digest(normal(side, in_namespace=True, aggregates=customs.aggregates))
+    noted["progress"] = _digest(_counts(live or {}))
+    return noted
+
+
+def _digest(found: Any) -> str:
+    return hashlib.blake2b(codec.encode(found), digest_size=8).hexdigest()
+
+
+def _counts(live: Manifest) -> list[Any]:
+    """Numbers of its status, and which of its generations: whoever gets on changes one of them."""
+    status, metadata = live.get("status"), live.get("metadata")
+    counts = (
+        sorted((name, value) for name, value in status.items() if type(value) is int)
+        if isinstance(status, Mapping)
+        else []
+    )
+    return [counts, metadata.get("generation") if isinstance(metadata, Mapping) else None]
+
+
+def _health(
+    found: Assessed, customs: Customs, subject: Manifest, words: Mapping[str, Any], attributes: Attributes
+) -> Mapping[str, Any]:
+    """The health as the resource shows it; Progressing without getting on stays Degraded once its time was over."""
+    health = found.health
+    if found.is_hook:
+        return {"health": ASIDE, "health_message": found.why}
+    if health is None or _is_spared(health, found, customs, subject):
+        return {"health": NOT_ASSESSED, "health_message": "" if health is None else health.message[:LONGEST]}
+    message = health.message[:LONGEST]
+    if health.status == PROGRESSING and words["deadline"] and attributes.get("overdue") == words["progress"]:
+        return {"health": DEGRADED, "health_message": too_long(words["deadline"], message)}
+    return {"health": health.status, "health_message": message}
+
+
+def _is_spared(health: Health, found: Assessed, customs: Customs, subject: Manifest) -> bool:
+    """What an application is not blamed for: a missing resource without a rule (3.3), an application that is Missing or Unknown."""
+    missing = health.status == MISSING and customs.profile.missing == "ruled" and not found.has_rule
+    return missing or (group_kind(subject) == APPLICATION and health.status in (MISSING, UNKNOWN))
+
+
+def too_long(deadline: Any, message: str) -> str:
+    """Why something is Degraded that has been Progressing for too long."""
+    said_before = message.partition(" (it does not get on")[0]
+    return f"{said_before} (it does not get on, for {deadline} s)".lstrip()

@@ -1,0 +1,126 @@
+"""One Kubernetes object of an application, as `spec: GitOps` has it.
+
+Belongs here: its table. Does not: what its manifests say (`observed`), how tables are read (`table`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.machines import observed
+from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
+from phaseline.machines.observed import ASIDE, NOT_ASSESSED, NOT_COMPARED
+from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.table import ABSENT, DELETED, LIVE, After, Facet, Field, Happened, Label, Live, Read, Row, Table
+from phaseline.schemas.records import State
+
+SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
+SETTLED = Live(but=(SYNCING, SYNC_FAILED))
+EVER = (ABSENT, DELETED, LIVE)
+ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)
+
+
+def noted(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+    """Notes what was found."""
+    found = {name: happened.data[name] for name in observed.NOTED if name in happened.data}
+    kept = {name: value for name, value in attributes.items() if name != "overdue" or value == found.get("progress")}
+    return {**kept, **found}
+
+
+def overdue(attributes: Mapping[str, Any], _: Happened) -> Mapping[str, Any]:
+    """Notes how far it had come."""
+    why = observed.too_long(attributes.get("deadline"), attributes.get("health_message", ""))
+    return {**attributes, "overdue": attributes.get("progress", ""), "health_message": why}
+
+
+def synced(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+    """Notes the event's reason and message."""
+    words = [happened.data.get("reason"), happened.data.get("message")]
+    return {**attributes, "sync_message": ": ".join(word for word in words if word)}
+
+
+# fmt: off
+RESOURCE = Table(
+    kind="resource",
+    id=("set", "application", "kind", "namespace", "name"),
+    parent="application",
+    doc="One Kubernetes object that an application deploys. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core group; `namespace` is `-` where it has none.",
+    intents=(),
+    derived=("deadline", "owner_gone"),
+    attributes=(
+        Field("health_message", str,  "why its health is what it is"),
+        Field("sync_message",   str,  "why its sync is what it is"),
+        Field("differs",        str,  f"where the two manifests differ, as JSON pointers: the first {observed.SHOWN}", many=True),
+        Field("differing",      int,  "at how many places they differ"),
+        Field("ignored",        int,  "how many differences ignore rules hide"),
+        Field("rule_problems",  str,  "ignore rules that did nothing, and why", many=True),
+        Field("live_digest",    str,  "of the manifest in the cluster, without its status and what the server owns"),
+        Field("desired_digest", str,  "of the manifest from Git"),
+        Field("progress",       str,  "a digest of its counts: another one means that it got on"),
+        Field("deadline",       int,  "seconds that it may be Progressing without getting on; 0 for ever"),
+        Field("overdue",        str,  "how far it had come when that time was over"),
+    ),
+    fields={
+        "observed": (
+            Field("live",    dict, "the manifest in the cluster; null where there is none (required)"),
+            Field("desired", dict, "the manifest from Git; null where none is declared, left out where that is not known now"),
+        ),
+    },
+    read=(Read(("observed",), observed.WORDS, observed.said),),
+    facets=(
+        Facet(
+            name="health",
+            healthy=HEALTHY,
+            says="health_message",
+            adopted=State(NOT_ASSESSED),
+            labels=(
+                #     phase         condition  zh          en
+                Label(UNKNOWN,      None,      "未知",      "Unknown"),
+                Label(MISSING,      None,      "缺失",      "Missing"),
+                Label(DEGRADED,     None,      "已降级",    "Degraded"),
+                Label(PAUSED,       None,      "已暂停",    "Paused"),
+                Label(PROGRESSING,  None,      "处理中",    "Progressing"),
+                Label(HEALTHY,      None,      "健康",      "Healthy"),
+                Label(NOT_ASSESSED, None,      "无健康规则", "No rule is about it"),
+                Label(ASIDE,        None,      "不参与",    "Takes no part (a hook)"),
+            ),
+            rows=(
+                #   from                trigger           to
+                Row((LIVE,),            "observed",       DELETED,      given={"gone": True}),
+                *(Row(EVER,             "observed",       health,       given={"health": health}, computes=noted) for health in ASSESSED),
+                Row((PROGRESSING,),     "deadline",       DEGRADED,     computes=overdue),
+                Row((ABSENT, DELETED),  "sync_started",   NOT_ASSESSED),
+                Row((ABSENT, DELETED),  "sync_succeeded", NOT_ASSESSED),
+                Row((ABSENT, DELETED),  "sync_failed",    NOT_ASSESSED),
+                Row((LIVE,),            "removed",        DELETED),
+                Row((LIVE,),            "owner_gone",     DELETED),
+            ),
+            after=(After(PROGRESSING, "deadline", attribute="deadline", anew="progress"),),
+        ),
+        Facet(
+            name="sync",
+            healthy=SYNCED,
+            says="sync_message",
+            adopted=State(NOT_COMPARED),
+            labels=(
+                #     phase         condition  zh          en
+                Label(SYNC_FAILED,  None,      "同步失败",  "Sync failed"),
+                Label(OUT_OF_SYNC,  None,      "未同步",    "Out of sync"),
+                Label(SYNCING,      None,      "同步中",    "Syncing"),
+                Label(SYNCED,       None,      "已同步",    "Synced"),
+                Label(NOT_COMPARED, None,      "未比较",    "Not compared"),
+            ),
+            rows=(
+                #   from                         trigger           to
+                Row((LIVE,),                     "observed",       DELETED,      given={"gone": True}),
+                Row(EVER,                        "observed",       SYNCED,       given={"sync": SYNCED}),
+                Row((ABSENT, DELETED, SETTLED),  "observed",       OUT_OF_SYNC,  given={"sync": OUT_OF_SYNC}),
+                Row(EVER,                        "observed",       NOT_COMPARED, given={"sync": NOT_COMPARED}),
+                Row(EVER,                        "sync_started",   SYNCING,      computes=synced),
+                Row(EVER,                        "sync_succeeded", SYNCED,       computes=synced),
+                Row(EVER,                        "sync_failed",    SYNC_FAILED,  computes=synced),
+                Row((LIVE,),                     "removed",        DELETED),
+                Row((LIVE,),                     "owner_gone",     DELETED),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,53 @@
+"""A fold with a clock of its own: events at given times, timers as the server would keep them.
+
+Belongs here: that clock. Does not: what is tested with it.
+"""
+
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
+from phaseline.engine.recorded import StoredEvent
+from phaseline.engine.tree import Tree
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec
+from phaseline.schemas.records import nanoseconds
+from phaseline.schemas.subjects import Subjects
+
+SECOND = 1_000_000_000
+
+
+class Clock:
+    """Events at times of one's own; what was scheduled last, by subject."""
+
+    def __init__(self, kinds: Kinds) -> None:
+        self.folder = Folder(Tree(kinds), Subjects("pl"), 0)
+        self.number = 0
+        self.timers: dict[str, Message] = {}
+
+    def say(self, at: float, kind: str, trigger: str, entity_id: str, **data: object) -> None:
+        body = {"specversion": "1.0", "id": "e", "source": "/t", "type": f"{kind}.{trigger}", "data": data}
+        subject = self.folder.subjects.event(kind, trigger, entity_id).replace("pl.events", "pl.inbox.0")
+        self._fold(at, subject, codec.encode(body))
+
+    def fire(self, at: float) -> None:
+        """What the server makes of the only schedule that stands."""
+        [timer] = self.timers.values()
+        target = dict(timer.headers)["Nats-Schedule-Target"]
+        self._fold(at, target.replace("pl.fired", "pl.due.0"), timer.body)
+
+    def _fold(self, at: float, subject: str, body: bytes) -> None:
+        self.number += 1
+        for message in self.folder.fold([StoredEvent(subject, body, self.number, int(at * SECOND))], 0).messages:
+            headers = dict(message.headers)
+            if "Nats-Schedule-Next" in headers:
+                self.timers.pop(headers["Nats-Scheduler"])
+            if message.subject.startswith("pl.timer."):
+                self.timers[message.subject] = message
+
+    @property
+    def due(self) -> list[float]:
+        return [
+            nanoseconds(dict(t.headers)["Nats-Schedule"].removeprefix("@at ")) / SECOND for t in self.timers.values()
+        ]
+
+    def shown(self, kind: str, entity_id: str, facet: int = 0) -> str:
+        return str(self.folder.tree.entities[kind][entity_id].facets[facet].state)
