@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 from time import time_ns
 from typing import Any, Literal, overload
 
-from phaseline.engine import inquiry, naming, past, queries, statusing
+from phaseline.engine import inquiry, naming, observation, past, queries, statusing
 from phaseline.engine.changes import Change, Changes
 from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explanation import Explanation
+from phaseline.engine.observation import Judged
 from phaseline.engine.past import LATEST, Moment
 from phaseline.engine.queries import Logged
 from phaseline.engine.reader import Reader
@@ -145,6 +146,13 @@ class Asking(Session):
         return await statusing.status(
             self._wire, await self.layout(), self.kinds, resource_id, query, await self._place(at)
         )
+
+    async def diff(self, resource_id: str) -> Judged:
+        """The last observation of a Kubernetes object, and what it says by its application's settings as they are now.
+
+        Raises `NotObserved`, `IdUnfit`.
+        """
+        return await observation.judged(self._wire, await self.layout(), self.kinds, resource_id)
 
     async def selected(self, resource_id: str, /, *, at: Moment | None = None, **query: Any) -> Selection:
         """What a status is made of, read from the streams: entities, counts, resources with why they failed."""

@@ -241,3 +241,7 @@ class NotInstalled(PhaselineError):
 
 class BadManifest(PhaselineError):
     """{where}: {problem}"""
+
+
+class NotObserved(PhaselineError):
+    """no observation of resource {id!r} is kept: publish resource.observed for it, or see `phaseline list resource`"""

@@ -33,7 +33,7 @@ async def last(wire: Wire, layout: Layout, kind: str, entity_id: str) -> Transit
     """The last transition of one entity, which holds its whole state; raises `EntityUnknown`."""
     subjects = Subjects(layout.prefix)
     subject = subjects.state(partition_of_id(entity_id, layout.partitions), kind, entity_id)
-    reply = await _direct(wire, f"{layout.state}.{subject}", b"")
+    reply = await direct(wire, f"{layout.state}.{subject}", b"")
     if reply is None:
         raise EntityUnknown(kind=kind, id=entity_id)
     record = read_record(codec.decode(reply.data))
@@ -151,7 +151,7 @@ class Kept(NamedTuple):
 
 async def record_at(wire: Wire, layout: Layout, sequence: int) -> Logged:
     """The record at `sequence` of the log; raises `RecordGone` where there is none."""
-    reply = await _direct(wire, layout.log, json.dumps({"seq": sequence}).encode())
+    reply = await direct(wire, layout.log, json.dumps({"seq": sequence}).encode())
     body = {} if reply is None else codec.decode(reply.data)
     if not str(body.get("type", "")).endswith((".transitioned", ".rejected")):
         held = (await wire.api(f"STREAM.INFO.{layout.log}"))["state"]
@@ -161,7 +161,7 @@ async def record_at(wire: Wire, layout: Layout, sequence: int) -> Logged:
 
 async def event_at(wire: Wire, layout: Layout, sequence: int) -> Kept | None:
     """One stored event; None where it is gone."""
-    reply = await _direct(wire, layout.events, json.dumps({"seq": sequence}).encode())
+    reply = await direct(wire, layout.events, json.dumps({"seq": sequence}).encode())
     return None if reply is None else Kept(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
 
 
@@ -173,8 +173,8 @@ def read_record(body: dict[str, Any]) -> Transition | Rejection:
     return record
 
 
-async def _direct(wire: Wire, where: str, payload: bytes) -> Reply | None:
-    """A direct get; None where there is no such message."""
+async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
+    """A direct get of `<stream>` or `<stream>.<subject>`; None where there is no such message."""
     subject = f"$JS.API.DIRECT.GET.{where}"
     reply = await wire.request(subject, payload)
     status = reply.headers.get(frames.STATUS)

@@ -1,4 +1,4 @@
-"""The four streams of an installation: making them, finding them (design: Streams).
+"""The five streams of an installation: making them, finding them (design: Streams).
 
 Belongs here: their configuration and names. Does not: reading (`reader`), committing (`commit`).
 """
@@ -26,11 +26,12 @@ class Layout:
     log: str
     state: str
     lease: str
+    live: str
 
 
 def layout_of(settings: Settings, partitions: int) -> Layout:
     """The names of an installation that has that many partitions."""
-    names = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE"))
+    names = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE", "LIVE"))
     return Layout(settings.prefix, partitions, *names)
 
 
@@ -47,13 +48,14 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
         await _create(wire, layout.events, events(settings, layout))
         found = await _config(wire, layout.events) or {}
     layout = layout_of(settings, _partitions(found, settings))
-    for name, config in ((layout.state, state(settings, layout)), (layout.lease, lease(settings))):
+    copies = ((layout.state, state(settings, layout)), (layout.live, live(settings, layout)))
+    for name, config in (*copies, (layout.lease, lease(settings))):
         if await _config(wire, name) is None:
             await _create(wire, name, config)
     wanted = (
         (layout.events, events(settings, layout)),
         (layout.log, log(settings)),
-        (layout.state, state(settings, layout)),
+        *copies,
     )
     for name, config in wanted:
         _check_shape(name, await _config(wire, name) or {}, config)
@@ -162,6 +164,18 @@ def state(settings: Settings, layout: Layout) -> dict[str, Any]:
         **_common(settings),
         "max_msgs_per_subject": 1,
         "sources": [{"name": layout.log, "subject_transforms": transforms}],
+    }
+
+
+def live(settings: Settings, layout: Layout) -> dict[str, Any]:
+    """LIVE: a copy of the last observation of each Kubernetes object, manifests and all, which states do not hold."""
+    prefix, observed = settings.prefix, "resource.observed"
+    place = f"{prefix}.live.{{{{wildcard(1)}}}}.{{{{wildcard(2)}}}}.>"
+    transforms = [{"src": f"{prefix}.inbox.*.*.{observed}.>", "dest": place}]
+    return {
+        **_common(settings),
+        "max_msgs_per_subject": 1,
+        "sources": [{"name": layout.events, "subject_transforms": transforms}],
     }
 
 

@@ -146,6 +146,10 @@ class Subjects:
         """Whether a stored event is a timer that fired: only the server can store one there."""
         return subject.startswith(f"{self.prefix}.due.")
 
+    def live(self, partition: int | str, resource_id: str) -> str:
+        """Where the last observation of a Kubernetes object is kept."""
+        return f"{self.prefix}.live.{partition}.{quoted_id(resource_id)}"
+
     def status(self, token: str) -> str:
         """Where the status of an EMCO resource is asked for; `token` is its id, as a subject has it."""
         return f"{self.prefix}.status.emco_resource.{token}"

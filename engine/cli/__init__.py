@@ -65,6 +65,7 @@ class Lazy(Page, click.Group):
         "get": ("states.get", "Show one entity as it stands."),
         "list": ("states.list_", "List entities as they stand."),
         "tree": ("states.tree", "Show an entity and all that is under it."),
+        "diff": ("differing.diff", "Show where a Kubernetes object differs from Git, and what is ignored."),
         "status": ("status.status", "Show what became of what EMCO deployed."),
         "history": ("watching.history", "Show how an entity came to be what it is."),
         "changes": ("changes.changes", "Show what differs between two moments."),

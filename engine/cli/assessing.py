@@ -3,33 +3,26 @@
 Belongs here: options and layout. Does not: the rules (`machines`), reading files (`manifestfiles`).
 """
 
-import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
-from rich.padding import Padding
 from rich.text import Text
 
-from phaseline.engine.cli import looks, options, talk
+from phaseline.engine.cli import judging, looks, options, talk
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.errors import BadManifest
 from phaseline.engine.manifestfiles import Manifest, Pair, documents, is_owned, paired, read
 from phaseline.engine.sandbox import Sandbox, Sandboxed
-from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed, assessed
-from phaseline.machines.compare import NONE, Difference
-from phaseline.machines.compare.ignoring import Effect, pointless
+from phaseline.machines.assessing import Assessed, assessed
+from phaseline.machines.compare.ignoring import pointless
 from phaseline.machines.customs import BadCustom, Customs
 from phaseline.machines.health import group_kind
-from phaseline.machines.profiles import HEALTHY, PROFILES, Profile
-from phaseline.machines.rollup import Member, Rolled, caused, rolled
+from phaseline.machines.profiles import PROFILES, Profile
+from phaseline.machines.rollup import Member, Rolled, rolled
 
-COLOURS = {"Healthy": "green", "Progressing": "yellow", "Paused": "magenta", SYNCED: "green", OUT_OF_SYNC: "red"}
 Found = tuple[Pair, Assessed]
-WIDEST = 60
-"""Characters shown of a value that differs."""
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
@@ -83,12 +76,12 @@ def assess(
     whole = rolled(members, customs.profile) if len(members) > 1 else None
     if as_json:
         for pair, said in found:
-            looks.show_json(_as_map(pair, said, customs.profile))
+            looks.show_json({**pair.key._asdict(), **judging.as_map(said, customs.profile)})
         if whole is not None:
             looks.show_json({"application": {**whole._asdict(), "health": customs.profile.called(whole.health)}})
     else:
         _show(found, whole, customs.profile)
-    return int(check and not all(_is_well(said) for _, said in found))
+    return int(check and not all(judging.is_well(said) for _, said in found))
 
 
 def _found(pairs: Sequence[Pair], customs: Customs, desired: Path | None, planned: Manifest | None) -> list[Found]:
@@ -132,79 +125,11 @@ def _with(customs: Customs, where: str, found: Manifest) -> Customs:
         raise BadManifest(where=where, problem=str(error).removeprefix(where).lstrip(".: ")) from error
 
 
-def _is_well(said: Assessed) -> bool:
-    return (said.health is None or said.health.status == HEALTHY) and said.sync in (None, SYNCED)
-
-
-def _as_map(pair: Pair, said: Assessed, profile: Profile) -> dict[str, Any]:
-    health = said.health and {"status": profile.called(said.health.status), "message": said.health.message}
-    hidden = [{**_difference(one.difference), "by": _effect(one.by)} for one in said.hidden]
-    return {
-        **pair.key._asdict(), "health": health, "sync": said.sync, "why": said.why, "counts": said.counts,
-        "differences": [_difference(one) for one in said.differences], "hidden": hidden, "problems": [*said.problems],
-    }  # fmt: skip
-
-
-def _effect(by: Effect) -> dict[str, str]:
-    return {"how": by.how, "word": by.word, "rule": f"{by.rule.group}/{by.rule.kind}"}
-
-
-def _difference(one: Difference) -> dict[str, Any]:
-    sides = {"desired": one.wanted, "live": one.found}
-    return {"path": one.pointer, **{name: value for name, value in sides.items() if value is not NONE}}
-
-
 def _show(found: Sequence[Found], whole: Rolled | None, profile: Profile) -> None:
     for place, (pair, said) in enumerate(found):
         if place:
             looks.show_line(Text())
-        looks.show_line(looks.text_of(pair.key, "bold"))
-        looks.show_pairs(_lines(said, profile))
-        for title, table in _tables(said):
-            looks.show_line(Text(f"  {title}", "bright_black"))
-            looks.show(Padding(table, (0, 0, 0, 4)))
+        judging.show(looks.text_of(pair.key, "bold"), said, profile)
     if whole is not None:
         looks.show_line(Text())
-        looks.show_line(Text(f"all {len(found)}, as one application", "bold"))
-        looks.show_pairs([
-            ("  health", _state(whole.health, profile.called(whole.health), caused(whole.unwell))),
-            ("  sync", _state(whole.sync, whole.sync, caused(whole.unsynced))),
-        ])  # fmt: skip
-
-
-def _lines(said: Assessed, profile: Profile) -> Iterator[tuple[str, Text]]:
-    health = said.health
-    if health is None:
-        yield "  health", Text("no rule is about it, or it takes no part", "bright_black")
-    else:
-        yield "  health", _state(health.status, profile.called(health.status), health.message)
-    yield "  sync", _state(said.sync, said.sync, said.why) if said.sync else looks.text_of(said.why, "bright_black")
-    for problem in said.problems:
-        yield "  rule", looks.text_of(problem, "yellow")
-
-
-def _state(status: str | None, called: str | None, why: str) -> Text:
-    return Text.assemble(
-        looks.text_of(called, COLOURS.get(status or "", "red")), looks.text_of(f": {why}" if why else "")
-    )
-
-
-def _tables(said: Assessed) -> Iterator[tuple[str, Any]]:
-    if said.differences:
-        table = looks.columns("path", "Git", "cluster")
-        for one in said.differences:
-            table.add_row(looks.text_of(one.pointer or "/"), _value(one.wanted), _value(one.found))
-        yield "differs", table
-    if said.hidden:
-        table = looks.columns("path", "Git", "cluster", "by")
-        for hidden in said.hidden:
-            one, by = hidden.difference, f"{hidden.by.how} {hidden.by.word}"
-            table.add_row(looks.text_of(one.pointer), _value(one.wanted), _value(one.found), looks.text_of(by))
-        yield "ignored", table
-
-
-def _value(found: Any) -> Text:
-    if found is NONE:
-        return Text("nothing", "bright_black")
-    text = json.dumps(found, ensure_ascii=False, default=str)
-    return looks.text_of(text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…")
+        judging.show_whole(Text(f"all {len(found)}, as one application", "bold"), whole, profile)

@@ -120,10 +120,20 @@ def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
     for name, facet in zip(entity.names, entity.facets, strict=True):
         title = text_of(f"{name}: " if len(entity.names) > 1 else "")
         called = label(kinds, entity.kind, name, facet.state, language)
+        why = reason(kinds, entity, name, facet.state)
         pieces.append(
-            Text.assemble(title, state(kinds, entity.kind, name, facet.state), "  " if called else "", called)
+            Text.assemble(title, state(kinds, entity.kind, name, facet.state), "  " if called else "", called, why)
         )
     return Text(", ").join(pieces)
+
+
+def reason(kinds: Kinds, entity: Entity, name: str, found: State) -> Text:
+    """` (1 of 3 replicas are new)`: why a facet is not well, where its table keeps that."""
+    facet = facet_of(kinds, entity.kind, name)
+    if facet is None or facet.says is None or found.phase in (facet.healthy, DELETED):
+        return Text()
+    said = entity.attributes.get(facet.says)
+    return text_of(f" ({said})" if said else "", "italic")
 
 
 def moment(time_ns: int) -> str:

@@ -217,7 +217,8 @@ class Forest:
         return branch
 
     def _title(self, entity: Entity, language: Language) -> Text:
-        name = entity.id.rpartition("/")[2] if self._parent(entity) else entity.id
+        above = self._parent(entity)
+        name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
         counts = self._counts(entity)
         return Text.assemble(
             looks.text_of(f"{entity.kind} ", "bright_black"), looks.text_of(name, "bold"), "  ",
@@ -226,14 +227,16 @@ class Forest:
         )  # fmt: skip
 
     def _counts(self, entity: Entity) -> str:
-        """`3 nodes: 2 Running, 1 Failed; 1 component: 1 Running` of its children."""
-        by_kind: dict[str, Counter[str]] = {}
+        """`3 nodes: 2 Running, 1 Failed; 1 component: 1 Running` of its children, facet by facet."""
+        by_kind: dict[str, list[Counter[str]]] = {}
         for child in self.children(entity):
-            by_kind.setdefault(child.kind, Counter())[child.facets[0].state.phase] += 1
-        return "; ".join(_counted(kind, phases) for kind, phases in by_kind.items())
+            counters = by_kind.setdefault(child.kind, [Counter() for _ in child.facets])
+            for counter, facet in zip(counters, child.facets, strict=True):
+                counter[facet.state.phase] += 1
+        return "; ".join(_counted(kind, counters) for kind, counters in by_kind.items())
 
 
-def _counted(kind: str, phases: Counter[str]) -> str:
-    total = phases.total()
-    parts = ", ".join(f"{count:,} {phase}" for phase, count in phases.most_common())
-    return f"{total:,} {kind}{'' if total == 1 else 's'}: {parts}"
+def _counted(kind: str, counters: Sequence[Counter[str]]) -> str:
+    total = counters[0].total()
+    parts = (", ".join(f"{count:,} {phase}" for phase, count in phases.most_common()) for phases in counters)
+    return f"{total:,} {kind}{'' if total == 1 else 's'}: {' / '.join(parts)}"

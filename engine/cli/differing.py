@@ -1,0 +1,44 @@
+"""`diff`: where a Kubernetes object differs from Git, by its last observation (spec: GitOps).
+
+Belongs here: the command. Does not: reading the observation (`observation`), how it looks (`judging`).
+"""
+
+import click
+from rich.text import Text
+
+from phaseline.engine.cli import judging, looks, options, talk
+from phaseline.engine.cli.pages import Page
+from phaseline.engine.client import Client
+from phaseline.engine.settings import Settings
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline diff shop/shop/apps:Deployment/shop/web", "what differs, both sides, and what is ignored"),
+        ("phaseline diff shop/shop/apps:Deployment/shop/web --json", "for programs, with both manifests' event"),
+    ],
+)
+@click.argument("resource_id", metavar="ID")
+@options.as_json
+@options.connected
+def diff(settings: Settings, resource_id: str, *, as_json: bool) -> int | None:
+    """Show where a Kubernetes object differs from what Git declares, and which rule hides what.
+
+    By its last observation, whose manifests the server keeps, and the settings of its application as they are now. ID is
+    that of a resource: <set>/<application>/<group:Kind>/<namespace>/<name>.
+    """
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            found = await client.diff(resource_id)
+            seen = found.observation
+            if as_json:
+                event = {"id": seen.event[0], "source": seen.event[1], "time": seen.time}
+                looks.show_json({"id": resource_id, **judging.as_map(found.said, found.profile), "event": event})
+                return
+            when = f"  observed {looks.moment(seen.time)}, {looks.span(looks.now_ns() - seen.time)} ago, by {seen.event[1]}"
+            title = Text.assemble(looks.text_of(resource_id, "bold"), looks.text_of(when, "bright_black"))
+            judging.show(title, found.said, found.profile)
+
+    return talk.run(work())

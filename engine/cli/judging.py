@@ -1,0 +1,102 @@
+"""How an assessment looks: health, sync, what differs, what is ignored and by what.
+
+Belongs here: lines, tables and maps of what was found. Does not: finding it (`machines`), any command.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from rich.padding import Padding
+from rich.text import Text
+
+from phaseline.engine.cli import looks
+from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed
+from phaseline.machines.compare import NONE, Difference
+from phaseline.machines.compare.ignoring import Effect
+from phaseline.machines.profiles import HEALTHY, Profile
+from phaseline.machines.rollup import Rolled, caused
+
+COLOURS = {"Healthy": "green", "Progressing": "yellow", "Paused": "magenta", SYNCED: "green", OUT_OF_SYNC: "red"}
+WIDEST = 60
+"""Characters shown of a value that differs."""
+
+
+def is_well(said: Assessed) -> bool:
+    """Whether nothing is to be said against it."""
+    return (said.health is None or said.health.status == HEALTHY) and said.sync in (None, SYNCED)
+
+
+def as_map(said: Assessed, profile: Profile) -> dict[str, Any]:
+    """An assessment as JSON shows it."""
+    health = said.health and {"status": profile.called(said.health.status), "message": said.health.message}
+    hidden = [{**_difference(one.difference), "by": _effect(one.by)} for one in said.hidden]
+    return {
+        "health": health, "sync": said.sync, "why": said.why, "counts": said.counts,
+        "differences": [_difference(one) for one in said.differences], "hidden": hidden, "problems": [*said.problems],
+    }  # fmt: skip
+
+
+def _effect(by: Effect) -> dict[str, str]:
+    return {"how": by.how, "word": by.word, "rule": f"{by.rule.group}/{by.rule.kind}"}
+
+
+def _difference(one: Difference) -> dict[str, Any]:
+    sides = {"desired": one.wanted, "live": one.found}
+    return {"path": one.pointer, **{name: value for name, value in sides.items() if value is not NONE}}
+
+
+def show(title: Text, said: Assessed, profile: Profile) -> None:
+    """One assessment under its title."""
+    looks.show_line(title)
+    looks.show_pairs(_lines(said, profile))
+    for name, table in _tables(said):
+        looks.show_line(Text(f"  {name}", "bright_black"))
+        looks.show(Padding(table, (0, 0, 0, 4)))
+
+
+def show_whole(title: Text, whole: Rolled, profile: Profile) -> None:
+    """What many come to, with the causes."""
+    looks.show_line(title)
+    looks.show_pairs([
+        ("  health", _state(whole.health, profile.called(whole.health), caused(whole.unwell))),
+        ("  sync", _state(whole.sync, whole.sync, caused(whole.unsynced))),
+    ])  # fmt: skip
+
+
+def _lines(said: Assessed, profile: Profile) -> Iterator[tuple[str, Text]]:
+    health = said.health
+    if health is None:
+        yield "  health", Text("no rule is about it, or it takes no part", "bright_black")
+    else:
+        yield "  health", _state(health.status, profile.called(health.status), health.message)
+    yield "  sync", _state(said.sync, said.sync, said.why) if said.sync else looks.text_of(said.why, "bright_black")
+    for problem in said.problems:
+        yield "  rule", looks.text_of(problem, "yellow")
+
+
+def _state(status: str | None, called: str | None, why: str) -> Text:
+    return Text.assemble(
+        looks.text_of(called, COLOURS.get(status or "", "red")), looks.text_of(f": {why}" if why else "")
+    )
+
+
+def _tables(said: Assessed) -> Iterator[tuple[str, Any]]:
+    if said.differences:
+        table = looks.columns("path", "Git", "cluster")
+        for one in said.differences:
+            table.add_row(looks.text_of(one.pointer or "/"), _value(one.wanted), _value(one.found))
+        yield "differs", table
+    if said.hidden:
+        table = looks.columns("path", "Git", "cluster", "by")
+        for hidden in said.hidden:
+            one, by = hidden.difference, f"{hidden.by.how} {hidden.by.word}"
+            table.add_row(looks.text_of(one.pointer), _value(one.wanted), _value(one.found), looks.text_of(by))
+        yield "ignored", table
+
+
+def _value(found: Any) -> Text:
+    if found is NONE:
+        return Text("nothing", "bright_black")
+    text = json.dumps(found, ensure_ascii=False, default=str)
+    return looks.text_of(text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…")

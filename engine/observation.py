@@ -1,0 +1,76 @@
+"""The last observation of a Kubernetes object, and what its manifests say by the settings of its application as they are now.
+
+Belongs here: reading both, putting them together. Does not: the rules (`machines`), layout (`cli`).
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from phaseline.engine import queries
+from phaseline.engine.errors import EntityUnknown, NotObserved
+from phaseline.engine.fold import partition_of_id
+from phaseline.engine.sandbox import shared
+from phaseline.engine.streams import Layout
+from phaseline.engine.tree import Tree
+from phaseline.engine.wire import Wire
+from phaseline.machines.assessing import Assessed, assessed
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.profiles import Profile
+from phaseline.machines.settings import application_of, customs_of
+from phaseline.schemas import codec
+from phaseline.schemas.records import nanoseconds
+from phaseline.schemas.subjects import Subjects
+
+KIND = "resource"
+SECOND = 1_000_000_000
+
+
+class Observation(NamedTuple):
+    """What was seen of an object. time: when the event was stored, ns since 1970. None: it was not there, or not declared.
+
+    is_known: whether the event said what Git declares. event: its id and its source.
+    """
+
+    live: Mapping[str, Any] | None
+    desired: Mapping[str, Any] | None
+    is_known: bool
+    time: int
+    event: tuple[str, str]
+
+
+class Judged(NamedTuple):
+    """An observation, and what it says by these settings."""
+
+    observation: Observation
+    said: Assessed
+    profile: Profile
+
+
+async def last(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> Observation:
+    """The last observation of a resource; raises `NotObserved`, `IdUnfit`."""
+    queries.check_name(kinds, KIND, resource_id)
+    subject = Subjects(layout.prefix).live(partition_of_id(resource_id, layout.partitions), resource_id)
+    reply = await queries.direct(wire, f"{layout.live}.{subject}")
+    if reply is None:
+        raise NotObserved(id=resource_id)
+    event = codec.decode(reply.data)
+    data = event.get("data") or {}
+    stored = nanoseconds(reply.headers["Nats-Time-Stamp"])
+    return Observation(data.get("live"), data.get("desired"), "desired" in data, stored, (event["id"], event["source"]))
+
+
+async def judged(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> Judged:
+    """The last observation of a resource, by its application's settings as they are now; raises as `last` does."""
+    found = await last(wire, layout, kinds, resource_id)
+    tree = Tree(kinds)
+    application = application_of(resource_id)
+    for kind, entity_id in (("application_set", application.partition("/")[0]), ("application", application)):
+        try:
+            tree.put((await queries.last(wire, layout, kind, entity_id)).entity)
+        except EntityUnknown:
+            continue
+    customs = customs_of(tree, resource_id)
+    said = assessed(
+        found.live, found.desired, customs, shared(), now=found.time // SECOND, is_known=found.is_known, explains=True
+    )
+    return Judged(found, said, customs.profile)
