@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Sequence
 from time import time_ns
 from typing import Any, Literal, overload
 
-from phaseline.engine import inquiry, naming, observation, past, queries, statusing
+from phaseline.engine import counting, inquiry, naming, observation, past, queries, statusing
 from phaseline.engine.changes import Change, Changes
-from phaseline.engine.errors import TreeUnknown
+from phaseline.engine.errors import EntityUnknown, IdUnfit, TreeUnknown
 from phaseline.engine.explanation import Explanation
 from phaseline.engine.observation import Judged
 from phaseline.engine.past import LATEST, Moment
@@ -146,6 +146,22 @@ class Asking(Session):
         return await statusing.status(
             self._wire, await self.layout(), self.kinds, resource_id, query, await self._place(at)
         )
+
+    async def counts(self, entity_id: str, *, at: Moment | None = None) -> dict[str, Any]:
+        """Fleet's counts of a repository, a bundle or a deployment, now or then.
+
+        Raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`.
+        """
+        place = entity_id.count("/")
+        if place >= len(counting.KINDS):
+            raise IdUnfit(problem=f"{entity_id!r} is longer than <repo>/<bundle>/<cluster>")
+        kind = counting.KINDS[place]
+        queries.check_name(self.kinds, kind, entity_id)
+        found = [one for one in await self.tree(entity_id, at=at) if one.kind in counting.COUNTED]
+        top = next((one for one in found if (one.kind, one.id) == (kind, entity_id)), None)
+        if top is None:
+            raise EntityUnknown(kind=kind, id=entity_id)
+        return counting.counts(top, found)
 
     async def diff(self, resource_id: str) -> Judged:
         """The last observation of a Kubernetes object, and what it says by its application's settings as they are now.

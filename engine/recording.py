@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from phaseline.engine.draft import Draft, Touched, Why
 from phaseline.engine.timers import begins_anew, running
 from phaseline.machines.kinds import Kind
+from phaseline.machines.predicates import Some
+from phaseline.machines.table import Facet as TableFacet
 from phaseline.schemas.records import NONE, Cause, Entity, Facet, Transition
 
 NAMED = 3
@@ -42,15 +44,22 @@ def _said(draft: Draft, kind: str, entity: Entity, index: int, why: Why) -> str 
     """Why the state is what it is, where the table knows where that stands: in an attribute, or among those below."""
     facet = draft.kinds[kind].table.facets[index]
     if facet.names is not None and entity.facets[index].state != entity.facets[index].base:
-        return named(draft, kind, entity.id, *facet.names, entity.facets[index].state.phase)
+        return named(draft, kind, entity.id, *facet.names, shown_by(facet, entity.facets[index].state.phase))
     if facet.says is not None and why.by in ("event", "timer"):
         return entity.attributes.get(facet.says) or None
     return None
 
 
-def named(draft: Draft, kind: str, entity_id: str, below: str, facet: int, phase: str) -> str | None:
-    """`because of resource shop/web/..., ... and 4 more`: the first of those below that are in this phase."""
-    found = [one for one in draft.descendants(kind, entity_id, below) if draft.phase(below, one, facet) == phase]
+def shown_by(facet: TableFacet, phase: str) -> frozenset[str]:
+    """The phases below on account of which views show this one."""
+    seen = [predicate for view in facet.views if view.to == phase for predicate in view.while_]
+    found = [one.phases for one in seen if isinstance(one, Some) and (one.kind, one.facet) == facet.names]
+    return frozenset(phase for phases in found for phase in phases)
+
+
+def named(draft: Draft, kind: str, entity_id: str, below: str, facet: int, phases: frozenset[str]) -> str | None:
+    """`because of resource shop/web/..., ... and 4 more`: the first of those below that are in one of these phases."""
+    found = [one for one in draft.descendants(kind, entity_id, below) if draft.phase(below, one, facet) in phases]
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
     return f"because of {below} {', '.join(found[:NAMED])}{more}" if found else None
 

@@ -14,6 +14,9 @@ from phaseline.machines import (
     app_context,
     application,
     application_set,
+    bundle,
+    bundle_deployment,
+    bundle_resource,
     checks,
     cluster,
     component,
@@ -45,6 +48,10 @@ BUILT_IN = (
     application_set.APPLICATION_SET,
     application.APPLICATION,
     resource.RESOURCE,
+    bundle.GIT_REPO,
+    bundle.BUNDLE,
+    bundle_deployment.BUNDLE_DEPLOYMENT,
+    bundle_resource.BUNDLE_RESOURCE,
 )
 
 

@@ -12,6 +12,7 @@ from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed, assessed
 from phaseline.machines.compare.normal import normal
 from phaseline.machines.customs import Customs
 from phaseline.machines.health import Health, group_kind
+from phaseline.machines.manifest_id import another
 from phaseline.machines.predicates import Scene
 from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
 from phaseline.machines.rollup import APPLICATION
@@ -48,7 +49,7 @@ def said(scene: Scene, entity_id: str, attributes: Attributes, happened: Happene
     if "live" not in data:
         return Refused("data.live is required: the manifest in the cluster, or null where there is none", invalid=True)
     for name, one in (("live", live), ("desired", desired)):
-        if one is not None and (wrong := _is_another(one, entity_id)):
+        if one is not None and (wrong := another(one, entity_id)):
             return Refused(f"data.{name} {wrong}", invalid=True)
     before = scene.above(entity_id, "resource")
     if live is None and desired is None:
@@ -72,21 +73,6 @@ def said(scene: Scene, entity_id: str, attributes: Attributes, happened: Happene
         words["sync"] = found.sync if found.sync is not None and found.counts else NOT_COMPARED
         words["sync_message"] = found.why
     return words
-
-
-def _is_another(found: Manifest, entity_id: str) -> str:
-    """Why a manifest is none of the resource of that id."""
-    _, _, kind, namespace, name = entity_id.split("/")
-    group, own = group_kind(found)
-    metadata = found.get("metadata")
-    named = metadata if isinstance(metadata, Mapping) else {}
-    if f"{group or 'core'}:{own}" != kind:
-        return f"is of {group or 'core'}:{own}, the id is of {kind}"
-    if named.get("name") not in (None, name):
-        return f"is called {named['name']!r:.60}, the id says {name!r}"
-    if named.get("namespace") not in (None, "", namespace):
-        return f"is in namespace {named['namespace']!r:.60}, the id says {namespace!r}"
-    return ""
 
 
 def _noted(live: Manifest | None, desired: Manifest | None, found: Assessed, customs: Customs) -> dict[str, Any]:

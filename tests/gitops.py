@@ -3,7 +3,7 @@
 Belongs here: making such events and playing them. Does not: what is tested on them.
 """
 
-from typing import Any
+from typing import Any, Self
 
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
@@ -34,7 +34,7 @@ class Life:
     def say(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Step:
         return self.history.take(event(kind, trigger, entity_id, data))
 
-    def do(self, kind: str, trigger: str, entity_id: str, **data: Any) -> "Life":
+    def do(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Self:
         step = self.say(kind, trigger, entity_id, **data)
         assert step.accepted, step.records
         return self
@@ -44,14 +44,14 @@ class Life:
         assert isinstance(record, Rejection), record
         return record
 
-    def configure(self, entity_id: str = APP, **data: Any) -> "Life":
+    def configure(self, entity_id: str = APP, **data: Any) -> Self:
         return self.do("application" if "/" in entity_id else "application_set", "configure", entity_id, **data)
 
-    def observe(self, found: Manifest, **data: Any) -> "Life":
+    def observe(self, found: Manifest, **data: Any) -> Self:
         """`found` is in the cluster; `desired=` says what Git declares."""
         return self.do("resource", "observed", of(found), live=found, **data)
 
-    def lacks(self, desired: Manifest) -> "Life":
+    def lacks(self, desired: Manifest) -> Self:
         """Git declares it, and the cluster has none."""
         return self.do("resource", "observed", of(desired), live=None, desired=desired)
 

@@ -66,6 +66,7 @@ class Lazy(Page, click.Group):
         "list": ("states.list_", "List entities as they stand."),
         "tree": ("states.tree", "Show an entity and all that is under it."),
         "diff": ("differing.diff", "Show where a Kubernetes object differs from Git, and what is ignored."),
+        "counts": ("counting.counts", "Show how much of what Fleet deploys is ready, and what is not."),
         "status": ("status.status", "Show what became of what EMCO deployed."),
         "history": ("watching.history", "Show how an entity came to be what it is."),
         "changes": ("changes.changes", "Show what differs between two moments."),

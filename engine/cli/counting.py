@@ -1,0 +1,78 @@
+"""`counts`: how many of what Fleet deploys are in which state, and which are not ready (spec: Fleet).
+
+Belongs here: the command and its layout. Does not: counting (`phaseline.engine.counting`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from rich.text import Text
+
+from phaseline.engine.cli import looks, options, talk
+from phaseline.engine.cli.moments import moment_of
+from phaseline.engine.cli.pages import Page
+from phaseline.engine.client import Client
+from phaseline.engine.past import Moment
+from phaseline.engine.settings import Settings
+from phaseline.machines.fleet_counts import fraction
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline counts infra", "a git repository: 10/11, and which one is missing"),
+        ("phaseline counts infra/web", "a bundle"),
+        ("phaseline counts infra/web/c1 --json", "a bundle on one cluster, for programs"),
+        ("phaseline counts infra --at 15m", "as it was a quarter of an hour ago"),
+    ],
+)
+@click.argument("entity_id", metavar="ID")
+@options.at
+@options.as_json
+@options.connected
+def counts(settings: Settings, entity_id: str, *, at: Moment | None, as_json: bool) -> int | None:
+    """Show how many deployments and resources of a Fleet repository, bundle or deployment are ready, and which are not.
+
+    ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. What should be ready is what is declared: a resource that
+    somebody deleted is counted, and is not ready; one that is not declared any more is not counted.
+    """
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            found = await client.counts(entity_id, at=at)
+            if as_json:
+                looks.show_json(found)
+                return
+            await moment_of(client, at)
+            _show(found)
+
+    return talk.run(work())
+
+
+def _show(found: Mapping[str, Any]) -> None:
+    display, clusters = found["display"], found["per_cluster"]
+    conditions = f" [{', '.join(found['conditions'])}]" if found["conditions"] else ""
+    head = Text.assemble(looks.text_of(f"{found['kind']} ", "bright_black"), looks.text_of(found["id"], "bold"))
+    looks.show_line(Text.assemble(head, f"  {found['state']}{conditions}"))
+    pairs = [
+        ("  deployments", _line(display["ready_deployments"], found["deployments"])),
+        ("  resources", _line(display["ready_resources"], found["resources"])),
+    ]
+    if len(clusters) > 1:
+        counted = ((name, one["resources"]) for name, one in clusters.items())
+        pairs += [(f"    {name}", _line(fraction(one), one)) for name, one in counted]
+    looks.show_pairs(pairs)
+    for line in filter(None, display["message"].split("; ")):
+        looks.show_line(looks.text_of(f"  {line}"))
+
+
+def _line(ready: str, counted: Mapping[str, int]) -> Text:
+    """`10/11 ready, 1 missing`."""
+    others = [
+        f"{count:,} {word.replace('_', ' ')}"
+        for word, count in counted.items()
+        if count and word not in ("desired_ready", "ready")
+    ]
+    style = "red" if others else "green"
+    return Text.assemble(looks.text_of(f"{ready} ready", style), ", ".join(["", *others]))

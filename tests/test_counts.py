@@ -1,0 +1,61 @@
+"""`phaseline counts` and `client.counts`, on the real server."""
+
+import pytest
+
+from phaseline.engine.client import Client
+from phaseline.engine.errors import IdUnfit, TreeUnknown
+from phaseline.engine.past import LATEST
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import inspect
+from phaseline.engine.wire import Wire
+from tests.command import Shell
+from tests.installation import until_decided
+
+ON = "infra/web/c1"
+
+
+async def deployed(client: Client, wire: Wire, settings: Settings) -> int:
+    """Two clusters, eleven resources each; one of them is deleted. The place of the log before that."""
+    for cluster in ("c1", "c2"):
+        where = f"infra/web/{cluster}"
+        await client.publish("bundle_deployment", "target", where, {"deployment_id": "v1"})
+        await client.publish("bundle_deployment", "applied", where, {"deployment_id": "v1"})
+        for number in range(11):
+            await client.publish("bundle_resource", "ready", f"{where}/core:ConfigMap/shop/r{number}")
+    await until_decided(wire, await inspect(wire, settings))
+    before = await client.place(LATEST)
+    await client.publish("bundle_resource", "deleted", f"{ON}/core:ConfigMap/shop/r7", {"message": "by hand"})
+    await until_decided(wire, await inspect(wire, settings))
+    return before
+
+
+async def test_ten_of_eleven_and_which(shell: Shell, client: Client, working: Settings, wire: Wire) -> None:
+    before = await deployed(client, wire, working)
+    assert (await shell("counts", "infra")).out.splitlines() == [
+        "git_repo infra  Modified",
+        "  deployments  1/2 ready, 1 modified",
+        "  resources    21/22 ready, 1 missing",
+        "    c1         10/11 ready, 1 missing",
+        "    c2         11/11 ready",
+        "  infra/web/c1/core:ConfigMap/shop/r7 Missing (by hand)",
+    ]  # fmt: skip
+    assert (await shell("counts", ON)).out.splitlines()[:3] == [
+        "bundle_deployment infra/web/c1  Modified", "  deployments  0/1 ready, 1 modified", "  resources    10/11 ready, 1 missing",
+    ]  # fmt: skip
+    told = (await shell("counts", "infra/web", "--json")).json
+    assert (
+        told["display"]["ready_resources"],
+        told["resources"]["missing"],
+        told["per_cluster"]["c2"]["resources"]["ready"],
+    ) == ("21/22", 1, 11)
+    then = await client.counts("infra", at=before)
+    assert (then["state"], then["display"]["ready_resources"]) == ("Ready", "22/22")
+
+
+async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
+    with pytest.raises(TreeUnknown):
+        await client.counts("nowhere")
+    with pytest.raises(IdUnfit, match="is longer than"):
+        await client.counts("a/b/c/d")
+    missing = await shell("counts", "nowhere")
+    assert (missing.code, missing.out) == (1, "")
