@@ -145,7 +145,7 @@ def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
     for field in kind.fields[trigger]:
         found = data.get(field.name)
         if found is None:
-            if field.required:
+            if field.required and not (field.null and field.name in data):
                 raise Invalid(f"data.{field.name} is required: {field.doc}")
             continue
         if field.many and not isinstance(found, list):

@@ -12,6 +12,8 @@ from phaseline.machines.predicates import Some
 from phaseline.machines.table import Facet as TableFacet
 from phaseline.schemas.records import NONE, Cause, Entity, Facet, Transition
 
+BECAUSE = "because of "
+"""What a message begins with that names causes below."""
 NAMED = 3
 """Those below that a message names; of more, only how many."""
 
@@ -61,7 +63,7 @@ def named(draft: Draft, kind: str, entity_id: str, below: str, facet: int, phase
     """`because of resource shop/web/..., ... and 4 more`: the first of those below that are in one of these phases."""
     found = [one for one in draft.descendants(kind, entity_id, below) if draft.phase(below, one, facet) in phases]
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return f"because of {below} {', '.join(found[:NAMED])}{more}" if found else None
+    return f"{BECAUSE}{below} {', '.join(found[:NAMED])}{more}" if found else None
 
 
 def _entity_after(

@@ -19,6 +19,7 @@ APP_CLUSTER = Table(
         Field("report",   int,  "the sequence of the event that brought the last ResourceBundleState"),
         Field("digest",   str,  "a digest of that, by which a repetition is known"),
         Field("listed",   dict, "what that lists: by `<name>+<kind>` the group, the version, and Ready or NotReady"),
+        Field("health",   dict, "by `<name>+<kind>`, the health of what that lists, where a rule of GitOps is about its kind"),
         Field("supports", str,  "the kinds that it reports on, where it says so", many=True),
     ),
     fields={
@@ -46,6 +47,9 @@ APP_CLUSTER = Table(
             Row((LIVE,),                 "owner_gone",   DELETED),
         ),
     ),),
-    told=(Told(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.told),),
-    counts=(("rsync_resource", 0), ("rsync_resource", 1)),
+    told=(
+        Told(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.told),
+        Told(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.judged),
+    ),
+    counts=(("rsync_resource", 0), ("rsync_resource", 1), ("rsync_resource", 2)),
 )

@@ -144,7 +144,7 @@ APPLICATION = Table(
             labels=(
                 #     phase        condition  zh          en
                 Label(SYNC_FAILED, None,      "同步失败",  "Sync failed"),
-                Label(OUT_OF_SYNC, None,      "未同步",    "Out of sync"),
+                Label(OUT_OF_SYNC, None,      "未同步",    "OutOfSync"),
                 Label(SYNCING,     None,      "同步中",    "Syncing"),
                 Label(SYNCED,      None,      "已同步",    "Synced"),
             ),

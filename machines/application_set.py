@@ -61,7 +61,7 @@ APPLICATION_SET = Table(
                 Label(PAUSED,       None,      "已暂停",    "Paused"),
                 Label(PROGRESSING,  None,      "处理中",    "Progressing"),
                 Label(HEALTHY,      None,      "健康",      "Healthy"),
-                Label(NOT_ASSESSED, None,      "无健康规则", "No rule is about it"),
+                Label(NOT_ASSESSED, None,      "无健康规则", "NotAssessed"),
             ),
             rows=(
                 #   from               trigger      to
@@ -91,7 +91,7 @@ APPLICATION_SET = Table(
             labels=(
                 #     phase        condition  zh          en
                 Label(SYNC_FAILED, None,      "同步失败",  "Sync failed"),
-                Label(OUT_OF_SYNC, None,      "未同步",    "Out of sync"),
+                Label(OUT_OF_SYNC, None,      "未同步",    "OutOfSync"),
                 Label(SYNCING,     None,      "同步中",    "Syncing"),
                 Label(SYNCED,      None,      "已同步",    "Synced"),
             ),

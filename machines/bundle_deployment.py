@@ -143,7 +143,7 @@ BUNDLE_DEPLOYMENT = Table(
             Label(ERR_APPLIED,  None,      "应用失败", "Apply failed"),
             Label(WAIT_APPLIED, None,      "待应用",  "Wait applied"),
             Label(NOT_READY,    None,      "未就绪",  "Not ready"),
-            Label(OUT_OF_SYNC,  None,      "未同步",  "Out of sync"),
+            Label(OUT_OF_SYNC,  None,      "未同步",  "OutOfSync"),
             Label(MODIFIED,     None,      "已修改",  "Modified"),
             Label(READY,        None,      "就绪",    "Ready"),
             Label(PENDING,      None,      "待处理",  "Pending"),

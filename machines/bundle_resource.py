@@ -42,8 +42,6 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: Happened) -> M
     """Missing, Orphaned, Modified, NotReady or Ready, by the two manifests: the first that holds."""
     data = happened.data
     live, desired, is_known = data.get("live"), data.get("desired"), "desired" in data
-    if "live" not in data:
-        return Refused("data.live is required: the manifest in the cluster, or null where there is none", invalid=True)
     for name, one in (("live", live), ("desired", desired)):
         if one is not None and (wrong := another(one, entity_id)):
             return Refused(f"data.{name} {wrong}", invalid=True)
@@ -85,7 +83,7 @@ BUNDLE_RESOURCE = Table(
     attributes=(Field("why", str, "why it is not ready"),),
     fields={
         "observed": (
-            Field("live",    dict, "the manifest in the cluster; null where there is none (required)"),
+            Field("live",    dict, "the manifest in the cluster; null where there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null where none is declared, left out where that is not known now"),
         ),
     },

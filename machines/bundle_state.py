@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from phaseline.machines.health import Health, assess
 from phaseline.machines.predicates import Scene
+from phaseline.machines.profiles import MISSING, SOURCE_ORDER
 from phaseline.machines.readiness import is_ready
 from phaseline.machines.table import Happened, Refused
 from phaseline.schemas import codec
@@ -125,16 +127,21 @@ def received(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, 
         digest = hashlib.blake2b(codec.encode([status, supports]), digest_size=8).hexdigest()
         if digest == attributes.get("digest"):
             return attributes
-        found = {
-            one.token: [one.group, one.version, HELD[not is_ready(one.kind, one.found)]]
-            for one in listed(happened.data)
-        }
+        members = [*listed(happened.data)]
+        found = {one.token: [one.group, one.version, HELD[not is_ready(one.kind, one.found)]] for one in members}
+        healths = {one.token: health.status for one in members if (health := _health(one)) is not None}
     except (Unreadable, OverflowError) as error:
         return Refused(f"data: {error}", invalid=True)
-    kept = {**attributes, "report": happened.sequence, "digest": digest, "listed": found}
+    kept = {**attributes, "report": happened.sequence, "digest": digest, "listed": found, "health": healths}
     return (
         {**kept, "supports": supports} if supports is not None else {n: v for n, v in kept.items() if n != "supports"}
     )
+
+
+def _health(one: Listed) -> Health | None:
+    """Its health by the rules of GitOps; None where they have none for its kind."""
+    version = f"{one.group}/{one.version}" if one.group else one.version
+    return assess({**one.found, "apiVersion": version, "kind": one.kind})
 
 
 def presence(attributes: Mapping[str, Any], token: str) -> str:
@@ -155,6 +162,42 @@ def told(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str 
     """What the report says of it, that of the app_cluster `entity_id` of the rsync resource `below`."""
     found = scene.above(entity_id, "app_cluster")
     return TRIGGERS[presence({} if found is None else found.attributes, below.rpartition("/")[2])]
+
+
+NOT_ASSESSED = "NotAssessed"
+HEALTHS = (*SOURCE_ORDER, NOT_ASSESSED)
+ASSESSED = {health: f"assessed_{health.lower()}" for health in SOURCE_ORDER} | {NOT_ASSESSED: "not_assessed"}
+"""Per health, the trigger that tells a resource of it."""
+
+
+def health(attributes: Mapping[str, Any], token: str) -> str:
+    """What the last report says of the health of the resource `<name>+<kind>`; Missing where it is not there."""
+    found = (attributes.get("health") or {}).get(token)
+    if found is not None:
+        return str(found)
+    return MISSING if presence(attributes, token) == "NotPresent" else NOT_ASSESSED
+
+
+def judged(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
+    """How the report says that it does, by the rules of GitOps."""
+    found = scene.above(entity_id, "app_cluster")
+    return ASSESSED[health({} if found is None else found.attributes, below.rpartition("/")[2])]
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """The last report of the app_cluster says this of the rsync resource's health."""
+
+    health: str
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """Not assessed where there has been no report."""
+        found = scene.above(entity_id, "app_cluster")
+        return health({} if found is None else found.attributes, entity_id.rpartition("/")[2]) == self.health
+
+    def text(self) -> str:
+        """`the last ResourceBundleState says that its health is Healthy`."""
+        return f"the last ResourceBundleState says that its health is {self.health}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ class Field:
     many: bool = False
     """Whether it is a list of that type."""
     required: bool = False
+    null: bool = False
+    """Whether one that is required may be null."""
 
 
 COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))

@@ -123,8 +123,8 @@ def _unseen(table: Table) -> Iterator[str]:
 
 def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
     if isinstance(predicate, AttributeIs):
-        if predicate.or_of is not None and predicate.or_of not in named:
-            yield f"`{predicate.text()}`: there is no kind {predicate.or_of}: correct the name"
+        if predicate.or_of is not None and not _is_above(predicate.or_of, predicate.kind, named):
+            yield f"`{predicate.text()}`: {predicate.or_of} is not above {predicate.kind}: name an ancestor"
         if predicate.name not in {a.name for a in named[predicate.kind].attributes}:
             yield f"`{predicate.text()}`: {predicate.kind} has no attribute {predicate.name}: declare it there"
     elif isinstance(predicate, Above | Some | Every):

@@ -136,9 +136,14 @@ def _field(field: Field) -> Schema:
         one["enum"] = list(field.options)
     elif field.type is str:
         one["maxLength"] = MAX_TEXT
-    found = {"type": "array", "items": one, "uniqueItems": True} if field.many else one
+    unique = {} if field.type in (dict, list) else {"uniqueItems": True}
+    found = {"type": "array", "items": one, **unique} if field.many else one
     default = {} if field.default is None else {"default": field.default}
-    return {"description": field.doc, **default, **(found if field.required else {"anyOf": [found, {"type": "null"}]})}
+    return {
+        "description": field.doc,
+        **default,
+        **(found if field.required and not field.null else {"anyOf": [found, {"type": "null"}]}),
+    }
 
 
 def _rows(kind: Kind, trigger: str) -> list[str]:

@@ -68,7 +68,7 @@ SAMPLES: dict[type, Any] = {str: "c1", int: 1, float: 0.5, bool: True}
 
 def _example(kind: Kind, trigger: str) -> Map:
     data = {
-        field.name: field.options[0] if field.options else SAMPLES.get(field.type)
+        field.name: field.options[0] if field.options else None if field.null else SAMPLES.get(field.type)
         for field in kind.fields[trigger]
         if (field.options and not field.many) or field.required
     }

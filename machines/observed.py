@@ -46,8 +46,6 @@ def said(scene: Scene, entity_id: str, attributes: Attributes, happened: Happene
     """What the two manifests say by the rules of the application, and what is noted of it."""
     data = happened.data
     live, desired, is_known = data.get("live"), data.get("desired"), "desired" in data
-    if "live" not in data:
-        return Refused("data.live is required: the manifest in the cluster, or null where there is none", invalid=True)
     for name, one in (("live", live), ("desired", desired)):
         if one is not None and (wrong := another(one, entity_id)):
             return Refused(f"data.{name} {wrong}", invalid=True)

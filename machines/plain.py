@@ -162,6 +162,7 @@ def _field(field: Field) -> dict[str, Any]:
         "type": field.type.__name__,
         "many": field.many,
         "required": field.required,
+        "null": field.null,
         "options": list(field.options),
         "default": field.default,
         "doc": field.doc,

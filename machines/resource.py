@@ -61,7 +61,7 @@ RESOURCE = Table(
     ),
     fields={
         "observed": (
-            Field("live",    dict, "the manifest in the cluster; null where there is none (required)"),
+            Field("live",    dict, "the manifest in the cluster; null where there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null where none is declared, left out where that is not known now"),
         ),
     },
@@ -80,7 +80,7 @@ RESOURCE = Table(
                 Label(PAUSED,       None,      "已暂停",    "Paused"),
                 Label(PROGRESSING,  None,      "处理中",    "Progressing"),
                 Label(HEALTHY,      None,      "健康",      "Healthy"),
-                Label(NOT_ASSESSED, None,      "无健康规则", "No rule is about it"),
+                Label(NOT_ASSESSED, None,      "无健康规则", "NotAssessed"),
                 Label(ASIDE,        None,      "不参与",    "Takes no part (a hook)"),
             ),
             rows=(
@@ -104,10 +104,10 @@ RESOURCE = Table(
             labels=(
                 #     phase         condition  zh          en
                 Label(SYNC_FAILED,  None,      "同步失败",  "Sync failed"),
-                Label(OUT_OF_SYNC,  None,      "未同步",    "Out of sync"),
+                Label(OUT_OF_SYNC,  None,      "未同步",    "OutOfSync"),
                 Label(SYNCING,      None,      "同步中",    "Syncing"),
                 Label(SYNCED,       None,      "已同步",    "Synced"),
-                Label(NOT_COMPARED, None,      "未比较",    "Not compared"),
+                Label(NOT_COMPARED, None,      "未比较",    "NotCompared"),
             ),
             rows=(
                 #   from                         trigger           to

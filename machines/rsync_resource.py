@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.app_cluster import UNREACHABLE
-from phaseline.machines.bundle_state import Reported
+from phaseline.machines.bundle_state import ASSESSED, HEALTHS, NOT_ASSESSED, Doing, Reported
 from phaseline.machines.predicates import Above
+from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING
 from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Happened, Label, Row, Table, View
 
 PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed", "Retrying", "Terminated"
@@ -45,7 +46,7 @@ RSYNC_RESOURCE = Table(
     parent="app_cluster",
     doc="One Kubernetes resource that rsync applies to one cluster. The last part of its id is `<name>+<kind>`, as EMCO writes it.",
     intents=("add",),
-    derived=("instantiate", "terminate", "leave", "present", "not_present", "not_supported", "owner_gone"),
+    derived=("instantiate", "terminate", "leave", "present", "not_present", "not_supported", *ASSESSED.values(), "owner_gone"),
     attributes=(
         Field("group",   str, "the group of its kind"),
         Field("version", str, "the version of its kind"),
@@ -114,6 +115,26 @@ RSYNC_RESOURCE = Table(
                 Row((LIVE,),           "not_present",   NOT_PRESENT),
                 Row((LIVE,),           "not_supported", UNKNOWN),
                 Row((LIVE,),           "owner_gone",    DELETED),
+            ),
+        ),
+        Facet(
+            name="health",
+            healthy=HEALTHY,
+            labels=(
+                #     phase         condition  zh          en
+                Label(UNKNOWN,      None,      "未知",      "Unknown"),
+                Label(MISSING,      None,      "缺失",      "Missing"),
+                Label(DEGRADED,     None,      "已降级",    "Degraded"),
+                Label(PAUSED,       None,      "已暂停",    "Paused"),
+                Label(PROGRESSING,  None,      "处理中",    "Progressing"),
+                Label(HEALTHY,      None,      "健康",      "Healthy"),
+                Label(NOT_ASSESSED, None,      "无健康规则", "NotAssessed"),
+            ),
+            rows=(
+                #     from                 trigger           to
+                *(Row((ABSENT, DELETED),   "add",            health, when=(Doing(health),)) for health in HEALTHS),
+                *(Row((LIVE,),             ASSESSED[health], health) for health in HEALTHS),
+                Row((LIVE,),               "owner_gone",     DELETED),
             ),
         ),
     ),

@@ -159,7 +159,7 @@ def takes(field: Field) -> str:
     """What a field may hold: `one of Balance, StockOut`, `list of str`, `bool, required`."""
     what = f"one of {', '.join(field.options)}" if field.options else field.type.__name__
     default = f", default {plainly(field.default)}" if field.default is not None else ""
-    return f"{'list of ' if field.many else ''}{what}{default}{', required' if field.required else ''}"
+    return f"{'list of ' if field.many else ''}{what}{default}{', required' if field.required else ''}{' (may be null)' if field.null else ''}"
 
 
 def collecting(facet: Facet) -> list[str]:

@@ -43,7 +43,7 @@ def test_help_loads_nothing_that_takes_time() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     for name, (_, help_) in cli.table.items():
         assert f"  {name} " in done.stdout
-        assert help_ in done.stdout
+        assert " ".join(help_.split()) in " ".join(done.stdout.split())
 
 
 def test_importing_the_package_loads_nothing_that_takes_time() -> None:

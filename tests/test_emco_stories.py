@@ -249,7 +249,9 @@ def test_one_report_tells_each_resource_what_is_known_of_it() -> None:
     assert told(step) == [
         ("app_cluster pv+edge1 connectivity", "Unknown", "bundle_state", "event"),
         ("rsync_resource dep+Deployment cluster", "Present", "present", "cascade"),
+        ("rsync_resource dep+Deployment health", "Progressing", "assessed_progressing", "cascade"),
         ("rsync_resource svc+Service cluster", "NotPresent", "not_present", "cascade"),
+        ("rsync_resource svc+Service health", "Missing", "assessed_missing", "cascade"),
     ]
     held = life.attributes("app_cluster", cluster())
     assert held["listed"] == {"dep+Deployment": ["apps", "v1", "Ready"], "dep-1+Pod": ["", "v1", "NotReady"]}

@@ -33,7 +33,12 @@ def tree_of(world: World) -> Tree:
     for name, found in zip(NAMES, world.resources, strict=False):
         leaving = ("Leaving",) if found.leaving else ()
         rsync = facet(found.base, world.resource_state(found), leaving)
-        put(tree, "rsync_resource", resource(name), (rsync, facet("Unknown", "Unknown")))
+        put(
+            tree,
+            "rsync_resource",
+            resource(name),
+            (rsync, facet("Unknown", "Unknown"), facet("NotAssessed", "NotAssessed")),
+        )
     return tree
 
 
@@ -80,7 +85,11 @@ def test_every_trigger_at_a_context_in_every_world(trigger: str) -> None:
             put(tree, "app_cluster", cluster(ctx=NEW), (facet("Unknown", "Unknown"),))
             for name, has in zip(NAMES, kept, strict=False):
                 if has and trigger == "update":
-                    pending = (facet("Pending", "Pending"), facet("Unknown", "Unknown"))
+                    pending = (
+                        facet("Pending", "Pending"),
+                        facet("Unknown", "Unknown"),
+                        facet("NotAssessed", "NotAssessed"),
+                    )
                     put(tree, "rsync_resource", resource(name, ctx=NEW), pending)
             right = spec_emco.ask_context(world, trigger, kept)
             data = {"to": NEW} if trigger == "update" else {}
@@ -158,7 +167,12 @@ def emco_tree(phase: str, type_: str, current: str | None) -> Tree:
         put(tree, "app_cluster", cluster(), (facet("Unknown", "Unknown"),))
         base = RESOURCE_FOR.get(current, "Applied")
         leaving = ("Leaving",) if current in ("Updating", "UpdateFailed") else ()
-        put(tree, "rsync_resource", resource(), (facet(base, base, leaving), facet("Unknown", "Unknown")))
+        put(
+            tree,
+            "rsync_resource",
+            resource(),
+            (facet(base, base, leaving), facet("Unknown", "Unknown"), facet("NotAssessed", "NotAssessed")),
+        )
     put(tree, "app_context", context(NEW), (facet("Created", "Created"),))
     return tree
 

@@ -33,7 +33,9 @@ async def test_the_kind_is_the_one_that_exists(client: Client, wire: Wire) -> No
     assert await find(client, wire, "c1/a", "node_pool") == "node_pool"
     with pytest.raises(EntityUnknown, match="there is no component 'c1/a'"):
         await find(client, wire, "c1/a", "component")
-    with pytest.raises(NameUnknown, match="there is no node_pool or component or app_context 'c1/b'"):
+    with pytest.raises(
+        NameUnknown, match="there is no node_pool or component or app_context or application or bundle 'c1/b'"
+    ):
         await find(client, wire, "c1/b")
 
 
@@ -58,14 +60,15 @@ async def test_what_was_not_there_yet(client: Client, wire: Wire) -> None:
     assert await find(client, wire, "c1/a/n 1.x", place=node.sequence) == "node"
     for kind in (None, "node"):
         with pytest.raises(
-            NotYetKnown, match=f"at place {node.sequence - 1} of the log there was no node 'c1/a/n 1.x'"
+            NotYetKnown,
+            match=f"at place {node.sequence - 1} of the log there was no (node|node or bundle_deployment) 'c1/a/n 1.x'",
         ):
             await find(client, wire, "c1/a/n 1.x", kind, node.sequence - 1)
 
 
 async def test_what_can_name_nothing(client: Client, wire: Wire) -> None:
     with pytest.raises(IdUnfit, match="they look like <cluster>, <cluster>/<pool>, <cluster>/<pool>/<node>"):
-        await find(client, wire, "c1/a/n1/x/y/z")
+        await find(client, wire, "c1/a/n1/x/y/z/w")
     with pytest.raises(WordUnknown):
         await find(client, wire, "c1", "clutter")
     with pytest.raises(IdUnfit):

@@ -99,7 +99,10 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
     assert await why(shell, "c1/a", "--at", "now") == await why(shell, "c1/a", "--at", "999")
     early = await shell("why", "c1/a", "--at", "start")
     assert (early.code, early.out) == (1, "")
-    assert early.err == "error: at place 0 of the log there was no node_pool or component or app_context 'c1/a'\n"
+    assert (
+        early.err
+        == "error: at place 0 of the log there was no node_pool or component or app_context or application or bundle 'c1/a'\n"
+    )
 
 
 async def test_a_pool_that_its_nodes_keep_busy(shell: Shell, client: Client) -> None:

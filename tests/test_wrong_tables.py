@@ -19,12 +19,14 @@ from phaseline.machines.table import (
     NAMED,
     OK,
     SAME,
+    After,
     At,
     Facet,
     Field,
     Fired,
     Label,
     Live,
+    Read,
     Row,
     Table,
     Told,
@@ -44,6 +46,11 @@ ROWS = (
 )
 FACET = Facet("phase", labels=LABELS, rows=ROWS, collects="Broken", healthy="On")
 HOT = AttributeIs("lamp", "hot", value=True)
+
+
+def spoken(_: Any, __: str, ___: Any, ____: Any) -> dict[str, Any]:
+    """Nothing."""
+    return {}
 
 
 def lamp(facet: Facet = FACET, **changes: Any) -> Table:
@@ -176,6 +183,12 @@ WRONG = {
     "field named as all data is": (lamp(fields={"heat": (Field("phase", str, "which"),)}), "'phase' means something in every event's data"),
     "kind named as the log's marks": (lamp(kind="mark"), "'mark' is a word of the log itself: name the kind otherwise"),
     "kind named as the log's fence": (lamp(kind="checkpoint"), "'checkpoint' is a word of the log itself"),
+    "read twice": (lamp(read=(Read(("heat",), (), spoken), Read(("heat",), (), spoken))), "the data of heat is read twice: let one reading say all of it"),
+    "reads what no row has": (lamp(read=(Read(("dim",), (), spoken),)), "trigger dim has no row: add one, or take it out of the list"),
+    "a word that cannot be one": (lamp(read=(Read(("heat",), (Field("Glow", str, "how"),), spoken),)), "'Glow' cannot be a name"),
+    "a word named as all data is": (lamp(read=(Read(("heat",), (Field("phase", str, "how"),), spoken),)), "'phase' means something in every event's data"),
+    "says what it does not keep": (lamp(replace(FACET, says="why")), "phase: why is no attribute: declare it in `attributes`, or correct the name"),
+    "time anew by what it does not keep": (lamp(replace(FACET, after=(After("On", "tire", 5, anew="steps"),), rows=(*ROWS, Row(("On",), "tire", "Off"))), derived=("tire",)), "phase: steps is no attribute"),
     "no id": (lamp(id=()), "a table needs the names of its id's parts (`id`) and at least one facet"),
     "no facet": (lamp(facets=(), intents=(), fields={}), "and at least one facet"),
 }

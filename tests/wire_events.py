@@ -36,7 +36,7 @@ def value(field: Field) -> st.SearchStrategy[Any]:
         one: st.SearchStrategy[Any] = st.sampled_from(field.options)
     else:
         one = {str: TEXT, bool: st.booleans(), int: st.integers(-3, 3)}.get(field.type, JUNK)
-    return st.lists(one, max_size=3, unique=True) if field.many else one
+    return st.lists(one, max_size=3, unique_by=repr) if field.many else one
 
 
 def data(kind: Kind, trigger: str, *, junk: float = 0.1) -> st.SearchStrategy[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from phaseline.engine.fold import Folder
 from phaseline.engine.intake import Arrival
+from phaseline.engine.recording import BECAUSE
 from phaseline.engine.testing import telling
 from phaseline.engine.testing.anew import Anew
 from phaseline.engine.testing.histories import SUBJECTS, History, Step, play
@@ -127,7 +128,9 @@ def _why_is_told(history: History, record: Transition, arrival: Arrival) -> None
     of, _, entity_id = (cause.origin or "").partition("/")
     if history.tree.entities.get(of, {}).get(entity_id) is None:
         raise AssertionError(f"{who}: it comes from {cause.origin}, which is unknown")
-    same(f"{who}: words of the event", (record.reason, record.message), (None, None))
+    named = history.kinds[entity.kind].table.facets[entity.names.index(record.facet)]
+    if named.names is None or not (record.message or "").startswith(BECAUSE):
+        same(f"{who}: words of the event", (record.reason, record.message), (None, None))
     asked = any(entity.kind in found.at and record.trigger == found.trigger for found in history.kinds[of].table.fired)
     fired = asked or history.kinds[entity.kind].roles.get(record.trigger) == "derived" or record.trigger == "adopt"
     if not fired and (cause.by == "cascade" or record.trigger != arrival.trigger):
