@@ -113,14 +113,14 @@ def read(path: Path) -> Iterator[Placed]:
 async def read_live(descriptor: int, name: str) -> AsyncIterator[Placed]:
     """The events of a pipe or terminal, as they come; raises `BadEventFile`."""
     events = EventFile(name)
-    async for piece in _pieces(descriptor, name):
+    async for piece in pieces(descriptor, name):
         for placed in events.feed(piece):
             yield placed
     for placed in events.end():
         yield placed
 
 
-async def _pieces(descriptor: int, name: str) -> AsyncIterator[bytes]:
+async def pieces(descriptor: int, name: str) -> AsyncIterator[bytes]:
     """What a descriptor gives, read by a thread that nobody waits for: Ctrl-C must not wait for a line."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[bytes | OSError] = asyncio.Queue()

@@ -61,6 +61,7 @@ class Lazy(Page, click.Group):
         "worker": ("running.worker", "Run a worker against a NATS server that exists."),
         "demo": ("running.demo", "Play a small fleet's morning on an embedded server."),
         "publish": ("publishing.publish", "Publish one event, or a file of them."),
+        "observe": ("observing.observe", "Publish what Kubernetes objects say, as kubectl prints them."),
         "watch": ("watching.watch", "Show transitions as they happen, or from the past on."),
         "get": ("states.get", "Show one entity as it stands."),
         "list": ("states.list_", "List entities as they stand."),

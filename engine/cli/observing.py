@@ -1,0 +1,140 @@
+"""`observe`: Kubernetes objects, as kubectl prints them, become events (spec: GitOps, What arrives; Fleet).
+
+Belongs here: the command, its pipe and its pauses. Does not: what objects say (`phaseline.engine.observe`).
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phaseline.engine import outgoing
+from phaseline.engine.cli import bulk, looks, options, talk
+from phaseline.engine.cli.pages import Page
+from phaseline.engine.client import Client
+from phaseline.engine.manifestfiles import read
+from phaseline.engine.observe import Observer
+from phaseline.engine.observe.incoming import Change, live, of_text
+from phaseline.engine.pipeline import Sent
+from phaseline.engine.settings import Settings
+from phaseline.schemas import codec
+
+PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+GET = "kubectl get -o json"
+WINDOW = 256
+LARGEST = 1_000_000
+"""Bytes of an event: the server's limit for a message is a little more."""
+SETTLE = 5.0
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        (
+            f"{GET} deploy,svc,cm -n shop --watch --output-watch-events | phaseline observe --application shop/shop",
+            "live",
+        ),
+        (
+            f"{GET} deploy,svc,cm -n shop | phaseline observe --application shop/shop --desired ./shop",
+            "against a directory",
+        ),
+        (f"{GET} applications,applicationsets -A --watch | phaseline observe", "Argo CD's own objects"),
+        (f"{GET} gitrepos,bundles,bundledeployments -A --watch | phaseline observe", "Fleet's"),
+        ("phaseline observe --file dump.yaml --application shop/shop --print", "what would be published"),
+    ],
+)
+@click.option("--file", type=FILE, default="-", show_default=True, help="Objects, JSON or YAML; - is standard input.")
+@click.option(
+    "--application", metavar="SET/APP", help="Whose the objects are; what Argo CD's tracking says where left out."
+)
+@click.option(
+    "--desired", type=PLACE, help="What Git declares: manifests in a file or a directory, compared with each object."
+)
+@click.option("--source", metavar="URI", help="Whom the events come from.  [default: /phaseline/observe/<user>]")
+@click.option("--settle", type=click.FloatRange(0), default=SETTLE, show_default=True, metavar="SECONDS",
+              help="With --desired: what has not come when nothing came for so long is missing.")  # fmt: skip
+@click.option("--print", "prints", is_flag=True, help="Print the events, one a line, instead of publishing them.")
+@options.as_json
+@options.connected
+def observe(
+    settings: Settings, *, file: Path, application: str | None, desired: Path | None, source: str | None, settle: float,
+    prints: bool, as_json: bool,
+) -> int | None:  # fmt: skip
+    """Publish what Kubernetes objects say, as kubectl prints them: each real change once.
+
+    Argo CD's Application and ApplicationSet and Fleet's GitRepo, Bundle and BundleDeployment speak for themselves; any other
+    object is observed as a resource of its application. Fields that only tick leave no event. Values of Secrets are
+    replaced by fingerprints. Deletions are seen with --output-watch-events.
+    """
+    if application is not None and application.count("/") != 1:
+        raise click.UsageError(f"--application must be <set>/<application>, found {application!r}")
+    observer = Observer(
+        source or outgoing.default_source("observe"), application, None if desired is None else [*read(desired)]
+    )
+    events = _that_fit(_events(observer, file, settle))
+
+    async def work() -> None:
+        if prints:
+            async for event in events:
+                looks.show_json(event)
+        else:
+            async with Client.open(settings) as client:
+                sent = await client.publish_many(events, window=WINDOW, check=False)
+                _tell(sent, as_json=as_json)
+        for name in sorted(observer.homeless)[:3]:
+            talk.say(f"left out: {name} does not say which application it belongs to; say so with --application")
+        if len(observer.homeless) > 3:
+            talk.say(f"left out, likewise: {len(observer.homeless) - 3} more")
+
+    return talk.run(work())
+
+
+def _tell(sent: Sent, *, as_json: bool) -> None:
+    if as_json:
+        looks.show_json(sent._asdict())
+    else:
+        looks.show_line(looks.text_of(bulk.summary(sent)))
+
+
+async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterator[dict[str, Any]]:
+    """The events of all that comes; after a first pause, or at the end, of what has not come too."""
+    if str(file) != "-":
+        for change in of_text(await asyncio.to_thread(file.read_bytes), str(file)):
+            for event in observer.see(change):
+                yield event
+    else:
+        async for found in _with_pauses(live(sys.stdin.fileno(), "standard input"), settle):
+            for event in observer.missing() if found is None else observer.see(found):
+                yield event
+    for event in observer.missing():
+        yield event
+
+
+async def _that_fit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+    """Events that a message can hold; of others it is said that they are left out."""
+    async for event in events:
+        if (size := len(codec.encode(event))) > LARGEST:
+            talk.say(f"left out: {event['subject']} has {size:,} bytes, a message holds {LARGEST:,}")
+        else:
+            yield event
+
+
+async def _with_pauses(source: AsyncIterator[Change], seconds: float) -> AsyncIterator[Change | None]:
+    """What comes, and None each time when nothing came for so long after something had."""
+    coming = asyncio.ensure_future(anext(source, None))
+    rested = True
+    while True:
+        done, _ = await asyncio.wait({coming}, timeout=None if rested else seconds)
+        if not done:
+            rested = True
+            yield None
+            continue
+        found = coming.result()
+        if found is None:
+            return
+        coming, rested = asyncio.ensure_future(anext(source, None)), False
+        yield found

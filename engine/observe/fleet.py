@@ -1,0 +1,88 @@
+"""What Fleet's own objects say: GitRepo, Bundle, BundleDeployment (spec: Fleet; behaviour 1).
+
+Belongs here: their ids, and their lists of resources, as events. Does not: counts, which follow from the states.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from phaseline.engine.manifestfiles import Key
+from phaseline.engine.observe.saying import Manifest, Said, conditions, given, members, part, token, word
+
+GROUP = "fleet.cattle.io"
+REPO, BUNDLE, CLUSTER = (f"{GROUP}/{name}" for name in ("repo-name", "bundle-name", "cluster"))
+
+
+def git_repo(found: Manifest, *, gone: bool) -> Iterator[Said]:
+    """What was fetched, or that it could not be."""
+    name, known = word(part(found, "metadata"), "name"), conditions(found)
+    if gone:
+        yield Said("git_repo", "removed", name)
+        return
+    bad = [known.get(kind, {}) for kind, status in (("GitPolling", "False"), ("Accepted", "False"), ("Stalled", "True"))
+           if known.get(kind, {}).get("status") == status]  # fmt: skip
+    if bad:
+        yield Said("git_repo", "fetch_failed", name, given(message=word(bad[0], "message")[:4096]))
+    elif word(part(found, "status"), "commit"):
+        yield Said("git_repo", "fetched", name, {"commit": word(part(found, "status"), "commit")})
+    else:
+        yield Said("git_repo", "created", name, given(url=word(part(found, "spec"), "repo")))
+
+
+def bundle(found: Manifest, *, gone: bool) -> Iterator[Said]:
+    """That it is there."""
+    name = word(part(found, "metadata"), "name")
+    repo = word(part(found, "metadata", "labels"), REPO) or name
+    yield Said("bundle", "removed" if gone else "created", f"{repo}/{name}")
+
+
+def bundle_deployment(found: Manifest, *, gone: bool) -> Iterator[Said]:
+    """Its ids, whether applying failed, and each of its resources."""
+    metadata = part(found, "metadata")
+    labels = part(metadata, "labels")
+    name = word(labels, BUNDLE) or word(metadata, "name")
+    entity_id = "/".join(
+        [word(labels, REPO) or name, name, word(labels, CLUSTER) or word(metadata, "namespace") or "-"]
+    )
+    if gone:
+        yield Said("bundle_deployment", "removed", entity_id)
+        return
+    spec, status = part(found, "spec"), part(found, "status")
+    wanted, staged, applied = (
+        word(spec, "deploymentID"),
+        word(spec, "stagedDeploymentID"),
+        word(status, "appliedDeploymentID"),
+    )
+    for trigger, ident in (("target", wanted), ("staged", staged), ("applied", applied)):
+        if ident:
+            yield Said("bundle_deployment", trigger, entity_id, {"deployment_id": ident})
+    failed = conditions(found).get("Deployed", {})
+    if wanted and wanted != applied and failed.get("status") == "False":
+        message = given(message=word(failed, "message")[:4096])
+        yield Said("bundle_deployment", "apply_failed", entity_id, message, [wanted, message])
+    for end, (trigger, why) in sorted(_resources(status).items()):
+        yield Said("bundle_resource", trigger, f"{entity_id}/{end}", given(message=why[:4096]), [trigger, why])
+
+
+def _resources(status: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Each resource's trigger and why. Where the lists are cut, what is in neither of them is not told of."""
+    found: dict[str, tuple[str, str]] = {}
+    if status.get("incompleteState") is not True:
+        found = {_end(one): ("ready", "") for one in members(status, "resources")}
+    for one in members(status, "nonReadyStatus"):
+        summary = part(one, "summary")
+        said = summary.get("message")
+        words = [
+            word(summary, "state"),
+            *(text for text in (said if isinstance(said, list) else ()) if isinstance(text, str)),
+        ]
+        found[_end(one)] = ("not_ready", ": ".join(filter(None, words)))
+    for one in members(status, "modifiedStatus"):
+        trigger = "missing" if one.get("missing") else "orphaned" if one.get("delete") else "modified"
+        found[_end(one)] = (trigger, word(one, "patch") if trigger == "modified" else "")
+    return found
+
+
+def _end(one: Manifest) -> str:
+    group, slash, _ = word(one, "apiVersion").partition("/")
+    return token(Key(group if slash else "", word(one, "kind"), word(one, "namespace"), word(one, "name")))

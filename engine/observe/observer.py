@@ -1,0 +1,97 @@
+"""One observation of a cluster: each object as it comes, told once for each real change.
+
+Belongs here: which sort of object it is, whose, whether it says anything new, and the event. Does not: what it says.
+"""
+
+import hashlib
+import itertools
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from phaseline.engine.manifestfiles import key_of
+from phaseline.engine.observe import argo, fleet, plain
+from phaseline.engine.observe.incoming import Change
+from phaseline.engine.observe.plain import Wanted
+from phaseline.engine.observe.saying import Manifest, Said, part, word
+from phaseline.machines.health import group_kind
+from phaseline.schemas import codec
+
+SPEAKERS: Mapping[tuple[str, str], Callable[..., Iterator[Said]]] = {
+    (argo.GROUP, "Application"): argo.application,
+    (argo.GROUP, "ApplicationSet"): argo.application_set,
+    (fleet.GROUP, "GitRepo"): fleet.git_repo,
+    (fleet.GROUP, "Bundle"): fleet.bundle,
+    (fleet.GROUP, "BundleDeployment"): fleet.bundle_deployment,
+}
+"""Objects that speak for themselves; all others are observed."""
+
+
+class Observer:
+    """application: whose all objects are; None: as each says itself. desired: what Git declares; None: not known."""
+
+    def __init__(self, source: str, application: str | None = None, desired: Iterable[Manifest] | None = None) -> None:
+        """Nothing has been seen."""
+        self.source, self.application = source, application
+        self.wanted = Wanted(None if desired is None else {key_of(one): one for one in desired})
+        self.homeless: set[str] = set()
+        """Objects of which it is not known whose they are."""
+        self._told: dict[tuple[str, str, str], bytes] = {}
+        self._run, self._number = secrets.token_hex(4), itertools.count(1)
+
+    def see(self, change: Change) -> Iterator[dict[str, Any]]:
+        """The events of one change: none where it says what was said before."""
+        found = change.found
+        for said in self._said(found, gone=change.gone):
+            key = (said.kind, said.trigger, said.id)
+            digest = hashlib.blake2b(
+                codec.encode([said.about if said.about is not None else said.data]), digest_size=16
+            ).digest()
+            if self._told.get(key) == digest:
+                continue
+            self._forget_others(said)
+            self._told[key] = digest
+            yield self._event(said, part(found, "metadata"))
+
+    def missing(self) -> Iterator[dict[str, Any]]:
+        """What Git declares and has not been seen, once all that there is has been."""
+        for desired in self.wanted.missing():
+            application = self.application or plain.application_of(desired)
+            if application is not None:
+                yield self._event(plain.absent(desired, application), {})
+
+    def _said(self, found: Manifest, *, gone: bool) -> Iterator[Said]:
+        speaker = SPEAKERS.get(group_kind(found))
+        if speaker is not None:
+            yield from speaker(found, gone=gone)
+            return
+        application = self.application or plain.application_of(found)
+        if application is None:
+            self.homeless.add(str(key_of(found)))
+            return
+        said = plain.observed(found, application, self.wanted, gone=gone)
+        if said is not None:
+            yield said
+
+    def _forget_others(self, said: Said) -> None:
+        """Of triggers that answer one question, the last is true: ready, then missing, then ready again is three events."""
+        for words in QUESTIONS:
+            for trigger in words - {said.trigger} if said.trigger in words else ():
+                self._told.pop((said.kind, trigger, said.id), None)
+
+    def _event(self, said: Said, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        uid, version = word(metadata, "uid"), word(metadata, "resourceVersion")
+        ident = f"{uid}-{version}-{said.trigger}-{said.id}" if uid and version else f"{self._run}-{next(self._number)}"
+        event = {
+            "specversion": "1.0", "id": ident[:256], "source": self.source, "type": f"{said.kind}.{said.trigger}",
+            "subject": f"{said.kind}/{said.id}",
+        }  # fmt: skip
+        return event if said.data is None else {**event, "data": said.data}
+
+
+QUESTIONS = (
+    {"ready", "not_ready", "modified", "missing", "orphaned"},
+    {"fetched", "fetch_failed"},
+    {"sync", "sync_finished"},
+    {"created", "removed", "observed"},
+)
