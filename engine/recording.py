@@ -77,10 +77,15 @@ def _entity_after(
         return None
     facet = Facet(new.base, new.state, old.since if new.state == old.state else time)
     timers = NONE if entity is None else entity.timers
-    was = NONE if entity is None else entity.attributes
-    moved = new.state.phase != old.state.phase or touched.fired == kind.names[index]
-    if kind.timed and (moved or begins_anew(kind, index, facet, was, touched.attributes)):
-        timers = running(kind, index, timers, facet, touched.attributes, time, fired=touched.fired == kind.names[index])
+    if kind.timed:
+        facets = (*before[:index], facet, *before[index + 1 :])
+        was = NONE if entity is None else entity.attributes
+        for place, name in enumerate(kind.names):
+            own = place == index
+            fired = own and touched.fired == name
+            moved = own and new.state.phase != old.state.phase
+            if fired or moved or begins_anew(kind, place, facets[place], was, touched.attributes):
+                timers = running(kind, place, timers, facets[place], touched.attributes, time, fired=fired)
     return Entity(
         kind.name,
         entity_id,

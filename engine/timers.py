@@ -52,8 +52,9 @@ def running(
     name = kind.names[index]
     kept = {other: due for other, due in timers.items() if other != name}
     after = kind.after[index].get(facet.state.phase)
-    if after is not None and not fired:
-        seconds = after.seconds if after.attribute is None else attributes.get(after.attribute) or 0
+    if after is not None:
+        named = after.again if fired else after.attribute
+        seconds = (attributes.get(named) or 0) if named is not None else 0 if fired else after.seconds
         if seconds > 0:
             kept[name] = time + int(seconds * SECOND)
     return kept or NONE

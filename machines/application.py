@@ -3,24 +3,23 @@
 Belongs here: its table. Does not: what may be set for it (`settings`), its resources (`resource`), how tables are read (`table`).
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
 from phaseline.machines.observed import ASIDE
 from phaseline.machines.predicates import AttributeIs, Every, Some
 from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
 from phaseline.machines.resource import SYNC_FAILED, SYNCING
-from phaseline.machines.settings import SETTINGS, checked, may_sync
+from phaseline.machines.settings import SETTINGS, checked
+from phaseline.machines.syncing import ATTRIBUTES, RESULTS, begun, by_itself, configured, ended, may_sync, waits
+from phaseline.machines.syncing import SET_HERE as OWN
 from phaseline.machines.table import (
     ABSENT,
     DELETED,
     LIVE,
     SAME,
+    After,
     Facet,
     Field,
     Fired,
-    Happened,
     Label,
     Read,
     Row,
@@ -31,33 +30,12 @@ from phaseline.schemas.records import State
 
 HEALTH, SYNC = 0, 1
 """Facets of a resource, and of an application."""
-RUNNING, RESULTS = "Running", ("Succeeded", "Failed", "Error")
 ALAUDA, ARGO, NEWER, OLDER = (
     (AttributeIs("application", "profile", names, or_of="application_set"),)
     for names in (("alauda", None), ("argocd", "argocd-3.3"), ("argocd",), ("argocd-3.3",))
 )
 IDLE = (AttributeIs("application", "operation", (None, *RESULTS)),)
-SET_HERE = tuple(field.name for field in SETTINGS)
-DESTINATION = ("namespace", "server", "cluster")
-
-
-def begun(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
-    """An operation is under way."""
-    kept = {name: value for name, value in attributes.items() if name not in ("operation_message", "revision")}
-    revision = happened.data.get("revision")
-    return {
-        **kept,
-        "operation": RUNNING,
-        "operation_began": happened.time,
-        **({"revision": revision} if revision else {}),
-    }
-
-
-def ended(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
-    """The operation is over."""
-    data = happened.data
-    said = {"operation_message": data.get("message"), "revision": data.get("revision")}
-    return {**attributes, "operation": data["result"], **{name: value for name, value in said.items() if value}}
+SET_HERE = (*(field.name for field in SETTINGS), *OWN)
 
 
 def some(facet: int, phase: str) -> Some:
@@ -74,16 +52,10 @@ APPLICATION = Table(
     parent="application_set",
     doc="An application: what one piece of a repository declares for one destination. Its states are its resources', by the order of its profile.",
     intents=("configure", "sync"),
-    derived=("inherit", "owner_gone"),
+    derived=("inherit", "auto_sync", "owner_gone"),
     attributes=(
         *SETTINGS,
-        Field("namespace",         str, "the namespace it is deployed to"),
-        Field("server",            str, "the address of the cluster it is deployed to"),
-        Field("cluster",           str, "the name of that cluster"),
-        Field("operation",         str, "what became of the last synchronisation", (RUNNING, *RESULTS)),
-        Field("operation_began",   int, "when it began, ns since 1970"),
-        Field("operation_message", str, "what was said of its end"),
-        Field("revision",          str, "the revision that it is about"),
+        *ATTRIBUTES,
     ),
     fields={
         "sync": (
@@ -98,6 +70,15 @@ APPLICATION = Table(
     read=(
         Read(("configure",), (), checked),
         Read(("sync",),      (), may_sync),
+        Read(
+            ("auto_sync",),
+            (
+                Field("begins", bool, "whether it begins now"),
+                Field("again",  int,  "seconds until a window opens"),
+                Field("why",    str,  "which window is not open"),
+            ),
+            by_itself,
+        ),
     ),
     facets=(
         Facet(
@@ -116,8 +97,8 @@ APPLICATION = Table(
             ),
             rows=(
                 #   from               trigger          to
-                Row((ABSENT, DELETED), "configure",     HEALTHY, assigns=(*SET_HERE, *DESTINATION)),
-                Row((LIVE,),           "configure",     SAME,    assigns=(*SET_HERE, *DESTINATION)),
+                Row((ABSENT, DELETED), "configure",     HEALTHY, assigns=SET_HERE, computes=configured),
+                Row((LIVE,),           "configure",     SAME,    assigns=SET_HERE, computes=configured),
                 Row((LIVE,),           "sync",          SAME,    when=IDLE, computes=begun),
                 Row((LIVE,),           "sync_finished", SAME,    computes=ended),
                 Row((LIVE,),           "inherit",       SAME),
@@ -151,6 +132,8 @@ APPLICATION = Table(
             rows=(
                 #   from               trigger       to
                 Row((ABSENT, DELETED), "configure",  SYNCED),
+                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": True},  when=IDLE, computes=begun),
+                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=waits),
                 Row((LIVE,),           "removed",    DELETED),
                 Row((LIVE,),           "owner_gone", DELETED),
             ),
@@ -160,6 +143,7 @@ APPLICATION = Table(
                 View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
                 View(SYNCING,     (some(SYNC, SYNCING),)),
             ),
+            after=(After(OUT_OF_SYNC, "auto_sync", attribute="auto_sync_in", anew="operation", again="auto_sync_again"),),
         ),
     ),
     fired=(Fired("owner_gone", at=("resource",), into=DELETED),),

@@ -133,7 +133,7 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         for problem in _after(table, facet, after)
     )
     attributes = {field.name for field in table.attributes}
-    for name in filter(None, (facet.says, *(after.anew for after in facet.after))):
+    for name in filter(None, (facet.says, *(name for after in facet.after for name in (after.anew, after.again)))):
         if name not in attributes:
             yield f"{facet.name}: {name} is no attribute: declare it in `attributes`, or correct the name"
     for view in facet.views:

@@ -4,7 +4,6 @@ Belongs here: the attributes that hold it, what is wrong with them, what they co
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from phaseline.machines.compare.ignoring import pointless
@@ -13,12 +12,11 @@ from phaseline.machines.health import Part, Unreadable
 from phaseline.machines.predicates import Scene
 from phaseline.machines.profiles import PROFILES
 from phaseline.machines.table import Attributes, Field, Happened, Refused
-from phaseline.machines.windows import App, Window, decided, next_allowed, read, selected
+from phaseline.machines.windows import Window, read
 
 DEADLINE = "phaseline.io/progress-deadline"
 """The annotation with the seconds that a resource may be Progressing."""
 DEFAULT_DEADLINE = 600
-SECOND = 1_000_000_000
 MEMO = 10_000
 """Applications whose settings are kept as objects."""
 
@@ -42,7 +40,7 @@ def application_of(entity_id: str) -> str:
     return "/".join(entity_id.split("/")[:2])
 
 
-def _levels(scene: Scene, entity_id: str) -> tuple[Attributes, Attributes]:
+def levels(scene: Scene, entity_id: str) -> tuple[Attributes, Attributes]:
     """The attributes of the set and of the application; none of what is unknown."""
     found = (scene.above(entity_id, kind) for kind in ("application_set", "application"))
     above, own = (NOTHING if one is None else one.attributes for one in found)
@@ -55,7 +53,7 @@ NOTHING: Attributes = {}
 def customs_of(scene: Scene, entity_id: str) -> Customs:
     """Rules, scripts and profile that count for a resource: the set's and the application's, added up."""
     key = application_of(entity_id)
-    above, own = _levels(scene, entity_id)
+    above, own = levels(scene, entity_id)
     known = _memo.get(key)
     if known is not None and known[0] is above and known[1] is own:
         return known[2]
@@ -78,7 +76,7 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, cu
         said = ""
     if said.isascii() and said.isdigit():
         return int(said[:9])
-    above, own = _levels(scene, entity_id)
+    above, own = levels(scene, entity_id)
     return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
 
 
@@ -104,31 +102,14 @@ def checked(_: Scene, __: str, ___: Attributes, happened: Happened) -> Mapping[s
 
 def _window_problems(data: Mapping[str, Any]) -> Iterator[str]:
     """Windows that select nothing; raises `ValueError` for those that cannot be read."""
-    for place, window in enumerate(_windows(data)):
+    for place, window in enumerate(windows_of(data)):
         for problem in window.problems():
             raise ValueError(f"data: window {place + 1}: {problem}")
         if not (window.applications or window.namespaces or window.clusters):
             yield f"{window.called()} names no applications, namespaces or clusters, so it is about nothing"
 
 
-def _windows(settings: Attributes) -> list[Window]:
+def windows_of(settings: Attributes) -> list[Window]:
+    """The windows that one level sets; raises `ValueError` for those that cannot be read."""
     zone = settings.get("time_zone") or ""
     return [read(one, zone) for one in (*(settings.get("sync_windows") or ()), *(settings.get("sync_hours") or ()))]
-
-
-def may_sync(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
-    """Whether the windows of the application and its set are open; if not, which one is not, and when that will change."""
-    at, manual = datetime.fromtimestamp(happened.time / SECOND, UTC), not happened.data.get("automatic", False)
-    names = (attributes.get(name) or "" for name in ("namespace", "server", "cluster"))
-    app = App(entity_id.rpartition("/")[2], *names)
-    windows = selected([window for level in _levels(scene, entity_id) for window in _windows(level)], app)
-    found = decided(windows, at, manual=manual)
-    if found.allowed:
-        return {}
-    opening = next_allowed(windows, at, manual=manual)
-    when = (
-        f"it will be possible at {opening:%Y-%m-%dT%H:%M:%SZ}"
-        if opening is not None
-        else "no time is to be seen when it will be possible"
-    )
-    return Refused(f"sync is not allowed now: {found.why}; {when}")

@@ -175,7 +175,7 @@ class After:
     seconds: how long; or the number in the entity's attribute of that name, 0 for never. The time begins when the state
     enters the phase, be it by a view, and ends when it leaves it; conditions that come and go in it change nothing.
     anew: an attribute that says how far it has come: the time begins again when that changes, or the attribute does that
-    says how long.
+    says how long. again: an attribute with the seconds after which it fires once more, as it stands after it fired.
     Conditions that the trigger's rows set, unless they are standing ones, are about this stay: they go when it ends.
     """
 
@@ -184,6 +184,7 @@ class After:
     seconds: float = 0
     attribute: str | None = None
     anew: str | None = None
+    again: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -142,6 +142,7 @@ def reading(read: Read) -> tuple[str, str, str]:
 def lasting(after: After) -> str:
     """How long a state may last: `10 m`, `as long as its deadline says`."""
     anew = f", anew when its {after.anew} changes" if after.anew is not None else ""
+    anew += f", and again after as many as its {after.again} says" if after.again is not None else ""
     if after.attribute is not None:
         return f"as many seconds as its {after.attribute} says (0: never){anew}"
     for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):

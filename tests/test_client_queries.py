@@ -155,7 +155,7 @@ UNKNOWN: list[tuple[Callable[[Client], Awaitable[Any]], type[Exception], str]] =
     (lambda client: anext(client.rejections(reason="mood")), WordUnknown, "illegal, guard"),
     (lambda client: anext(client.watch(facet="mood")), WordUnknown, "phase"),
     (lambda client: anext(client.watch(start="soon")), WordUnknown, "now, start"),
-    (lambda client: anext(client.watch(tree="c1/a/n1/x/y/z", start="start")), IdUnfit, "no kind can be under"),
+    (lambda client: anext(client.watch(tree="c1/a/n1/x/y/z/w", start="start")), IdUnfit, "no kind can be under"),
 ]
 
 
