@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 
-from benchmarks import core, emco, latency, replay, take_over, throughput
+from benchmarks import core, emco, gitops, latency, replay, take_over, throughput
 
 Page = Callable[[dict[str, Any]], str]
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, An
     "latency": ("Latency at 50 events/s", latency.run, latency.page),
     "core": ("The core: where the microseconds go, memory", _core, core.page),
     "emco": ("An app context coming up", emco.run, emco.page),
+    "gitops": ("Health, comparison, observed events", gitops.run, gitops.page),
     "replay": ("Replay", replay.run, replay.page),
     "take_over": ("Taking over a partition", take_over.run, take_over.page),
 }

@@ -100,9 +100,9 @@ async def _measured(url: str, prefix: str, name: str, size: int) -> float:
         await store(wire, layout, events)
         await contend("phaseline", url, prefix, len(events), 0)
         try:
-            return await _rate(wire, layout, len(events) - size)
+            return await rate(wire, layout, len(events) - size)
         finally:
-            for stream in (layout.events, layout.log, layout.state, layout.lease):
+            for stream in (layout.events, layout.log, layout.state, layout.lease, layout.live):
                 await wire.api(f"STREAM.DELETE.{stream}")
 
 
@@ -117,7 +117,7 @@ def _events(name: str, prefix: str, size: int) -> Iterator[Event]:
         yield from Workload(prefix, len(before) + size).events()
 
 
-async def _rate(wire: Wire, layout: Layout, after: int) -> float:
+async def rate(wire: Wire, layout: Layout, after: int) -> float:
     """Records a second of the events after the one at `after`, by the clock of the log, from the end of their first batch on."""
     times: list[int] = []
     async for stored in read_all(wire, layout.log, [f"{layout.prefix}.log.*.transition.>"]):

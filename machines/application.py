@@ -4,10 +4,9 @@ Belongs here: its table. Does not: what may be set for it (`settings`), its reso
 """
 
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
-from phaseline.machines.observed import ASIDE
+from phaseline.machines.observed import ASIDE, SYNC_FAILED, SYNCING
 from phaseline.machines.predicates import AttributeIs, Every, Some
 from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
-from phaseline.machines.resource import SYNC_FAILED, SYNCING
 from phaseline.machines.settings import SETTINGS, checked
 from phaseline.machines.syncing import ATTRIBUTES, RESULTS, begun, by_itself, configured, ended, may_sync, waits
 from phaseline.machines.syncing import SET_HERE as OWN

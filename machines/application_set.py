@@ -5,10 +5,9 @@ Belongs here: its table. Does not: its applications (`application`), how tables 
 
 from phaseline.machines.application import HEALTH, SYNC
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
-from phaseline.machines.observed import NOT_ASSESSED
+from phaseline.machines.observed import NOT_ASSESSED, SYNC_FAILED, SYNCING
 from phaseline.machines.predicates import AttributeIs, Some
 from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
-from phaseline.machines.resource import SYNC_FAILED, SYNCING
 from phaseline.machines.settings import SETTINGS, checked
 from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Fired, Label, Read, Row, Table, View
 from phaseline.schemas.records import State

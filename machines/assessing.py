@@ -11,6 +11,7 @@ from phaseline.machines.compare.ignoring import Effect, ignored, problems
 from phaseline.machines.compare.normal import last_applied
 from phaseline.machines.customs import Customs
 from phaseline.machines.health import RULES, Health, Part, Unreadable, assess, group_kind, is_hook
+from phaseline.machines.health.offered import judged, offered
 from phaseline.machines.health.pods import HOOK
 from phaseline.machines.health.verdict import unknown
 from phaseline.machines.profiles import MISSING
@@ -103,7 +104,10 @@ def _synced(
 
 
 def _has_rule(subject: Manifest | None, customs: Customs) -> bool:
-    return subject is not None and (group_kind(subject) in RULES or customs.script_of(*group_kind(subject)) is not None)
+    if subject is None:
+        return False
+    group, kind = group_kind(subject)
+    return (group, kind) in RULES or f"{group}/{kind}" in offered() or customs.script_of(group, kind) is not None
 
 
 def _health(
@@ -116,11 +120,12 @@ def _health(
         return Health(MISSING, "it is in Git, and not in the cluster")
     if _annotation(live, IGNORE_HEALTH) == "true":
         return None
-    script = customs.script_of(*group_kind(live))
-    if script is None:
-        return assess(live, customs.profile)
-    found = assess(live, customs.profile, lambda it: programs.lua(script, it, now))
-    return found if found is None or found.status else None
+    group, kind = group_kind(live)
+    script, rule = customs.script_of(group, kind), offered().get(f"{group}/{kind}")
+    if script is not None:
+        found = assess(live, customs.profile, lambda it: programs.lua(script, it, now))
+        return found if found is None or found.status else None
+    return assess(live, customs.profile, None if rule is None else lambda it: judged(rule, it))
 
 
 def _masked(one: Difference) -> Difference:

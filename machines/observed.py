@@ -9,17 +9,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed, assessed
-from phaseline.machines.compare.normal import normal
+from phaseline.machines.compare.normal import last_applied, normal
 from phaseline.machines.customs import Customs
-from phaseline.machines.health import Health, group_kind
+from phaseline.machines.health import Health, Part, group_kind
 from phaseline.machines.manifest_id import another
 from phaseline.machines.predicates import Scene
 from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
 from phaseline.machines.rollup import APPLICATION
-from phaseline.machines.settings import customs_of, deadline_of
+from phaseline.machines.settings import deadline_of, settled
 from phaseline.machines.table import Attributes, Field, Happened, Refused
 from phaseline.schemas import codec
 
+SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
+SYNC = 1
+"""The facet of a resource."""
 NOT_ASSESSED, ASIDE, NOT_COMPARED = "NotAssessed", "Aside", "NotCompared"
 SHOWN = 10
 """Places that differ, kept with the state; of more, only how many."""
@@ -37,7 +40,7 @@ WORDS = (
 )
 NOTED = (
     "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest", "desired_digest",
-    "progress", "deadline",
+    "settings", "compared", "compared_why", "progress", "deadline",
 )  # fmt: skip
 """What is kept with the state."""
 
@@ -55,36 +58,68 @@ def said(scene: Scene, entity_id: str, attributes: Attributes, happened: Happene
         return (
             {"gone": True} if known else Refused("it is neither in Git nor in the cluster: there is nothing to observe")
         )
-    customs = customs_of(scene, entity_id)
+    customs, settings = settled(scene, entity_id)
+    digests = _digests(live, desired, customs, settings)
+    again = (
+        is_known and attributes.get("compared") is not None and all(attributes.get(n) == digests[n] for n in DIGESTS)
+    )
     found = assessed(
         live,
         desired,
         customs,
         scene.programs,
         now=happened.time // SECOND,
-        is_known=is_known,
+        is_known=is_known and not again,
         explains=bool(customs.rules),
     )
-    words = {**_noted(live, desired, found, customs), "deadline": deadline_of(scene, entity_id, live, customs)}
+    words: dict[str, Any] = {
+        **digests,
+        "progress": _digest(_counts(live or {})),
+        "deadline": deadline_of(scene, entity_id, live, customs),
+    }
     words |= _health(found, customs, (live or desired or {}), words, attributes)
-    if is_known or before is None:
-        words["sync"] = found.sync if found.sync is not None and found.counts else NOT_COMPARED
-        words["sync_message"] = found.why
+    if again:
+        words |= {"sync": attributes["compared"], "sync_message": attributes["compared_why"]}
+    elif is_known or before is None:
+        words |= _sync(found)
+    if (
+        before is not None
+        and before.facets[SYNC].base.phase in (SYNCING, SYNC_FAILED)
+        and words.get("sync") == OUT_OF_SYNC
+    ):
+        del words["sync_message"]  # what is under way, or failed, has said why itself
     return words
 
 
-def _noted(live: Manifest | None, desired: Manifest | None, found: Assessed, customs: Customs) -> dict[str, Any]:
-    noted: dict[str, Any] = {
+DIGESTS = ("live_digest", "desired_digest", "settings")
+"""What a comparison depends on: where none of it has changed, it would come to the same."""
+
+
+def _digests(live: Manifest | None, desired: Manifest | None, customs: Customs, settings: str) -> dict[str, str]:
+    told = {"settings": settings}
+    for name, side in (("live_digest", live), ("desired_digest", desired)):
+        told[name] = "" if side is None else _digest(normal(side, in_namespace=True, aggregates=customs.aggregates))
+    if live is not None:
+        managed = (
+            Part(live).map("metadata").found.get("managedFields") if any(r.managers for r in customs.rules) else None
+        )
+        told["live_digest"] = _digest([told["live_digest"], last_applied(live), managed])
+    return told
+
+
+def _sync(found: Assessed) -> dict[str, Any]:
+    """The sync as the resource shows it, and what is noted of it."""
+    sync = found.sync if found.sync is not None and found.counts else NOT_COMPARED
+    return {
+        "sync": sync,
+        "sync_message": found.why,
+        "compared": sync,
+        "compared_why": found.why,
         "differs": [one.pointer[:LONGEST] for one in found.differences[:SHOWN]],
         "differing": len(found.differences),
         "ignored": len(found.hidden),
         "rule_problems": [problem[:LONGEST] for problem in found.problems[:SHOWN]],
     }
-    for name, side in (("live_digest", live), ("desired_digest", desired)):
-        if side is not None:
-            noted[name] = _digest(normal(side, in_namespace=True, aggregates=customs.aggregates))
-    noted["progress"] = _digest(_counts(live or {}))
-    return noted
 
 
 def _digest(found: Any) -> str:

@@ -8,12 +8,11 @@ from typing import Any
 
 from phaseline.machines import observed
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
-from phaseline.machines.observed import ASIDE, NOT_ASSESSED, NOT_COMPARED
+from phaseline.machines.observed import ASIDE, NOT_ASSESSED, NOT_COMPARED, SYNC_FAILED, SYNCING
 from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
 from phaseline.machines.table import ABSENT, DELETED, LIVE, After, Facet, Field, Happened, Label, Live, Read, Row, Table
 from phaseline.schemas.records import State
 
-SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
 SETTLED = Live(but=(SYNCING, SYNC_FAILED))
 EVER = (ABSENT, DELETED, LIVE)
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)
@@ -53,8 +52,11 @@ RESOURCE = Table(
         Field("differing",      int,  "at how many places they differ"),
         Field("ignored",        int,  "how many differences ignore rules hide"),
         Field("rule_problems",  str,  "ignore rules that did nothing, and why", many=True),
-        Field("live_digest",    str,  "of the manifest in the cluster, without its status and what the server owns"),
+        Field("live_digest",    str,  "of the manifest in the cluster, without its status and what the server owns, but with what was applied last"),
         Field("desired_digest", str,  "of the manifest from Git"),
+        Field("settings",       str,  "a digest of the settings by which it was judged"),
+        Field("compared",       str,  "what the last comparison came to"),
+        Field("compared_why",   str,  "why"),
         Field("progress",       str,  "a digest of its counts: another one means that it got on"),
         Field("deadline",       int,  "seconds that it may be Progressing without getting on; 0 for ever"),
         Field("overdue",        str,  "how far it had come when that time was over"),

@@ -3,6 +3,7 @@
 Belongs here: the attributes that hold it, what is wrong with them, what they come to. Does not: the rules they steer.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from phaseline.machines.predicates import Scene
 from phaseline.machines.profiles import PROFILES
 from phaseline.machines.table import Attributes, Field, Happened, Refused
 from phaseline.machines.windows import Window, read
+from phaseline.schemas import codec
 
 DEADLINE = "phaseline.io/progress-deadline"
 """The annotation with the seconds that a resource may be Progressing."""
@@ -32,7 +34,7 @@ SETTINGS = (
     Field("time_zone",               str,  "the zone of sync_hours, and of windows that name none; UTC where left out"),
 )  # fmt: skip
 _SAID = {field.name for field in SETTINGS}.intersection(OURS)
-_memo: dict[str, tuple[Attributes, Attributes, Customs]] = {}
+_memo: dict[str, tuple[Attributes, Attributes, Customs, str]] = {}
 
 
 def application_of(entity_id: str) -> str:
@@ -52,18 +54,25 @@ NOTHING: Attributes = {}
 
 def customs_of(scene: Scene, entity_id: str) -> Customs:
     """Rules, scripts and profile that count for a resource: the set's and the application's, added up."""
+    return settled(scene, entity_id)[0]
+
+
+def settled(scene: Scene, entity_id: str) -> tuple[Customs, str]:
+    """What `customs_of` gives, and a digest of it."""
     key = application_of(entity_id)
     above, own = levels(scene, entity_id)
     known = _memo.get(key)
     if known is not None and known[0] is above and known[1] is own:
-        return known[2]
-    found = Customs()
+        return known[2], known[3]
+    found, said = Customs(), []
     for level in (above, own):
-        found = found.and_({name: value for name, value in level.items() if name in _SAID}, "settings")
+        said.append({name: value for name, value in level.items() if name in _SAID})
+        found = found.and_(said[-1], "settings")
+    digest = hashlib.blake2b(codec.encode(said), digest_size=8).hexdigest()
     if len(_memo) >= MEMO:
         _memo.clear()
-    _memo[key] = (above, own, found)
-    return found
+    _memo[key] = (above, own, found, digest)
+    return found, digest
 
 
 def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, customs: Customs) -> int:

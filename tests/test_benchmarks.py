@@ -1,6 +1,7 @@
 """The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
 
-from benchmarks import core, latency, take_over, throughput
+from benchmarks import core, gitops, latency, manifests, take_over, throughput
+from phaseline.machines.compare import compare
 
 
 async def test_throughput_runs_all_contenders_to_the_end() -> None:
@@ -26,3 +27,14 @@ def test_the_core_counts_its_stages_and_its_memory() -> None:
     found = core.run(events=3_000, entities=2_000)
     assert found["memory"]["entities"] >= 2_000
     assert "decide and evolve" in core.page(found)
+
+
+async def test_gitops_measures_its_three() -> None:
+    found = await gitops.run(size=900, rounds=1, seconds=0.01)
+    assert set(found["events_per_second"]) == {"observed", "nodes"}
+    assert all(count > 0 for part in ("health", "compare") for count in found[part].values())
+    assert "Median of the ratios" in gitops.page(found)
+
+
+def test_what_is_compared_is_in_sync() -> None:
+    assert compare(manifests.desired(), manifests.live()) == []

@@ -1,9 +1,12 @@
 """`phaseline diff`: the last observation, by the settings as they are now; on the real server."""
 
+import asyncio
+
 import pytest
 
 from phaseline.engine.client import Client
 from phaseline.engine.errors import IdUnfit, NotObserved
+from phaseline.engine.observation import Judged
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
@@ -13,6 +16,16 @@ from tests.installation import until_decided
 from tests.manifests import deployment, made
 
 WEB = of(deployment())
+
+
+async def diffed(client: Client, resource_id: str) -> Judged:
+    """Its difference, once the server has copied the observation."""
+    async with asyncio.timeout(10):
+        while True:
+            try:
+                return await client.diff(resource_id)
+            except NotObserved:
+                await asyncio.sleep(0.02)
 
 
 async def test_what_differs_and_what_is_ignored(working: Settings, wire: Wire) -> None:
@@ -25,7 +38,7 @@ async def test_what_differs_and_what_is_ignored(working: Settings, wire: Wire) -
             source="/agent",
         )
         await until_decided(wire, await inspect(wire, working))
-        found = await client.diff(WEB)
+        found = await diffed(client, WEB)
         assert [one.pointer for one in found.said.differences] == ["/spec/replicas"]
         await client.publish(
             "application",
@@ -60,7 +73,7 @@ async def test_names_that_need_encoding(working: Settings, wire: Wire) -> None:
     async with Client.open(working) as client:
         await client.publish("resource", "observed", of(found), {"live": found, "desired": found})
         await until_decided(wire, await inspect(wire, working))
-        assert (await client.diff(of(found))).said.sync == "Synced"
+        assert (await diffed(client, of(found))).said.sync == "Synced"
 
 
 async def test_what_was_never_observed(working: Settings) -> None:
@@ -80,6 +93,7 @@ async def test_the_command(shell: Shell, client: Client, working: Settings, wire
         source="/agent",
     )
     await until_decided(wire, await inspect(wire, working))
+    await diffed(client, WEB)
     first, *rest = (await shell("diff", WEB)).out.splitlines()
     assert first.startswith(f"{WEB}  observed 2")
     assert first.endswith("ago, by /agent")

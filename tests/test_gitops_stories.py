@@ -1,5 +1,6 @@
 """GitOps' stories: from manifests to the states of resources, applications and sets (spec: GitOps)."""
 
+import json
 from typing import Any
 
 import pytest
@@ -106,6 +107,7 @@ def test_a_synchronisation_of_a_resource() -> None:
     assert life.states()[1] == "SyncFailed"
     life.observe(rolled_out(), desired=deployment(replicas=5))
     assert life.states()[1] == "SyncFailed"
+    assert life.attributes("resource", found)["sync_message"] == "Forbidden: no right to patch"
     life.do("resource", "sync_started", found)
     assert life.states()[1] == "Syncing"
     life.do("resource", "sync_succeeded", found)
@@ -292,3 +294,29 @@ def test_operations_and_windows() -> None:
     life.configure(sync_hours=[])
     assert "the deny window" in life.refused("application", "sync", APP, automatic=True).message
     life.do("application", "sync", APP)
+
+
+def test_what_a_comparison_depends_on_is_compared_anew() -> None:
+    desired, before = deployment(replicas=3), deployment(replicas=3, paused=True)
+    applied = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(before)}
+    life = Life().observe(deployment(replicas=3, paused=True), desired=desired)
+    assert life.states()[1] == "Synced"
+    life.observe(deployment(replicas=3, paused=True, metadata={"annotations": applied}), desired=desired)
+    assert life.states()[1] == "OutOfSync"  # what was applied last says that it was taken out of Git
+    life.configure(ignore_differences=[{"group": "apps", "kind": "*", "jsonPointers": ["/spec/paused"]}])
+    life.observe(deployment(replicas=3, paused=True, metadata={"annotations": applied}), desired=desired)
+    assert life.states()[1] == "Synced"
+    life.configure(ignore_differences=[{"group": "*", "kind": "*", "managedFieldsManagers": ["m"]}])
+    for owner, state in (("n", "OutOfSync"), ("m", "Synced"), ("n", "OutOfSync")):
+        fields = [{"manager": owner, "fieldsV1": {"f:spec": {"f:replicas": {}}}}]
+        life.observe(deployment(replicas=7, metadata={"managedFields": fields}), desired=desired)
+        assert life.states()[1] == state
+
+
+def test_a_comparison_that_is_not_done_again_comes_to_the_same() -> None:
+    life = Life().observe(rolled_out(availableReplicas=0), desired=deployment(replicas=4))
+    first = life.attributes("resource", of(deployment()))
+    life.observe(rolled_out(availableReplicas=1), desired=deployment(replicas=4))
+    assert life.states("resource", of(deployment())) == ("Progressing", "OutOfSync")
+    kept = life.attributes("resource", of(deployment()))
+    assert {name for name in first if first[name] != kept[name]} == {"health_message", "progress"}

@@ -5,7 +5,6 @@ Belongs here: one comparison, from two manifests to the places that differ. Does
 """
 
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
 from phaseline.machines.compare.differences import NONE, Difference, Path, differences
@@ -38,25 +37,29 @@ def compare(
     aggregates: the rules of aggregated ClusterRoles do not count. typed: fields of a custom kind that are of a known type.
     Pure; of what people want ignored, the caller has made all sides free (`ignoring`).
     """
-    before = last or last_applied(live) or desired
+    before = last or last_applied(live)
     in_namespace = all(_has_namespace(side) for side in (desired, live))
-    wanted, found, before = (
-        normal(side, in_namespace=in_namespace, aggregates=aggregates) for side in (desired, live, before)
-    )
+    sides = [
+        normal(side, in_namespace=in_namespace, aggregates=aggregates)
+        for side in (desired, live, before)
+        if side is not None
+    ]
     is_known = (str(desired.get("apiVersion")), str(desired.get("kind"))) in KNOWN
     if dry_run is not None:
         answered = normal(dry_run, in_namespace=in_namespace, aggregates=aggregates)
-        sides = (told_once(side) if is_known else told(side, typed) for side in (answered, found))
-        return [one for one in differences(*sides) if one.wanted is NONE or _is_there(wanted, one.path)]
+        told_ = [told_once(side) if is_known else told(side, typed) for side in (answered, sides[1])]
+        return [one for one in differences(*told_) if one.wanted is NONE or _is_there(sides[0], one.path)]
+    sides = [told_once(side) if is_known else told(side, typed) for side in sides]
+    wanted, found, applied = sides[0], sides[1], sides[2] if before is not None else None
     if not is_known:
-        wanted, found, before = (told(side, typed) for side in (wanted, found, before))
-        return [*differences(custom(found, before, wanted), found)]
+        return [*differences(custom(found, applied, wanted), found)]
     shape = SHAPES.get((group_of(desired), str(desired["kind"])), OTHER)
-    wanted, found, before = (told_once(side) for side in (wanted, found, before))
     if desired["kind"] == "StatefulSet":
         found = _without_more_claims(found, wanted)
-    predicted = whole(strategic(found, before, wanted, shape), shape)
-    return [*differences(predicted, whole(found, shape), shape)]
+    predicted = strategic(found, applied, wanted, shape)
+    if predicted is found:
+        return []
+    return [*differences(whole(predicted, shape), whole(found, shape), shape)]
 
 
 def _is_there(found: Any, path: Path) -> bool:
@@ -94,9 +97,17 @@ def _cut(found: Any, wanted: Any) -> Any:
 
 def whole(found: Any, shape: Shape) -> Any:
     """An object as the API server would keep it."""
-    made = deepcopy(found)
+    made = _copied(found)
     _add(made, shape)
     return told_once(made)
+
+
+def _copied(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {name: _copied(value) if isinstance(value, dict | list) else value for name, value in found.items()}
+    if isinstance(found, list):
+        return [_copied(value) if isinstance(value, dict | list) else value for value in found]
+    return found
 
 
 def _add(found: Any, shape: Shape) -> None:

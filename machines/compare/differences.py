@@ -43,8 +43,23 @@ def is_same(one: Any, other: Any) -> bool:
     return all(absent) or bool(one == other)
 
 
+def equal(one: Any, other: Any) -> bool:
+    """Whether two values are the same as JSON, all the way down."""
+    if one is other:
+        return True
+    if isinstance(one, dict) and isinstance(other, dict):
+        return len(one) == len(other) and all(
+            name in other and equal(value, other[name]) for name, value in one.items()
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    return is_same(one, other)
+
+
 def differences(wanted: Any, found: Any, shape: Shape = NOTHING, path: Path = ()) -> Iterator[Difference]:
     """Each place at which they differ, as deep as it can be said; in the order of what is wanted."""
+    if wanted is found:
+        return
     if isinstance(wanted, Mapping) and isinstance(found, Mapping):
         for name in dict.fromkeys((*wanted, *found)):
             part = shape.has.get(name, NOTHING)
@@ -84,7 +99,8 @@ def named(found: list[Any], key: str) -> list[tuple[str, int]]:
     seen: dict[str, int] = {}
     names = []
     for one in found:
-        name = repr(one.get(key) if key and isinstance(one, Mapping) else one)
+        value = one.get(key) if key and isinstance(one, dict) else one
+        name = value if isinstance(value, str) else repr(value)
         seen[name] = seen.get(name, -1) + 1
         names.append((name, seen[name]))
     return names

@@ -4,49 +4,50 @@ Belongs here: bringing a known kind to one way of writing. Does not: what the AP
 """
 
 import re
-from collections.abc import Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
-WORDS = (
-    "labels",
-    "annotations",
-    "nodeSelector",
-    "matchLabels",
-    "data",
-    "binaryData",
-    "stringData",
-    "parameters",
-    "volumeAttributes",
+WORDS = frozenset(
+    {
+        "labels",
+        "annotations",
+        "nodeSelector",
+        "matchLabels",
+        "data",
+        "binaryData",
+        "stringData",
+        "parameters",
+        "volumeAttributes",
+    }
 )
 """Maps of words, whose values mean themselves, the empty one too."""
-QUANTITIES = (
+QUANTITIES = frozenset({
     "limits", "requests", "capacity", "allocatable", "hard", "used", "max", "min", "default", "defaultRequest",
-    "maxLimitRequestRatio", "overhead", "podFixed", "allocatedResources", "cpu", "memory",
-)  # fmt: skip
+    "maxLimitRequestRatio", "overhead", "podFixed", "allocatedResources", "cpu", "memory"})  # fmt: skip
 """Maps of quantities."""
-QUANTITY = ("sizeLimit", "divisor", "averageValue", "threshold", "maximumVolumeSize")
+QUANTITY = frozenset({"sizeLimit", "divisor", "averageValue", "threshold", "maximumVolumeSize"})
 """Fields that are one."""
-POINTERS = (
-    "storageClassName",
-    "ingressClassName",
-    "loadBalancerClass",
-    "runtimeClassName",
-    "volumeMode",
-    "volumeAttributesClassName",
+POINTERS = frozenset(
+    {
+        "storageClassName",
+        "ingressClassName",
+        "loadBalancerClass",
+        "runtimeClassName",
+        "volumeMode",
+        "volumeAttributesClassName",
+    }
 )
 """Words of which the empty one is not the same as none."""
-ZEROES = (
+ZEROES = frozenset({
     "minReadySeconds", "hostPort", "initialDelaySeconds", "nodePort", "healthCheckNodePort", "observedGeneration",
-    "collisionCount", "weight",
-)  # fmt: skip
+    "collisionCount", "weight"})  # fmt: skip
 """Numbers of which 0 is the same as none."""
-FALSES = (
+FALSES = frozenset({
     "paused", "stdin", "stdinOnce", "tty", "readOnly", "hostNetwork", "hostPID", "hostIPC", "unschedulable",
-    "publishNotReadyAddresses", "generateExisting", "globalDefault", "namespaced",
-)  # fmt: skip
+    "publishNotReadyAddresses", "generateExisting", "globalDefault", "namespaced"})  # fmt: skip
 """Flags of which false is the same as none."""
-NEEDED = ("podSelector", "namespaceSelector", "objectSelector", "emptyDir")
+NEEDED = frozenset({"podSelector", "namespaceSelector", "objectSelector", "emptyDir"})
 """Parts that say something by being there, though empty."""
 
 _SCALES = {
@@ -61,9 +62,15 @@ def quantity(found: object) -> object:
     """A Kubernetes quantity by its value, written in one way; anything else as it is."""
     if isinstance(found, bool) or not isinstance(found, str | int | float):
         return found
-    parts = _QUANTITY.fullmatch(str(found).strip())
+    told = _quantity(str(found))
+    return found if told is None else told
+
+
+@lru_cache(maxsize=4096)
+def _quantity(text: str) -> str | None:
+    parts = _QUANTITY.fullmatch(text.strip())
     if parts is None:
-        return found
+        return None
     value = Decimal(parts[1] + (parts[2] or "")) * _SCALES[parts[3] or ""]
     rounded = value.quantize(Decimal("1e-9"), "ROUND_UP") if value != value.to_integral_value() else value
     return f"{rounded.normalize():f}"
@@ -71,16 +78,24 @@ def quantity(found: object) -> object:
 
 def told_once(found: Any, name: str = "") -> Any:
     """A part of a known kind, named `name`, with one way of writing each value, and without what is the same as nothing."""
-    if isinstance(found, Mapping):
-        if name in WORDS:
-            return {key: value for key, value in found.items() if value is not None}
-        if name in QUANTITIES and not any(isinstance(value, Mapping | list) for value in found.values()):
-            return {key: quantity(value) for key, value in found.items() if value is not None}
-        told = ((key, told_once(value, key)) for key, value in found.items())
-        return {key: value for key, value in told if not _is_nothing(key, value)}
+    if isinstance(found, dict):
+        return _told_map(found, name)
     if isinstance(found, list):
         return [told_once(value) for value in found]
     return quantity(found) if name in QUANTITY else found
+
+
+def _told_map(found: dict[str, Any], name: str) -> dict[str, Any]:
+    if name in WORDS:
+        return {key: value for key, value in found.items() if value is not None}
+    if name in QUANTITIES and not any(isinstance(value, dict | list) for value in found.values()):
+        return {key: quantity(value) for key, value in found.items() if value is not None}
+    told = {}
+    for key, value in found.items():
+        one = told_once(value, key) if isinstance(value, dict | list) or key in QUANTITY else value
+        if one or not _is_nothing(key, one):
+            told[key] = one
+    return told
 
 
 def _is_nothing(name: str, found: object) -> bool:

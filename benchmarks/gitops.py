@@ -1,0 +1,154 @@
+"""Health, comparison and observed events: how many a second, beside what cannot be done without.
+
+Belongs here: measuring them. Does not: the manifests (`manifests`), the node workload (`workload`).
+"""
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import yaml
+
+from benchmarks.emco import Event, rate
+from benchmarks.manifests import KINDS, SCRIPT, desired, live
+from benchmarks.throughput import contend
+from benchmarks.workload import Workload, store
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.sandbox import Sandbox, Sandboxed
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import provision
+from phaseline.engine.wire import Wire
+from phaseline.machines.assessing import assessed
+from phaseline.machines.compare import compare
+from phaseline.machines.compare.ignoring import Rule
+from phaseline.machines.customs import Customs
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects
+
+SIZE, RESOURCES, ROUNDS = 5_000, 200, 3
+SECONDS = 0.5
+NOW = 1_772_409_600
+
+
+async def run(size: int = SIZE, rounds: int = ROUNDS, seconds: float = SECONDS) -> dict[str, Any]:
+    """Assessments and comparisons a second in one process; observed events a second through a worker."""
+    throughput: dict[str, list[float]] = {"observed": [], "nodes": []}
+    async with EmbeddedServer() as server:
+        for number in range(rounds):
+            for name, rates in throughput.items():
+                rates.append(await _measured(server.url, f"{name}{number}", name, size))
+    pairs = zip(throughput["observed"], throughput["nodes"], strict=True)
+    return {
+        "size": size,
+        "health": _health(seconds),
+        "compare": _comparing(seconds),
+        "lines": len(yaml.safe_dump(desired()).splitlines()),
+        "event_bytes": len(next(_observations("pl", 1))[1]),
+        "events_per_second": throughput,
+        "ratio": statistics.median(ours / nodes for ours, nodes in pairs),
+    }
+
+
+def _a_second(work: Callable[[], Any], seconds: float) -> float:
+    """How often `work` can be done in a second of the processor and what it waits for."""
+    work()
+    count, begun = 0, time.perf_counter()
+    while time.perf_counter() - begun < seconds:
+        for _ in range(20):
+            work()
+        count += 20
+    return count / (time.perf_counter() - begun)
+
+
+def _health(seconds: float) -> dict[str, float]:
+    with Sandbox() as sandbox:
+        programs, customs = Sandboxed(sandbox), Customs(scripts={"cert-manager.io/Certificate": SCRIPT})
+        return {
+            kind: _a_second(lambda it=found: assessed(it, None, customs, programs, now=NOW, is_known=False), seconds)  # type: ignore[misc]  # a default binds it
+            for kind, found in KINDS.items()
+        }
+
+
+def _comparing(seconds: float) -> dict[str, float]:
+    """Comparisons of a Deployment, and beside them what anybody must do with both manifests."""
+    git, cluster = desired(), live()
+    packed = codec.encode({"live": cluster, "desired": git})
+    pointers = Customs(rules=(Rule("apps", "*", pointers=("/spec/replicas",)),))
+    programs = Customs(rules=(Rule("apps", "*", programs=(".spec.replicas",)),))
+    with Sandbox() as sandbox:
+        run_ = Sandboxed(sandbox)
+        return {
+            "compared": _a_second(lambda: compare(git, cluster), seconds),
+            "with health and a rule by pointer": _a_second(
+                lambda: assessed(cluster, git, pointers, run_, now=NOW), seconds
+            ),
+            "with health and a rule in jq": _a_second(lambda: assessed(cluster, git, programs, run_, now=NOW), seconds),
+            "both unpacked from msgpack": _a_second(lambda: codec.decode(packed), seconds),
+            "both written as JSON": _a_second(lambda: (json.dumps(git), json.dumps(cluster)), seconds),
+            "both read from YAML": _a_second(
+                lambda: [yaml.load(text, yaml.CSafeLoader) for text in TEXTS], seconds / 4
+            ),
+        }
+
+
+TEXTS = (yaml.safe_dump(desired()), yaml.safe_dump(live()))
+
+
+def _observations(prefix: str, size: int) -> Iterator[Event]:
+    """Deployments of one application that roll out, round after round: each event changes its counts."""
+    subjects = Subjects(prefix)
+    for number in range(size):
+        name, turn = f"web-{number % RESOURCES}", number // RESOURCES
+        body = {
+            "specversion": "1.0", "id": f"e-{number}", "source": "/observer", "type": "resource.observed",
+            "time": "2026-03-02T08:00:00Z", "data": {"live": live(name, turn % 4), "desired": desired(name)},
+        }  # fmt: skip
+        yield (
+            subjects.event("resource", "observed", f"shop/shop/apps:Deployment/shop/{name}"),
+            codec.encode(body),
+            f"e-{number}",
+        )
+
+
+async def _measured(url: str, prefix: str, name: str, size: int) -> float:
+    """Events/s of a backlog in one partition, a fresh process and fresh streams; the first fifth does not count."""
+    settings = Settings(nats=(url,), prefix=prefix, partitions=1)
+    async with Wire.open(settings, name="bench") as wire:
+        layout = await provision(wire, settings)
+        events = list(_observations(prefix, size) if name == "observed" else Workload(prefix, size).events())
+        await store(wire, layout, events)
+        await contend("phaseline", url, prefix, len(events), 0)
+        try:
+            return await rate(wire, layout, len(events) // 5)
+        finally:
+            for stream in (layout.events, layout.log, layout.state, layout.lease, layout.live):
+                await wire.api(f"STREAM.DELETE.{stream}")
+
+
+def page(found: dict[str, Any]) -> str:
+    """As Markdown."""
+    ours, nodes = (found["events_per_second"][name] for name in ("observed", "nodes"))
+    compared = found["compare"]["compared"]
+    rows = ["One process, one core:", "", "| health of a | assessments/s |", "|---|---|"]
+    rows += [f"| {kind} | {count:,.0f} |" for kind, count in found["health"].items()]
+    rows += [
+        "",
+        f"| a Deployment of {found['lines']} lines against the live one | times a second | the comparison alone / this |",
+        "|---|---|---|",
+    ]
+    rows += [f"| {name} | {count:,.0f} | {compared / count:.2f} |" for name, count in found["compare"].items()]
+    rows += [
+        "",
+        f"`resource.observed` of {RESOURCES} such Deployments that roll out, {found['event_bytes']:,} bytes an event, through a",
+        "worker, beside the node workload; one partition each, fresh streams and a fresh process a round, by the log's clock.",
+        "",
+        "| round | observed, events/s | nodes, records/s | ratio |",
+        "|---|---|---|---|",
+    ]
+    rows += [
+        f"| {i} | {a:,.0f} | {b:,.0f} | {a / b:.2f} |" for i, (a, b) in enumerate(zip(ours, nodes, strict=True), 1)
+    ]
+    rows += ["", f"Median of the ratios: **{found['ratio']:.2f}**."]
+    return "\n".join(rows)
