@@ -21,7 +21,7 @@ def widget(live):
 def deployment(live):
     return "Degraded", "nobody likes it"
 """
-POINTS = '[phaseline.health]\nexample.io/Widget = my_rules:widget\napps/Deployment = my_rules:deployment\n'
+POINTS = "[phaseline.health]\nexample.io/Widget = my_rules:widget\napps/Deployment = my_rules:deployment\n"
 
 
 @pytest.fixture

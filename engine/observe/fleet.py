@@ -10,7 +10,9 @@ from phaseline.engine.manifestfiles import Key
 from phaseline.engine.observe.saying import Manifest, Said, conditions, given, members, part, token, word
 
 GROUP = "fleet.cattle.io"
-REPO, BUNDLE, CLUSTER = (f"{GROUP}/{name}" for name in ("repo-name", "bundle-name", "cluster"))
+REPO, BUNDLE, CLUSTER, NAMESPACE = (
+    f"{GROUP}/{name}" for name in ("repo-name", "bundle-name", "cluster", "cluster-namespace")
+)
 
 
 def git_repo(found: Manifest, *, gone: bool) -> Iterator[Said]:
@@ -41,9 +43,7 @@ def bundle_deployment(found: Manifest, *, gone: bool) -> Iterator[Said]:
     metadata = part(found, "metadata")
     labels = part(metadata, "labels")
     name = word(labels, BUNDLE) or word(metadata, "name")
-    entity_id = "/".join(
-        [word(labels, REPO) or name, name, word(labels, CLUSTER) or word(metadata, "namespace") or "-"]
-    )
+    entity_id = "/".join([word(labels, REPO) or name, name, _cluster(labels, metadata)])
     if gone:
         yield Said("bundle_deployment", "removed", entity_id)
         return
@@ -62,6 +62,12 @@ def bundle_deployment(found: Manifest, *, gone: bool) -> Iterator[Said]:
         yield Said("bundle_deployment", "apply_failed", entity_id, message, [wanted, message])
     for end, (trigger, why) in sorted(_resources(status).items()):
         yield Said("bundle_resource", trigger, f"{entity_id}/{end}", given(message=why[:4096]), [trigger, why])
+
+
+def _cluster(labels: Manifest, metadata: Manifest) -> str:
+    """`<namespace>+<name>` of the cluster: its name alone may be that of several."""
+    named = [word(labels, NAMESPACE), word(labels, CLUSTER) or word(metadata, "namespace") or "-"]
+    return "+".join(filter(None, named))
 
 
 def _resources(status: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

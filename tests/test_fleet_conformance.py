@@ -1,0 +1,96 @@
+"""Fleet's own cases of counts and states, told by its own objects, where they are at hand.
+
+Where the spec decides otherwise that is said: no deployments at all is Pending (Fleet: Ready, 0/0), and resources are counted by what
+is known of each, also where a report has lists but no counts.
+"""
+
+from typing import Any
+
+import pytest
+
+from phaseline.engine.observe import Observer
+from phaseline.engine.observe.incoming import Change
+from tests.conformance import cases
+from tests.test_fleet_stories import Fleet
+
+CASES = cases("fleet.json")
+WORDS = {
+    "desiredReady": "desired_ready",
+    "notReady": "not_ready",
+    "waitApplied": "wait_applied",
+    "errApplied": "err_applied",
+    "outOfSync": "out_of_sync",
+}
+
+
+def of(operation: str) -> list[Any]:
+    return [pytest.param(case, id=case["id"]) for case in CASES if case["op"] == operation]
+
+
+def deployment(found: dict[str, Any], **status: Any) -> dict[str, Any]:
+    made = {
+        "apiVersion": "fleet.cattle.io/v1alpha1",
+        "kind": "BundleDeployment",
+        **found,
+        "status": {**found.get("status", {}), **status},
+    }
+    labels = {"fleet.cattle.io/repo-name": "repo", **made.get("metadata", {}).get("labels", {})}
+    return {**made, "metadata": {"name": "bd", "namespace": "ns", **made.get("metadata", {}), "labels": labels}}
+
+
+def seen(*deployments: dict[str, Any]) -> Fleet:
+    life, observer = Fleet(), Observer("/fleet")
+    life.do("git_repo", "created", "repo")
+    for found in deployments:
+        for event in observer.see(Change(found)):
+            kind, trigger = event["type"].split(".")
+            life.do(kind, trigger, event["subject"].partition("/")[2], **event.get("data", {}))
+    return life
+
+
+@pytest.mark.parametrize("case", of("resource_counts"))
+def test_resources_are_counted(case: dict[str, Any]) -> None:
+    given = case["input"]
+    ids = {"spec": {"deploymentID": "d", "stagedDeploymentID": "d"}, "status": {"appliedDeploymentID": "d"}}
+    lists = {
+        "resources": given.get("resources", []),
+        "modifiedStatus": given.get("modified", []),
+        "nonReadyStatus": given.get("nonReady", []),
+    }
+    found = seen(deployment(ids, **lists)).counts("git_repo", "repo")
+    expected = {WORDS.get(name, name): count for name, count in case["expected"]["resourceCounts"].items()}
+    assert {name: found["resources"][name] for name in expected} == expected
+    assert (found["deployments"]["not_ready"] == 0) == case["expected"]["ready"]
+
+
+@pytest.mark.parametrize("case", of("bd_state")[:1])
+def test_a_deployments_state(case: dict[str, Any]) -> None:
+    assert seen(deployment(case["input"])).state("bundle_deployment", "repo/bd/ns") == case["expected"]["state"]
+
+
+@pytest.mark.parametrize("case", [case for case in of("gitrepo_status") if case.id not in ("git-ut-01", "git-it-02")])
+def test_a_repositorys_counts(case: dict[str, Any]) -> None:
+    life = seen(*(deployment(found) for found in case["input"]["bundleDeployments"]))
+    found, expected = life.counts("git_repo", "repo"), case["expected"]
+    assert found["display"]["ready_deployments"] == expected["display"]["readyBundleDeployments"]
+    assert found["state"] == expected["display"].get("state", "Ready")
+    summary = {WORDS.get(name, name): count for name, count in expected["summary"].items() if not name.endswith("Len")}
+    assert {name: found["deployments"][name] for name in summary} == summary
+
+
+def test_two_clusters_of_one_name_are_two() -> None:
+    given = [case for case in CASES if case["id"] == "git-ut-01"]
+    for case in given:
+        life = seen(*(deployment(found) for found in case["input"]["bundleDeployments"]))
+        assert set(life.counts("git_repo", "repo")["per_cluster"]) >= {"c-ns1+cluster1", "c-ns2+cluster1"}
+    labels = {"fleet.cattle.io/cluster": "c", "fleet.cattle.io/cluster-namespace": "one"}
+    both = [
+        deployment(
+            {
+                "spec": {"deploymentID": "d"},
+                "metadata": {"labels": {**labels, "fleet.cattle.io/cluster-namespace": name}},
+            }
+        )
+        for name in ("one", "two")
+    ]
+    assert set(seen(*both).counts("git_repo", "repo")["per_cluster"]) == {"one+c", "two+c"}
