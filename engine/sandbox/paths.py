@@ -3,6 +3,7 @@
 Belongs here: running `del(<expression>)`. Does not: which expressions, on what (`ignoring`).
 """
 
+from functools import lru_cache
 from typing import Any
 
 import jq  # type: ignore[import-not-found,unused-ignore]  # it ships no types
@@ -11,7 +12,7 @@ import jq  # type: ignore[import-not-found,unused-ignore]  # it ships no types
 def run(request: dict[str, Any]) -> dict[str, Any]:
     """`{object}` without what `program` names; or `{error, broken}`, where `broken` says that it is no program at all."""
     try:
-        compiled = jq.compile(f"del({request['program']})")
+        compiled = _compiled(request["program"])
     except ValueError as error:
         return {"error": _first_line(error), "broken": True}
     try:
@@ -21,6 +22,11 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     if len(answers) != 1:
         return {"error": f"it gives {len(answers)} answers where it must give one", "broken": False}
     return {"object": answers[0]}
+
+
+@lru_cache(maxsize=256)
+def _compiled(program: str) -> Any:
+    return jq.compile(f"del({program})")
 
 
 def _first_line(error: ValueError) -> str:
