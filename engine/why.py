@@ -102,11 +102,14 @@ class _Telling:
                 yield other
 
     def attribute(self, predicate: AttributeIs, entity: Entity) -> Caused | None:
-        holder = self.tree.above(entity.id, predicate.kind)
+        """Who set it; None where nobody did."""
+        kinds = [kind for kind in (predicate.kind, predicate.or_of) if kind is not None]
+        holders = [holder for kind in kinds if (holder := self.tree.above(entity.id, kind)) is not None]
+        holder = next((found for found in holders if found.attributes.get(predicate.name) is not None), None)
         if holder is None:
             return None
         history = self.history(holder)
-        word = f"{predicate.name} is {predicate.value}"
+        word = f"{predicate.name} is {holder.attributes[predicate.name]}"
         ground = Ground("attribute", word, causes.attributed(history, predicate.name))
         return causes.caused(self.tree.kinds, self.lookup, holder, [ground], history)[0]
 

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from phaseline.schemas.records import Transition
+from tests.explained import explanation
 from tests.gitops import APP, SET, Life, messages, of
 from tests.manifests import deployment, made
+from tests.test_why_drawing import drawn
 
 OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
 
@@ -320,3 +322,22 @@ def test_a_comparison_that_is_not_done_again_comes_to_the_same() -> None:
     assert life.states("resource", of(deployment())) == ("Progressing", "OutOfSync")
     kept = life.attributes("resource", of(deployment()))
     assert {name for name in first if first[name] != kept[name]} == {"health_message", "progress"}
+
+
+def test_why_an_application_is_as_it_is() -> None:
+    life = Life().observe(config("a", a="1"), desired=config("a", a="1")).lacks(config("b"))
+    first = shown(life)
+    assert first[:4] == [
+        "application shop/shop", "├── health  Missing",
+        "│   ├── shown while the application's profile (or else the application_set's) is alauda or not set",
+        "│   ├── and while a resource is Missing: 1 of 2 resources",
+    ]  # fmt: skip
+    life.configure(SET, profile="argocd").lacks(config("a", a="1"))
+    told = "\n".join(shown(life))
+    assert "shown while the application's profile (or else the application_set's) is argocd" in told
+    assert "configure" in told
+
+
+def shown(life: Life) -> list[str]:
+    """The lines of the explanation, without times."""
+    return [line.split("  since ")[0] for line in drawn(life.history, explanation(life.history, "application", APP))]
