@@ -245,3 +245,11 @@ class BadManifest(PhaselineError):
 
 class NotObserved(PhaselineError):
     """no observation of resource {id!r} is kept: publish resource.observed for it, or see `phaseline list resource`"""
+
+
+class ClusterRefused(PhaselineError):
+    """the Kubernetes API server does not let us: {problem}"""
+
+
+class ExtraMissing(PhaselineError):
+    """{what} needs more packages: install phaseline[{extra}]"""

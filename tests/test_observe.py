@@ -161,6 +161,8 @@ def test_ids_are_the_objects_own_where_it_has_one() -> None:
     observer = Observer("/o", APP)
     [event] = observer.see(Change(config(metadata={"uid": "u", "resourceVersion": "7"})))
     assert event["id"] == f"u-7-observed-{APP}/core:ConfigMap/shop/it"
+    [event] = observer.see(Change(config(metadata={"uid": "u", "resourceVersion": "7"}), gone=True))
+    assert event["id"] == f"u-7-gone-removed-{APP}/core:ConfigMap/shop/it"
     ids = [event["id"] for data in "abab" for event in observer.see(Change(config(data={"k": data})))]
     assert len(set(ids)) == 4
 

@@ -7,7 +7,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -31,6 +31,15 @@ LARGEST = 1_000_000
 SETTLE = 5.0
 
 
+class Watched(NamedTuple):
+    """What is watched of which cluster."""
+
+    kubeconfig: Path | None
+    context: str | None
+    namespace: str | None
+    resources: list[str]
+
+
 @click.command(
     cls=Page,
     examples=[
@@ -44,6 +53,7 @@ SETTLE = 5.0
         ),
         (f"{GET} applications,applicationsets -A --watch | phaseline observe", "Argo CD's own objects"),
         (f"{GET} gitrepos,bundles,bundledeployments -A --watch | phaseline observe", "Fleet's"),
+        ("phaseline observe --cluster --resources deploy,svc,cm -n shop --application shop/shop", "without kubectl"),
         ("phaseline observe --file dump.yaml --application shop/shop --print", "what would be published"),
     ],
 )
@@ -55,6 +65,19 @@ SETTLE = 5.0
     "--desired", type=PLACE, help="What Git declares: manifests in a file or a directory, compared with each object."
 )
 @click.option("--source", metavar="URI", help="Whom the events come from.  [default: /phaseline/observe/<user>]")
+@click.option(
+    "--cluster", is_flag=True, help="Watch a cluster instead of reading objects; needs phaseline[kubernetes]."
+)
+@click.option(
+    "--resources",
+    metavar="NAMES",
+    help="With --cluster: what to watch, as deploy,svc,configmaps,applications.argoproj.io.",
+)
+@click.option("-n", "--namespace", help="With --cluster: only this namespace; all where left out.")
+@click.option(
+    "--kubeconfig", type=FILE, help="With --cluster: instead of KUBECONFIG, ~/.kube/config, or the cluster we run in."
+)
+@click.option("--context", help="With --cluster: a context of the kubeconfig.")
 @click.option("--settle", type=click.FloatRange(0), default=SETTLE, show_default=True, metavar="SECONDS",
               help="With --desired: what has not come when nothing came for so long is missing.")  # fmt: skip
 @click.option("--print", "prints", is_flag=True, help="Print the events, one a line, instead of publishing them.")
@@ -62,20 +85,24 @@ SETTLE = 5.0
 @options.connected
 def observe(
     settings: Settings, *, file: Path, application: str | None, desired: Path | None, source: str | None, settle: float,
+    cluster: bool, resources: str | None, namespace: str | None, kubeconfig: Path | None, context: str | None,
     prints: bool, as_json: bool,
 ) -> int | None:  # fmt: skip
     """Publish what Kubernetes objects say, as kubectl prints them: each real change once.
 
     Argo CD's Application and ApplicationSet and Fleet's GitRepo, Bundle and BundleDeployment speak for themselves; any other
     object is observed as a resource of its application. Fields that only tick leave no event. Values of Secrets are
-    replaced by fingerprints. Deletions are seen with --output-watch-events.
+    replaced by fingerprints. Deletions are seen with --output-watch-events, and with --cluster.
     """
     if application is not None and application.count("/") != 1:
         raise click.UsageError(f"--application must be <set>/<application>, found {application!r}")
+    if cluster != (resources is not None):
+        raise click.UsageError("--cluster goes with --resources: say what to watch")
+    watched = Watched(kubeconfig, context, namespace, (resources or "").split(",")) if cluster else None
     observer = Observer(
         source or outgoing.default_source("observe"), application, None if desired is None else [*read(desired)]
     )
-    events = _that_fit(_events(observer, file, settle))
+    events = _that_fit(_events(observer, file, settle) if watched is None else _of_cluster(observer, watched))
 
     async def work() -> None:
         if prints:
@@ -112,6 +139,18 @@ async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterato
                 yield event
     for event in observer.missing():
         yield event
+
+
+async def _of_cluster(observer: Observer, watched: Watched) -> AsyncIterator[dict[str, Any]]:
+    """The events of a cluster, for ever; once all that there is has come, of what has not come too."""
+    from phaseline.engine.observe import cluster  # noqa: PLC0415  # its packages are an extra
+
+    async with cluster.connected(watched.kubeconfig, watched.context) as api:
+        resources = await cluster.discovered(api, watched.resources)
+        talk.say(f"watching {', '.join(resource.plural for resource in resources)}; Ctrl-C ends")
+        async for found in cluster.changes(api, resources, watched.namespace):
+            for event in observer.missing() if found is None else observer.see(found):
+                yield event
 
 
 async def _that_fit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:

@@ -51,14 +51,14 @@ class Observer:
                 continue
             self._forget_others(said)
             self._told[key] = digest
-            yield self._event(said, part(found, "metadata"))
+            yield self._event(said, part(found, "metadata"), gone=change.gone)
 
     def missing(self) -> Iterator[dict[str, Any]]:
         """What Git declares and has not been seen, once all that there is has been."""
         for desired in self.wanted.missing():
             application = self.application or plain.application_of(desired)
             if application is not None:
-                yield self._event(plain.absent(desired, application), {})
+                yield self._event(plain.absent(desired, application), {}, gone=True)
 
     def _said(self, found: Manifest, *, gone: bool) -> Iterator[Said]:
         speaker = SPEAKERS.get(group_kind(found))
@@ -79,9 +79,11 @@ class Observer:
             for trigger in words - {said.trigger} if said.trigger in words else ():
                 self._told.pop((said.kind, trigger, said.id), None)
 
-    def _event(self, said: Said, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    def _event(self, said: Said, metadata: Mapping[str, Any], *, gone: bool) -> dict[str, Any]:
         uid, version = word(metadata, "uid"), word(metadata, "resourceVersion")
-        ident = f"{uid}-{version}-{said.trigger}-{said.id}" if uid and version else f"{self._run}-{next(self._number)}"
+        # What is gone may bear the version that it had while it was there.
+        words = (uid, version, *(("gone",) if gone else ()), said.trigger, said.id)
+        ident = "-".join(words) if uid and version else f"{self._run}-{next(self._number)}"
         event = {
             "specversion": "1.0", "id": ident[:256], "source": self.source, "type": f"{said.kind}.{said.trigger}",
             "subject": f"{said.kind}/{said.id}",

@@ -1,0 +1,176 @@
+"""An HTTP server that answers list and watch as Kubernetes' API server does, with memory to lose and a plug to pull.
+
+Belongs here: that server. Does not: what is tested with it.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+from aiohttp import web
+
+VERBS = ["get", "list", "watch"]
+CORE = [
+    {
+        "name": "configmaps",
+        "singularName": "configmap",
+        "kind": "ConfigMap",
+        "namespaced": True,
+        "shortNames": ["cm"],
+        "verbs": VERBS,
+    },
+    {"name": "configmaps/status", "kind": "ConfigMap", "verbs": VERBS},
+]
+APPS = [
+    {
+        "name": "deployments",
+        "singularName": "deployment",
+        "kind": "Deployment",
+        "namespaced": True,
+        "shortNames": ["deploy"],
+        "verbs": VERBS,
+    }
+]
+PATHS = {
+    "/api/v1/namespaces/shop/configmaps": "ConfigMap",
+    "/api/v1/configmaps": "ConfigMap",
+    "/apis/apps/v1/namespaces/shop/deployments": "Deployment",
+}
+
+
+class Kube:
+    """Objects by kind and name; what happened to them, as long as it is remembered."""
+
+    def __init__(self) -> None:
+        self.version, self.oldest = 10, 10
+        self.objects: dict[tuple[str, str], dict[str, Any]] = {}
+        self.events: list[tuple[int, str, str, dict[str, Any]]] = []
+        self.news = asyncio.Condition()
+        self.asked: list[str] = []
+        self.down = 0
+        self.token = "secret-token"
+        self.open: set[asyncio.Task[Any]] = set()
+
+    async def put(self, kind: str, name: str, **data: Any) -> None:
+        known = (kind, name) in self.objects
+        self.version += 1
+        found = {
+            "metadata": {"name": name, "namespace": "shop", "uid": f"u-{name}", "resourceVersion": str(self.version)},
+            **data,
+        }
+        self.objects[kind, name] = found
+        await self._tell("MODIFIED" if known else "ADDED", kind, found)
+
+    async def delete(self, kind: str, name: str) -> None:
+        self.version += 1
+        await self._tell("DELETED", kind, self.objects.pop((kind, name)))
+
+    async def _tell(self, what: str, kind: str, found: dict[str, Any]) -> None:
+        async with self.news:
+            self.events.append((self.version, what, kind, found))
+            self.news.notify_all()
+
+    def forget(self) -> None:
+        """What happened so far; who asks for it gets 410."""
+        self.oldest = self.version + 1
+        self.events.clear()
+
+    def pull(self) -> None:
+        """Every watch breaks off."""
+        for task in list(self.open):
+            task.cancel()
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(request.path_qs)
+        if request.headers.get("Authorization") != f"Bearer {self.token}":
+            return web.json_response({"kind": "Status", "message": "who are you?"}, status=401)
+        if self.down:
+            self.down -= 1
+            return web.json_response({}, status=503)
+        path = request.path
+        if path == "/api/v1":
+            return web.json_response({"resources": CORE})
+        if path == "/apis":
+            return web.json_response({"groups": [{"name": "apps", "preferredVersion": {"groupVersion": "apps/v1"}}]})
+        if path == "/apis/apps/v1":
+            return web.json_response({"resources": APPS})
+        if path not in PATHS:
+            return web.json_response({"message": "no such page"}, status=404)
+        return await (self._watch if "watch" in request.query else self._list)(request, PATHS[path])
+
+    async def _list(self, request: web.Request, kind: str) -> web.StreamResponse:
+        found = [one for (of, _), one in sorted(self.objects.items()) if of == kind]
+        start, limit = int(request.query.get("continue") or 0), 2
+        more = {"continue": str(start + limit)} if start + limit < len(found) else {}
+        return web.json_response(
+            {
+                "kind": f"{kind}List",
+                "items": found[start : start + limit],
+                "metadata": {"resourceVersion": str(self.version), **more},
+            }
+        )
+
+    async def _watch(self, request: web.Request, kind: str) -> web.StreamResponse:
+        after = int(request.query["resourceVersion"])
+        response = web.StreamResponse()
+        await response.prepare(request)
+        if after < self.oldest - 1:
+            await response.write(
+                json.dumps({"type": "ERROR", "object": {"code": 410, "message": "too old"}}).encode() + b"\n"
+            )
+            return response
+        task = asyncio.current_task()
+        assert task is not None
+        self.open.add(task)
+        try:
+            while True:
+                for version, what, of, found in [one for one in self.events if one[0] > after]:
+                    after = version
+                    if of == kind:
+                        line = (
+                            json.dumps(
+                                {
+                                    "type": what,
+                                    "object": {
+                                        **found,
+                                        "apiVersion": "v1" if kind == "ConfigMap" else "apps/v1",
+                                        "kind": kind,
+                                    },
+                                }
+                            ).encode()
+                            + b"\n"
+                        )
+                        await response.write(line[:7])
+                        await response.write(line[7:])
+                async with self.news:
+                    if not any(one[0] > after for one in self.events):
+                        await self.news.wait()
+        finally:
+            self.open.discard(task)
+
+
+@asynccontextmanager
+async def serving(tmp_path: Path) -> AsyncIterator[tuple[Kube, Path]]:
+    """The server, and a kubeconfig that leads to it."""
+    kube = Kube()
+    app = web.Application()
+    app.router.add_route("GET", "/{path:.*}", kube.answer)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    port = runner.addresses[0][1]
+    path = tmp_path / "kubeconfig"
+    path.write_text(yaml.safe_dump({
+        "apiVersion": "v1", "kind": "Config", "current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+        "clusters": [{"name": "here", "cluster": {"server": f"http://127.0.0.1:{port}"}}], "users": [{"name": "me", "user": {"token": kube.token}}],
+    }))  # fmt: skip
+    try:
+        yield kube, path
+    finally:
+        kube.pull()
+        await runner.cleanup()
