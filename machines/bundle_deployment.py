@@ -62,7 +62,10 @@ def _reads(
     if trigger == "applied":
         named["failed"] = None
     words = staged(scene, entity_id, attributes, happened._replace(data=named))
-    return words if isinstance(words, Refused) else {**words, **named, "why": happened.data.get("message") or ""}
+    if isinstance(words, Refused):
+        return words
+    same = trigger != "failed" and attributes.get(trigger) == given
+    return {**words, **named, "why": happened.data.get("message") or (attributes.get("why", "") if same else "")}
 
 
 def target(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
@@ -93,6 +96,11 @@ def noted(attributes: Attributes, happened: Happened) -> Attributes:
     return {name: value for name, value in {**attributes, **found}.items() if value is not None}
 
 
+def reported(attributes: Attributes, happened: Happened) -> Attributes:
+    """Notes what its agent says of it as a whole."""
+    return {**attributes, "why": happened.data.get("message") or ""}
+
+
 def some(*phases: str) -> Some:
     """A resource of the deployment is in one of these."""
     return Some("bundle_deployment", "bundle_resource", phases)
@@ -107,6 +115,8 @@ WORDS = (
     Field("why",     str, "why"),
 )  # fmt: skip
 STRICT = (AttributeIs("bundle_deployment", "missing_is", "not_ready"),)
+UNREADY = (AttributeIs("bundle_deployment", "ready", value=False),)
+CHANGED = (AttributeIs("bundle_deployment", "unmodified", value=False),)
 ID = (Field("deployment_id", str, "the deployment", required=True),)
 
 # fmt: off
@@ -123,6 +133,8 @@ BUNDLE_DEPLOYMENT = Table(
         Field("applied",    str, "the one that is applied: the resources' counts are about it"),
         Field("failed",     str, "the one that could not be applied"),
         Field("why",        str, "what was said of it"),
+        Field("ready",      bool, "whether its agent says that it is ready, whatever is known of its resources"),
+        Field("unmodified", bool, "whether its agent says that nothing of it was changed"),
         Field("missing_is", str, "what a missing resource makes of it: modified, as in Fleet, or not_ready", ("modified", "not_ready")),
     ),
     fields={"target": ID, "staged": ID, "applied": ID},
@@ -157,14 +169,17 @@ BUNDLE_DEPLOYMENT = Table(
             Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=noted),
             Row((ABSENT, DELETED), "configure", PENDING, assigns=("missing_is",)),
             Row((LIVE,),   "configure", "=", assigns=("missing_is",)),
+            Row((LIVE,),   "reported",   "=",  assigns=("ready", "unmodified"), computes=reported),
             Row((LIVE,),   "removed",    DELETED),
             Row((LIVE,),   "owner_gone", DELETED),
         ),
         views=(
             #    shows      while
-            View(NOT_READY, (some(NOT_READY),),                       base=(READY, OUT_OF_SYNC)),
-            View(NOT_READY, (*STRICT, some(MISSING)),                 base=(READY, OUT_OF_SYNC)),
-            View(MODIFIED,  (some(MODIFIED, MISSING, ORPHANED),),     base=(READY,)),
+            View(NOT_READY, (some(NOT_READY),),                   base=(READY, OUT_OF_SYNC)),
+            View(NOT_READY, UNREADY,                              base=(READY, OUT_OF_SYNC)),
+            View(NOT_READY, (*STRICT, some(MISSING)),             base=(READY, OUT_OF_SYNC)),
+            View(MODIFIED,  (some(MODIFIED, MISSING, ORPHANED),), base=(READY,)),
+            View(MODIFIED,  CHANGED,                              base=(READY,)),
         ),
     ),),
     fired=(Fired("owner_gone", at=("bundle_resource",), into=DELETED),),

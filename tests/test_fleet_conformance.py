@@ -10,6 +10,7 @@ import pytest
 
 from phaseline.engine.observe import Observer
 from phaseline.engine.observe.incoming import Change
+from phaseline.machines.bundle import RANKED
 from tests.conformance import cases
 from tests.test_fleet_stories import Fleet
 
@@ -57,15 +58,47 @@ def test_resources_are_counted(case: dict[str, Any]) -> None:
         "modifiedStatus": given.get("modified", []),
         "nonReadyStatus": given.get("nonReady", []),
     }
-    found = seen(deployment(ids, **lists)).counts("git_repo", "repo")
+    flags = {name: case["expected"][name] for name in ("ready", "nonModified")}
+    found = seen(deployment(ids, **lists, **flags)).counts("git_repo", "repo")
     expected = {WORDS.get(name, name): count for name, count in case["expected"]["resourceCounts"].items()}
     assert {name: found["resources"][name] for name in expected} == expected
     assert (found["deployments"]["not_ready"] == 0) == case["expected"]["ready"]
 
 
-@pytest.mark.parametrize("case", of("bd_state")[:1])
+@pytest.mark.parametrize("case", of("bd_state"))
 def test_a_deployments_state(case: dict[str, Any]) -> None:
     assert seen(deployment(case["input"])).state("bundle_deployment", "repo/bd/ns") == case["expected"]["state"]
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in of("target_flags") if case.values[0]["input"]["deployment"] is not None]
+)
+def test_a_targets_state(case: dict[str, Any]) -> None:
+    life = seen(deployment(case["input"]["deployment"]))
+    life.do("bundle_deployment", "target", "repo/bd/ns", deployment_id=case["input"]["deploymentID"])
+    assert life.state("bundle_deployment", "repo/bd/ns") == case["expected"]["state"]
+
+
+@pytest.mark.parametrize("case", of("summary_state"))
+def test_the_worst_by_rank(case: dict[str, Any]) -> None:
+    states = [one["bundleState"] for one in case["input"].get("nonReadyResources", ())]
+    assert min(states, key=RANKED.index, default="") == case["expected"]["state"]
+
+
+ONE = [case for case in of("bundle_status") if case.values[0]["id"].startswith("bun-")]
+
+
+@pytest.mark.parametrize("case", ONE)
+def test_a_bundle_of_one_target(case: dict[str, Any]) -> None:
+    [target] = case["input"]["targets"]
+    life = seen(deployment(target["deployment"]))
+    [entity_id] = life.history.tree.entities["bundle_deployment"]
+    life.do("bundle_deployment", "target", entity_id, deployment_id=target["deploymentID"])
+    found = life.counts("bundle", entity_id.rpartition("/")[0])
+    assert found["state"] == case["expected"]["display"].get("state", "Ready")
+    assert found["display"]["ready_deployments"] == case["expected"]["display"]["readyClusters"]
+    if "not installed" in (case["expected"]["readyCondition"]["message"] or ""):
+        assert "not installed: unknown field" in found["display"]["message"]
 
 
 @pytest.mark.parametrize("case", [case for case in of("gitrepo_status") if case.id not in ("git-ut-01", "git-it-02")])

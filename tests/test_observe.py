@@ -274,7 +274,7 @@ def test_a_deployment_of_fleet() -> None:
     }
     keys = [{"kind": "ConfigMap", "apiVersion": "v1", "namespace": "shop", "name": f"r{number}"} for number in range(3)]
     status = {
-        "appliedDeploymentID": "v1", "resources": keys, "modifiedStatus": [{**keys[0], "missing": True}, {**keys[1], "patch": "{}"}],
+        "appliedDeploymentID": "v1", "ready": True, "resources": keys, "modifiedStatus": [{**keys[0], "missing": True}, {**keys[1], "patch": "{}"}],
         "nonReadyStatus": [{"kind": "Deployment", "apiVersion": "apps/v1", "namespace": "shop", "name": "d", "summary": {"state": "updating", "message": ["1 of 2"]}}],
     }  # fmt: skip
     found = fleet(
@@ -287,6 +287,7 @@ def test_a_deployment_of_fleet() -> None:
     ident = {"deployment_id": "v1"}
     assert told(observer, found) == [
         *((f"bundle_deployment.{trigger}", "bundle_deployment/infra/web/c1", ident) for trigger in ("target", "staged", "applied")),
+        ("bundle_deployment.reported", "bundle_deployment/infra/web/c1", {"ready": True, "unmodified": False}),
         ("bundle_resource.not_ready", f"{here}/apps:Deployment/shop/d", {"message": "updating: 1 of 2"}), ("bundle_resource.missing", f"{here}/core:ConfigMap/shop/r0", {}),
         ("bundle_resource.modified", f"{here}/core:ConfigMap/shop/r1", {"message": "{}"}), ("bundle_resource.ready", f"{here}/core:ConfigMap/shop/r2", {}),
     ]  # fmt: skip
@@ -310,6 +311,7 @@ def test_a_deployment_of_fleet() -> None:
         "bundle_deployment.target",
         "bundle_deployment.staged",
         "bundle_deployment.apply_failed",
+        "bundle_deployment.reported",
     ]
 
 

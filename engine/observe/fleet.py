@@ -60,6 +60,12 @@ def bundle_deployment(found: Manifest, *, gone: bool) -> Iterator[Said]:
     if wanted and wanted != applied and failed.get("status") == "False":
         message = given(message=word(failed, "message")[:4096])
         yield Said("bundle_deployment", "apply_failed", entity_id, message, [wanted, message])
+    if applied:
+        known = (conditions(found).get(name, {}) for name in ("Installed", "Monitored", "Ready"))
+        why = next((word(one, "message") for one in known if one.get("status") == "False" and word(one, "message")), "")
+        # What is false is left out of such objects.
+        flags = {"ready": status.get("ready") is True, "unmodified": status.get("nonModified") is True}
+        yield Said("bundle_deployment", "reported", entity_id, {**flags, **given(message=why[:4096])})
     for end, (trigger, why) in sorted(_resources(status).items()):
         yield Said("bundle_resource", trigger, f"{entity_id}/{end}", given(message=why[:4096]), [trigger, why])
 
