@@ -139,11 +139,7 @@ class Draft:
         for below in fired.at:
             found = self.descendants(kind, entity_id, below)
             if fired.one is not None:
-                found = (
-                    [f"{entity_id}/{attributes[fired.one]}"]
-                    if f"{entity_id}/{attributes.get(fired.one)}" in found
-                    else []
-                )
+                found = [one for one in found if one == f"{entity_id}/{attributes.get(fired.one)}"]
             self.cascades.extend((below, one, why) for one in found)
 
     def _tell(self, told: Told, kind: str, entity_id: str, data: Mapping[str, Any]) -> None:
@@ -231,12 +227,8 @@ class Draft:
         for key in list(self.tallies):
             entity_id, of, below, facet, has = key
             for reached in self.kinds[of].table.reached:
-                when = reached.when
-                if (when.kind, when.facet, when.has) != (below, facet, has) or (
-                    of,
-                    entity_id,
-                    reached.trigger,
-                ) in self.fired:
+                when, once = reached.when, (of, entity_id, reached.trigger)
+                if (when.kind, when.facet, when.has) != (below, facet, has) or once in self.fired:
                     continue
                 if when.holds(self, entity_id) and not when.holds(self.tree, entity_id):
                     self._derived(of, entity_id, Why(reached.trigger, "tally", f"{below}/{self.crossed[key]}"))

@@ -1,7 +1,6 @@
 """What can go wrong between us and the outside: one base, two-line classes.
 
-Belongs here: errors a caller may want to tell apart; the docstring is the message, the context is in attributes.
-Does not: refusals of events, which are records, and bugs.
+Belongs here: errors that callers tell apart (docstring: message; attributes: context). Does not: refused events, bugs.
 """
 
 import inspect
@@ -247,9 +246,5 @@ class NotObserved(PhaselineError):
     """no observation of resource {id!r} is kept: publish resource.observed for it, or see `phaseline list resource`"""
 
 
-class ClusterRefused(PhaselineError):
-    """the Kubernetes API server does not let us: {problem}"""
-
-
-class ExtraMissing(PhaselineError):
-    """{what} needs more packages: install phaseline[{extra}]"""
+class ClusterUnusable(PhaselineError):
+    """the cluster cannot be watched: {problem}"""

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from phaseline.machines.fields import COMMON, MAX_TEXT, Attributes, Computes, Field, Happened, Refused
 from phaseline.machines.predicates import Every, Predicate, Scene, Some
+from phaseline.machines.starts import LIVE, At, Live, Start
 from phaseline.schemas.records import State
 
 __all__ = [
@@ -44,28 +45,6 @@ class Label:
     zh: str
     en: str
     schedulable: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """A starting point narrower than a phase: with or without a condition, or with the base under it named."""
-
-    phase: str
-    has: str | None = None
-    lacks: tuple[str, ...] = ()
-    base: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Live:
-    """Every phase but Absent and Deleted, and but those named; with a condition where `has` names one."""
-
-    but: tuple[str, ...] = ()
-    has: str | None = None
-
-
-LIVE = Live()
-Start = str | At | Live
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -95,7 +95,10 @@ class Kube:
         if path == "/api/v1":
             return web.json_response({"resources": CORE})
         if path == "/apis":
-            return web.json_response({"groups": [{"name": "apps", "preferredVersion": {"groupVersion": "apps/v1"}}]})
+            versions = ["metrics.k8s.io/v1beta1", "apps/v1"]
+            return web.json_response({"groups": [{"preferredVersion": {"groupVersion": one}} for one in versions]})
+        if path == "/apis/metrics.k8s.io/v1beta1":
+            return web.json_response({"message": "its server is away"}, status=503)
         if path == "/apis/apps/v1":
             return web.json_response({"resources": APPS})
         if path not in PATHS:

@@ -11,8 +11,8 @@ import pytest_asyncio
 import yaml
 
 from phaseline.engine.client import Client
-from phaseline.engine.errors import ClusterRefused
-from phaseline.engine.observe import cluster
+from phaseline.engine.errors import ClusterUnusable
+from phaseline.engine.observe import asking, cluster, discovery
 from phaseline.engine.observe.incoming import Change
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
@@ -48,8 +48,8 @@ async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
     for name in "abc":
         await server.put("ConfigMap", name)
     await server.put("Deployment", "web")
-    async with cluster.connected(path, None) as api:
-        resources = await cluster.discovered(api, ["cm", "deployments.apps"])
+    async with asking.connected(path, None) as api:
+        resources = await discovery.discovered(api, ["cm", "deployments.apps"])
         assert [(one.path, one.plural, one.version, one.kind) for one in resources] == [
             ("/api/v1", "configmaps", "v1", "ConfigMap"),
             ("/apis/apps/v1", "deployments", "apps/v1", "Deployment"),
@@ -73,15 +73,15 @@ async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
     assert any("continue=2" in asked for asked in server.asked)
 
 
-async def one(api: Any) -> cluster.Resource:
-    [found] = await cluster.discovered(api, ["configmaps"])
+async def one(api: Any) -> discovery.Resource:
+    [found] = await discovery.discovered(api, ["configmaps"])
     return found
 
 
 async def test_a_watch_that_breaks_off_goes_on_where_it_was(kube: tuple[Kube, Path]) -> None:
     server, path = kube
     await server.put("ConfigMap", "a")
-    async with cluster.connected(path, None) as api:
+    async with asking.connected(path, None) as api:
         watching = Watching(cluster.follow(api, await one(api), "shop"))
         assert [await watching.next(), await watching.next()] == [("ConfigMap a", False), None]
         for name in "bcd":
@@ -98,7 +98,7 @@ async def test_what_is_forgotten_is_listed_anew_and_what_has_gone_meanwhile_is_t
     server, path = kube
     for name in "ab":
         await server.put("ConfigMap", name)
-    async with cluster.connected(path, None) as api:
+    async with asking.connected(path, None) as api:
         watching = Watching(cluster.follow(api, await one(api), None))
         assert [await watching.next() for _ in range(3)] == [("ConfigMap a", False), ("ConfigMap b", False), None]
         server.down = 10_000
@@ -115,19 +115,28 @@ async def test_what_is_forgotten_is_listed_anew_and_what_has_gone_meanwhile_is_t
 
 async def test_what_the_server_refuses(kube: tuple[Kube, Path], tmp_path: Path) -> None:
     server, path = kube
-    async with cluster.connected(path, None) as api:
-        with pytest.raises(ClusterRefused, match="the cluster has no resource 'gizmos'"):
-            await cluster.discovered(api, ["gizmos"])
+    async with asking.connected(path, None) as api:
+        with pytest.raises(ClusterUnusable, match="the cluster has no resource 'gizmos'"):
+            await discovery.discovered(api, ["gizmos"])
         found = await one(api)
-        with pytest.raises(ClusterRefused, match="404"):
+        with pytest.raises(ClusterUnusable, match="404"):
             await anext(cluster.follow(api, found, "elsewhere"))
+        server.down = 1
+        with pytest.raises(ClusterUnusable, match="API server does not answer: /api/v1: 503"):
+            await one(api)
         server.token = "another"
-        with pytest.raises(ClusterRefused, match=r"401 Unauthorized.*who are you"):
+        with pytest.raises(ClusterUnusable, match=r"401 Unauthorized.*who are you"):
             await anext(cluster.changes(api, [found], "shop"))
+    away = yaml.safe_load(path.read_text())
+    away["clusters"][0]["cluster"]["server"] = "http://127.0.0.1:1"
+    path.write_text(yaml.safe_dump(away))
+    async with asking.connected(path, None) as api:
+        with pytest.raises(ClusterUnusable, match="API server does not answer: Cannot connect"):
+            await one(api)
     empty = tmp_path / "empty"
     empty.write_text("")
-    with pytest.raises(ClusterRefused, match="the kubeconfig cannot be used"):
-        async with cluster.connected(empty, None):
+    with pytest.raises(ClusterUnusable, match="the kubeconfig cannot be used"):
+        async with asking.connected(empty, None):
             pass
 
 

@@ -143,10 +143,10 @@ async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterato
 
 async def _of_cluster(observer: Observer, watched: Watched) -> AsyncIterator[dict[str, Any]]:
     """The events of a cluster, for ever; once all that there is has come, of what has not come too."""
-    from phaseline.engine.observe import cluster  # noqa: PLC0415  # its packages are an extra
+    from phaseline.engine.observe import asking, cluster, discovery  # noqa: PLC0415  # its packages are an extra
 
-    async with cluster.connected(watched.kubeconfig, watched.context) as api:
-        resources = await cluster.discovered(api, watched.resources)
+    async with asking.connected(watched.kubeconfig, watched.context) as api:
+        resources = await discovery.discovered(api, watched.resources)
         talk.say(f"watching {', '.join(resource.plural for resource in resources)}; Ctrl-C ends")
         async for found in cluster.changes(api, resources, watched.namespace):
             for event in observer.missing() if found is None else observer.see(found):
