@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from time import time_ns
 from typing import Any, Literal, overload
 
-from phaseline.engine import counting, inquiry, naming, observation, past, queries, statusing
+from phaseline.engine import counting, inquiry, naming, observation, past, placed, queries, statusing
 from phaseline.engine.changes import Change, Changes
 from phaseline.engine.errors import EntityUnknown, IdUnfit, TreeUnknown
 from phaseline.engine.explanation import Explanation
@@ -162,6 +162,13 @@ class Asking(Session):
         if top is None:
             raise EntityUnknown(kind=kind, id=entity_id)
         return counting.counts(top, found)
+
+    async def cluster_counts(self, cluster: str, *, at: Moment | None = None) -> dict[str, Any]:
+        """Fleet's counts of one cluster, out of all repositories, now or then; raises `NameUnknown`, `IdUnfit`."""
+        queries.check_tree(cluster)
+        layout, place = await self.layout(), await self._place(at)
+        found = await placed.on_cluster(self._wire, layout, cluster, place)
+        return counting.cluster_counts(cluster, found)
 
     async def diff(self, resource_id: str) -> Judged:
         """The last observation of a Kubernetes object, and what it says by its application's settings as they are now.

@@ -1,13 +1,14 @@
-"""Fleet's counts of a repository, a bundle or a deployment, from the states below it (spec: Fleet).
+"""Fleet's counts of a repository, a bundle, a deployment or a cluster, from the states below it (spec: Fleet).
 
-Belongs here: adding up, per cluster too, and naming what is not ready. Does not: what counts as what (`fleet_counts`), reading
-states.
+Belongs here: adding up, per cluster or repository too, and naming what is not ready. Does not: what counts as what
+(`fleet_counts`), reading states.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from phaseline.machines.bundle import RANKED
 from phaseline.machines.fleet_counts import fraction, of_deployments, of_resources
 from phaseline.machines.table import DELETED
 from phaseline.schemas.records import Entity
@@ -16,25 +17,42 @@ KINDS = ("git_repo", "bundle", "bundle_deployment")
 COUNTED = (*KINDS, "bundle_resource")
 NAMED = 10
 """Things that are not ready and are named; of more, only how many."""
+REPO, CLUSTER = 0, 2
+"""Which parts of ids name them."""
 FINE = ("Ready", DELETED)
 
 
 def counts(top: Entity, below: Sequence[Entity]) -> dict[str, Any]:
     """Counts of `top`, whose descendants are `below` (itself may be among them): deployments, resources, each per cluster."""
-    deployments = [one for one in below if one.kind == "bundle_deployment"]
-    resources = [one for one in below if one.kind == "bundle_resource"]
-    clusters = sorted({_cluster(one) for one in (*deployments, *resources)})
-    whole = _both(deployments, resources)
+    state = top.facets[0].state
     return {
         "kind": top.kind,
         "id": top.id,
-        "state": top.facets[0].state.phase,
-        "conditions": list(top.facets[0].state.conditions),
+        "state": state.phase,
+        "conditions": list(state.conditions),
+        **_counted(below, "per_cluster", CLUSTER),
+    }
+
+
+def cluster_counts(cluster: str, found: Sequence[Entity]) -> dict[str, Any]:
+    """Counts of what is on one cluster, as `counts`, each per repository; its state is the worst by rank, Pending of none."""
+    phases = {one.facets[0].state.phase for one in found if one.kind == "bundle_deployment"}
+    state = min(phases & {*RANKED}, key=RANKED.index, default="Pending")
+    return {"cluster": cluster, "state": state, **_counted(found, "per_git_repo", REPO)}
+
+
+def _counted(found: Sequence[Entity], by: str, part: int) -> dict[str, Any]:
+    """All counts, over all and by a part of their ids, and what people are shown."""
+    deployments = [one for one in found if one.kind == "bundle_deployment"]
+    resources = [one for one in found if one.kind == "bundle_resource"]
+    parts: dict[str, tuple[list[Entity], list[Entity]]] = {}
+    for place, several in enumerate((deployments, resources)):
+        for one in several:
+            parts.setdefault(one.id.split("/")[part], ([], []))[place].append(one)
+    whole = _both(deployments, resources)
+    return {
         **whole,
-        "per_cluster": {
-            cluster: _both(*([one for one in found if _cluster(one) == cluster] for found in (deployments, resources)))
-            for cluster in clusters
-        },
+        by: {name: _both(*parts[name]) for name in sorted(parts)},
         "display": {
             "ready_deployments": fraction(whole["deployments"]),
             "ready_resources": fraction(whole["resources"]),
@@ -49,10 +67,6 @@ def _both(deployments: Sequence[Entity], resources: Sequence[Entity]) -> dict[st
 
 def _phases(found: Sequence[Entity]) -> Counter[str]:
     return Counter(one.facets[0].state.phase for one in found)
-
-
-def _cluster(found: Entity) -> str:
-    return found.id.split("/")[2]
 
 
 def message(deployments: Sequence[Entity], resources: Sequence[Entity]) -> str:

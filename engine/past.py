@@ -75,7 +75,7 @@ async def last(wire: Wire, layout: Layout, kind: str, entity_id: str, place: int
     """The last transition of one entity at `place`, which holds its whole state; raises `EntityNotYet`."""
     subjects = Subjects(layout.prefix)
     wanted = subjects.transition(partition_of_id(entity_id, layout.partitions), kind, "*", "*", entity_id)
-    found = await _last_of(wire, layout, [wanted], place)
+    found = await under(wire, layout, [wanted], place)
     if not found:
         raise EntityNotYet(kind=kind, id=entity_id, place=place)
     return found[0]
@@ -86,9 +86,8 @@ async def states(
     deleted: bool, place: int,
 ) -> list[Transition]:  # fmt: skip
     """The last transition at `place` of each entity that fits, ids in natural order; as `queries.states`, but then."""
-    found = await _last_of(wire, layout, filters(layout, kinds, kind, below), place)
-    wanted = [record for record in found if queries.fits(record.entity, state, deleted=deleted)]
-    return sorted(wanted, key=lambda record: (queries.natural(record.entity.id), record.entity.kind))
+    found = await under(wire, layout, filters(layout, kinds, kind, below), place)
+    return queries.in_order(found, state, deleted=deleted)
 
 
 async def tree(wire: Wire, layout: Layout, kinds: Kinds, root: str, *, deleted: bool, place: int) -> list[Transition]:
@@ -107,8 +106,8 @@ def filters(layout: Layout, kinds: Kinds, kind: str | None, below: str | None) -
     return [f"{place}.{quoted_id(below)}{end}" for end in queries.ends(kinds, kind, below)]
 
 
-async def _last_of(wire: Wire, layout: Layout, subjects: list[str], place: int) -> list[Transition]:
-    """The last transition of each entity: in one request where they are few, else by reading them all."""
+async def under(wire: Wire, layout: Layout, subjects: list[str], place: int) -> list[Transition]:
+    """The last transition at `place` of each entity on these subjects of LOG: in one request if they are few, else all read."""
     found: dict[tuple[str, str], Logged] = {}
     if place < 1:
         return []

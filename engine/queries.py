@@ -46,12 +46,23 @@ async def states(
     wire: Wire, layout: Layout, kinds: Kinds, kind: str | None, below: str | None, state: str | None, *, deleted: bool
 ) -> list[Transition]:
     """The last transition of each entity that fits, ids in natural order; `deleted` ones only where asked for."""
+    found = await under(wire, layout, state_filters(layout, kinds, kind, below))
+    return in_order(found, state, deleted=deleted)
+
+
+async def under(wire: Wire, layout: Layout, subjects: Sequence[str]) -> list[Transition]:
+    """The last transition of each entity on these subjects of STATE."""
     found: dict[tuple[str, str], Transition] = {}
-    for subject in state_filters(layout, kinds, kind, below):
+    for subject in subjects:
         async for slice_ in read_all(wire, layout.state, [subject]):
             for record in filter(None, map(_transition_in, slice_)):
                 found[record.entity.kind, record.entity.id] = record
-    wanted = [record for record in found.values() if fits(record.entity, state, deleted=deleted)]
+    return list(found.values())
+
+
+def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -> list[Transition]:
+    """Those that fit, ids in natural order."""
+    wanted = [record for record in found if fits(record.entity, state, deleted=deleted)]
     return sorted(wanted, key=lambda record: (natural(record.entity.id), record.entity.kind))
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from phaseline.engine.client import Client
-from phaseline.engine.errors import IdUnfit, TreeUnknown
+from phaseline.engine.errors import IdUnfit, NameUnknown, TreeUnknown
 from phaseline.engine.past import LATEST
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
@@ -52,6 +52,31 @@ async def test_ten_of_eleven_and_which(shell: Shell, client: Client, working: Se
     assert (then["state"], then["display"]["ready_resources"]) == ("Ready", "22/22")
 
 
+async def test_a_cluster_out_of_all_repositories(shell: Shell, client: Client, working: Settings, wire: Wire) -> None:
+    await deployed(client, wire, working)
+    await client.publish("bundle_deployment", "target", "tools/log/c1", {"deployment_id": "v1"})
+    await client.publish("bundle_resource", "ready", "tools/log/c1/apps:DaemonSet/log/agent")
+    await until_decided(wire, await inspect(wire, working))
+    assert (await shell("counts", "--cluster", "c1")).out.splitlines() == [
+        "cluster c1  WaitApplied",
+        "  deployments  0/2 ready, 1 wait applied, 1 modified",
+        "  resources    11/12 ready, 1 missing",
+        "    infra      10/11 ready, 1 missing",
+        "    tools      1/1 ready",
+        "  infra/web/c1/core:ConfigMap/shop/r7 Missing (by hand)",
+        "  tools/log/c1 WaitApplied",
+    ]
+    place = await client.place(LATEST)
+    now, then = await client.cluster_counts("c1"), await client.cluster_counts("c1", at=place)
+    assert now == then
+    assert now["per_git_repo"]["tools"]["deployments"]["wait_applied"] == 1
+    await client.publish("git_repo", "removed", "tools")
+    await until_decided(wire, await inspect(wire, working))
+    assert (await client.cluster_counts("c1"))["state"] == "Modified"
+    assert await client.cluster_counts("c1", at=place) == now
+    assert (await client.cluster_counts("c2"))["display"]["ready_resources"] == "11/11"
+
+
 async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
     with pytest.raises(TreeUnknown):
         await client.counts("nowhere")
@@ -59,3 +84,8 @@ async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
         await client.counts("a/b/c/d")
     missing = await shell("counts", "nowhere")
     assert (missing.code, missing.out) == (1, "")
+    with pytest.raises(NameUnknown, match="no bundle_deployment on a cluster 'c9'"):
+        await client.cluster_counts("c9")
+    for words in ((), ("infra", "--cluster", "c1")):
+        wrong = await shell("counts", *words)
+        assert (wrong.code, "give either an ID or --cluster" in wrong.err) == (2, True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine.counting import cluster_counts
 from phaseline.engine.observe import Observer
 from phaseline.engine.observe.incoming import Change
 from phaseline.machines.bundle import RANKED
@@ -127,3 +128,22 @@ def test_two_clusters_of_one_name_are_two() -> None:
         for name in ("one", "two")
     ]
     assert set(seen(*both).counts("git_repo", "repo")["per_cluster"]) == {"one+c", "two+c"}
+
+
+@pytest.mark.parametrize("case", [case for case in of("message_from_deployment") if case.values[0]["input"]])
+def test_the_message_of_a_deployment(case: dict[str, Any]) -> None:
+    told = Observer("/fleet").see(Change(deployment(case["input"])))
+    said = [event["data"].get("message", "") for event in told if event["type"] == "bundle_deployment.reported"]
+    assert said == [case["expected"]["message"]]
+
+
+@pytest.mark.parametrize("case", of("cluster_status"))
+def test_a_clusters_counts(case: dict[str, Any]) -> None:
+    life = seen(*(deployment(found) for found in case["input"]["bundleDeployments"]))
+    entities = life.history.tree.entities
+    both = [*entities["bundle_deployment"].values(), *entities["bundle_resource"].values()]
+    found, expected = cluster_counts("c-ns+c1", both), case["expected"]
+    assert found["display"]["ready_deployments"] == expected["display"]["readyBundles"]
+    for of_what, name in (("deployments", "summary"), ("resources", "resourceCounts")):
+        counts = {WORDS.get(word, word): n for word, n in expected[name].items() if not word.endswith("Len")}
+        assert {word: found[of_what][word] for word in counts} == counts

@@ -25,22 +25,31 @@ from phaseline.machines.fleet_counts import fraction
         ("phaseline counts infra/web", "a bundle"),
         ("phaseline counts infra/web/c1 --json", "a bundle on one cluster, for programs"),
         ("phaseline counts infra --at 15m", "as it was a quarter of an hour ago"),
+        ("phaseline counts --cluster east", "a cluster, out of all repositories"),
     ],
 )
-@click.argument("entity_id", metavar="ID")
+@click.argument("entity_id", metavar="[ID]", required=False)
+@click.option("--cluster", metavar="NAME", help="Count what is on this cluster, of all repositories, instead of ID.")
 @options.at
 @options.as_json
 @options.connected
-def counts(settings: Settings, entity_id: str, *, at: Moment | None, as_json: bool) -> int | None:
-    """Show how many deployments and resources of a Fleet repository, bundle or deployment are ready, and which are not.
+def counts(
+    settings: Settings, entity_id: str | None, *, cluster: str | None, at: Moment | None, as_json: bool
+) -> int | None:
+    """Show how many deployments and resources of a Fleet repository, bundle, deployment or cluster are ready, and which not.
 
     ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. What should be ready is what is declared: a resource that
     somebody deleted is counted, and is not ready; one that is not declared any more is not counted.
     """
+    if (entity_id is None) is (cluster is None):
+        raise click.UsageError("give either an ID or --cluster")
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            found = await client.counts(entity_id, at=at)
+            if cluster is not None:
+                found = await client.cluster_counts(cluster, at=at)
+            else:
+                found = await client.counts(str(entity_id), at=at)
             if as_json:
                 looks.show_json(found)
                 return
@@ -51,16 +60,17 @@ def counts(settings: Settings, entity_id: str, *, at: Moment | None, as_json: bo
 
 
 def _show(found: Mapping[str, Any]) -> None:
-    display, clusters = found["display"], found["per_cluster"]
-    conditions = f" [{', '.join(found['conditions'])}]" if found["conditions"] else ""
-    head = Text.assemble(looks.text_of(f"{found['kind']} ", "bright_black"), looks.text_of(found["id"], "bold"))
+    display, parts = found["display"], found.get("per_cluster") or found.get("per_git_repo") or {}
+    conditions = f" [{', '.join(found['conditions'])}]" if found.get("conditions") else ""
+    kind, name = (found["kind"], found["id"]) if "kind" in found else ("cluster", found["cluster"])
+    head = Text.assemble(looks.text_of(f"{kind} ", "bright_black"), looks.text_of(name, "bold"))
     looks.show_line(Text.assemble(head, f"  {found['state']}{conditions}"))
     pairs = [
         ("  deployments", _line(display["ready_deployments"], found["deployments"])),
         ("  resources", _line(display["ready_resources"], found["resources"])),
     ]
-    if len(clusters) > 1:
-        counted = ((name, one["resources"]) for name, one in clusters.items())
+    if len(parts) > 1:
+        counted = ((name, one["resources"]) for name, one in parts.items())
         pairs += [(f"    {name}", _line(fraction(one), one)) for name, one in counted]
     looks.show_pairs(pairs)
     for line in filter(None, display["message"].split("; ")):

@@ -61,7 +61,9 @@ def bundle_deployment(found: Manifest, *, gone: bool) -> Iterator[Said]:
         message = given(message=word(failed, "message")[:4096])
         yield Said("bundle_deployment", "apply_failed", entity_id, message, [wanted, message])
     if applied:
-        known = (conditions(found).get(name, {}) for name in ("Installed", "Monitored", "Ready"))
+        # What was said of installing belongs to the version that is applied.
+        names = ("Deployed", *(("Installed",) if wanted in ("", applied) else ()), "Monitored", "Ready")
+        known = (conditions(found).get(name, {}) for name in names)
         why = next((word(one, "message") for one in known if one.get("status") == "False" and word(one, "message")), "")
         # What is false is left out of such objects.
         flags = {"ready": status.get("ready") is True, "unmodified": status.get("nonModified") is True}
