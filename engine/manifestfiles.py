@@ -81,9 +81,9 @@ def _objects(found: Any, where: str) -> Iterator[Manifest]:
         raise BadManifest(where=where, problem=f"it must be an object, found {type(found).__name__}")
     if not isinstance(found.get("kind"), str) or not isinstance(found.get("apiVersion"), str):
         raise BadManifest(where=where, problem="it must have apiVersion and kind, each a string")
-    items = found.get("items")
-    if found["kind"].endswith("List") and isinstance(items, list):
-        for place, item in enumerate(items):
+    items = found.get("items", False)
+    if found["kind"].endswith("List") and (items is None or isinstance(items, list)):
+        for place, item in enumerate(items or ()):
             yield from _objects(item, f"{where}, item {place}")
     else:
         yield found

@@ -174,6 +174,11 @@ def test_a_rule_that_can_do_nothing_is_told_beforehand(write: Any) -> None:
     )
 
 
+def test_nothing_at_all(write: Any) -> None:
+    result = run("--live", write("none.json", ""), "--check")
+    assert (result.stdout, "nothing to assess: no manifest in" in result.stderr) == ("", True)
+
+
 @pytest.mark.parametrize(("arguments", "says"), [
     ([], "say what to assess"),
     (["--live", "-", "--desired", "-"], "only one of --live and --desired"),
@@ -183,6 +188,7 @@ def test_a_rule_that_can_do_nothing_is_told_beforehand(write: Any) -> None:
     (["--live", "dry.yaml", "--rules", "list.yaml"], "list.yaml, document 1: it must be a map, found list"),
     (["--live", "dry.yaml", "--rules", "odd.yaml"], "odd.yaml, document 1: 'x' is none of profile, health"),
     (["--live", "none.yaml"], "does not exist"),
+    (["--live", "dry.yaml", "--dry-run", "nothing.yaml"], "no manifest in nothing.yaml"),
 ])  # fmt: skip
 def test_what_is_wrong(
     write: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], says: str
@@ -193,6 +199,7 @@ def test_what_is_wrong(
     write("bad.yaml", "a: b: c")
     write("list.yaml", "- a")
     write("odd.yaml", "x: 1")
+    write("nothing.yaml", "{apiVersion: v1, kind: List, items: null}")
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(cli, ["assess", *arguments], input="")
     assert says in result.output

@@ -58,7 +58,7 @@ def test_wherever_a_stream_is_cut_its_objects_are_the_same(at: list[int]) -> Non
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("x", "pipe, object 1"), ("[1]", "pipe, object 1"), ('{"a": 1}', "pipe, object 1: it must have apiVersion and kind"), ('{"kind": "A"', "pipe, object 1: it is cut off"),
+    ("kind: A", "pipe, object 1: it must be JSON, as kubectl get -o json prints it"), ("[1]", "pipe, object 1: it must be an object, found list"), ('{"a": 1}', "pipe, object 1: it must have apiVersion and kind"), ('{"kind": "A"', "pipe, object 1: it is cut off"),
     ('{"type": "ERROR", "object": {"message": "too old resource version"}}', "the API server says: too old resource version"),
     (json.dumps(config()) + "\nno", "pipe, object 2"), ('{"apiVersion": "v1", "kind": "List", "items": [3]}', "pipe, object 1, item 0: it must be an object"),
 ])  # fmt: skip
@@ -66,6 +66,15 @@ def test_what_is_no_stream_of_objects(text: str, says: str) -> None:
     with pytest.raises(BadManifest) as refused:
         names(text, [])
     assert says in str(refused.value)
+
+
+def test_a_list_of_nothing() -> None:
+    for empty in ("null", "[]"):
+        assert names(f'{{"apiVersion": "v1", "kind": "List", "items": {empty}}}', []) == []
+    # An object of its own may be called so too.
+    assert names(json.dumps({"apiVersion": "acme.example/v1", "kind": "AllowList", "metadata": {"name": "a"}}), []) == [
+        ("a", False)
+    ]
 
 
 def test_files() -> None:

@@ -66,7 +66,11 @@ def assess(
     pairs = paired(*([*read(path)] if path is not None else [] for path in (live, desired)))
     if dry_run is not None and len(pairs) != 1:
         raise click.UsageError(f"--dry-run is about one resource, and there are {len(pairs)}")
-    planned = next(read(dry_run)) if dry_run is not None else None
+    if not pairs:
+        talk.say(f"nothing to assess: no manifest in {' and '.join(str(path) for path in (live, desired) if path)}")
+    planned = next(read(dry_run), None) if dry_run is not None else None
+    if dry_run is not None and planned is None:
+        raise click.UsageError(f"no manifest in {dry_run}")
     customs = _customs(rules, pairs, profile)
     for rule in customs.rules:
         for problem in pointless(rule):

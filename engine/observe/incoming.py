@@ -44,8 +44,13 @@ class Objects:
                 value, end = self._decoder.raw_decode(held)
             except ValueError as error:
                 self._tried = len(held)
-                if held[0] != "{" or len(held) > MOST:
-                    raise BadManifest(where=f"{self.name}, object {self._count + 1}", problem=error) from None
+                where = f"{self.name}, object {self._count + 1}"
+                if held[0] != "{":
+                    raise BadManifest(
+                        where=where, problem="it must be JSON, as kubectl get -o json prints it"
+                    ) from None
+                if len(held) > MOST:
+                    raise BadManifest(where=where, problem=error) from None
                 return
             self._held, self._tried = held[end:], 0
             self._count += 1
@@ -68,9 +73,10 @@ def changes(value: Any, where: str) -> Iterator[Change]:
         if kind in TYPES:
             yield Change(found, gone=kind == "DELETED")
         return
-    items = value.get("items")
-    if str(value.get("kind", "")).endswith("List") and isinstance(items, list):
-        for place, item in enumerate(items):
+    items = value.get("items", False)
+    # A program that has nothing may say null; a kind of its own may end in List and have no items.
+    if str(value.get("kind", "")).endswith("List") and (items is None or isinstance(items, list)):
+        for place, item in enumerate(items or ()):
             yield from changes(item, f"{where}, item {place}")
         return
     if not isinstance(value.get("kind"), str) or not isinstance(value.get("apiVersion"), str):
