@@ -19,6 +19,7 @@ from phaseline.engine.observe.incoming import Change, Objects, of_text
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
+from phaseline.machines.compare import compare
 from tests.command import Shell
 from tests.gitops import APP, KINDS, of
 from tests.installation import until_decided
@@ -33,6 +34,11 @@ def told(observer: Observer, found: dict[str, Any], *, gone: bool = False) -> li
 def config(name: str = "it", **rest: Any) -> dict[str, Any]:
     return made("v1", "ConfigMap", metadata={"name": name, **rest.pop("metadata", {})}, **rest)
 
+
+WORDS = (
+    "name", "namespace", "labels", "annotations", "ownerReferences", "kind", "conditions", "type", "status", "message", "resources", "operationState", "phase",
+    "syncResult", "destination", "server", "deploymentID", "appliedDeploymentID", "nonReadyStatus", "modifiedStatus", "summary", "ignoreDifferences", "fleet.cattle.io/repo-name",
+)  # fmt: skip
 
 # ---- cutting streams
 
@@ -159,11 +165,46 @@ def test_no_secret_goes_out_and_equal_ones_stay_equal() -> None:
     [(_, _, data)] = told(Observer("/o", APP, [plain]), coded)
     assert "hush" not in json.dumps(data)
     assert base64.b64encode(b"hush").decode() not in json.dumps(data)
-    from phaseline.machines.compare import compare
-
     assert compare(data["desired"], data["live"]) == []
     [(_, _, data)] = told(Observer("/o", APP, [made("v1", "Secret", stringData={"a": "other"})]), coded)
     assert [one.pointer for one in compare(data["desired"], data["live"])] == ["/data/a"]
+
+
+@pytest.mark.parametrize("odd", [{"data": {"pin": 271828}}, {"stringData": {"pin": 271828}}, {"data": "271828"}, {"stringData": ["271828"]}, {"data": {"pin": {"inner": "271828"}}}, {"data": {"pin": "271828\u00e9"}}])  # fmt: skip
+def test_what_is_no_right_secret_gives_nothing_away_either(odd: dict[str, Any]) -> None:
+    [(_, _, data)] = told(Observer("/o", APP, [made("v1", "Secret", **odd)]), made("v1", "Secret", **odd))
+    assert "271828" not in json.dumps(data)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    max_leaves=20,
+)
+SORTS = [
+    ("argoproj.io/v1alpha1", "Application"), ("argoproj.io/v1alpha1", "ApplicationSet"), ("v1", "Secret"), ("apps/v1", "Deployment"),
+    *(("fleet.cattle.io/v1alpha1", kind) for kind in ("GitRepo", "Bundle", "BundleDeployment")),
+]  # fmt: skip
+
+
+@given(st.sampled_from(SORTS), JSON, JSON, JSON, st.booleans())
+def test_nothing_that_is_json_makes_it_fail(
+    sort: tuple[str, str], metadata: Any, spec: Any, status: Any, gone: bool
+) -> None:
+    found = {"apiVersion": sort[0], "kind": sort[1], "metadata": metadata, "spec": spec, "status": status, "data": spec}
+    for event in Observer("/o", APP).see(Change(found, gone)):
+        assert event["subject"].startswith(event["type"].partition(".")[0] + "/")
+
+
+def test_long_ids_stay_two() -> None:
+    [one, other] = [
+        event["id"]
+        for name in "ab"
+        for event in Observer("/o", APP).see(
+            Change(made("v1", "A", metadata={"name": "n" * 230 + name, "uid": "u" * 36, "resourceVersion": "7"}))
+        )
+    ]
+    assert (one != other, len(one) <= 256, len(other) <= 256) == (True, True, True)
 
 
 def test_ids_are_the_objects_own_where_it_has_one() -> None:
@@ -356,6 +397,15 @@ async def test_through_a_pipe_into_states(
     ]
     assert history[0] == ("Missing", "b")
     await assert_log_is_the_fold(wire, await inspect(wire, working), KINDS)
+
+
+async def test_what_no_message_can_hold_is_left_out_and_the_rest_goes_on(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_text("".join(map(json.dumps, [config("big", spec={"n": 10**30}), config("n" * 300), config("last")])))
+    said = await shell("observe", "--file", str(path), "--application", APP)
+    assert (said.code, said.out) == (0, "1 event stored\n")
+    assert "left out: resource/shop/shop/core:ConfigMap/shop/big: " in said.err
+    assert "is longer than 253 bytes" in said.err
 
 
 async def test_a_file(shell: Shell, client: Client, tmp_path: Path) -> None:

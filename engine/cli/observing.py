@@ -15,12 +15,13 @@ from phaseline.engine import outgoing
 from phaseline.engine.cli import bulk, looks, options, talk
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
+from phaseline.engine.errors import Unsendable
 from phaseline.engine.manifestfiles import read
 from phaseline.engine.observe import Observer
 from phaseline.engine.observe.incoming import Change, live, of_text
 from phaseline.engine.pipeline import Sent
 from phaseline.engine.settings import Settings
-from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects
 
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
@@ -28,6 +29,10 @@ GET = "kubectl get -o json"
 WINDOW = 256
 LARGEST = 1_000_000
 """Bytes of an event: the server's limit for a message is a little more."""
+ANYWHERE = Subjects("pl")
+"""Whether an event fits does not depend on the prefix that it goes to."""
+MOST = 200
+"""Characters of a subject that are shown where it may be what is wrong."""
 SETTLE = 5.0
 
 
@@ -156,7 +161,12 @@ async def _of_cluster(observer: Observer, watched: Watched) -> AsyncIterator[dic
 async def _that_fit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
     """Events that a message can hold; of others it is said that they are left out."""
     async for event in events:
-        if (size := len(codec.encode(event))) > LARGEST:
+        try:
+            size = len(outgoing.pack(ANYWHERE, event).body)
+        except Unsendable as error:
+            talk.say(f"left out: {event['subject'][:MOST]}: {error.message}")
+            continue
+        if size > LARGEST:
             talk.say(f"left out: {event['subject']} has {size:,} bytes, a message holds {LARGEST:,}")
         else:
             yield event

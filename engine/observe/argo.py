@@ -4,13 +4,13 @@ Belongs here: their settings, operations and conditions as events. Does not: the
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from phaseline.engine.manifestfiles import Key
 from phaseline.engine.observe.saying import Manifest, Said, conditions, given, members, part, token, word
 
 GROUP = "argoproj.io"
 UNDER_WAY, OVER = ("Running", "Terminating"), ("Succeeded", "Failed", "Error")
+DESTINATION = {"namespace": "namespace", "server": "server", "cluster": "name"}
 RULE = ("group", "kind", "name", "namespace", "jsonPointers", "jqPathExpressions", "managedFieldsManagers")
 CONDITIONS = {
     "ErrorOccurred": "error_occurred",
@@ -36,8 +36,10 @@ def application(found: Manifest, *, gone: bool) -> Iterator[Said]:
     spec = part(found, "spec")
     to = part(spec, "destination")
     rules = [{name: value for name, value in one.items() if name in RULE} for one in members(spec, "ignoreDifferences")]
-    settings: dict[str, Any] = given(namespace=to.get("namespace"), server=to.get("server"), cluster=to.get("name"))
-    yield Said("application", "configure", entity_id, {"profile": "argocd", "ignore_differences": rules, **settings})
+    names = {ours: word(to, theirs) for ours, theirs in DESTINATION.items()}
+    yield Said(
+        "application", "configure", entity_id, {"profile": "argocd", "ignore_differences": rules, **given(**names)}
+    )
     yield from _operation(found, entity_id)
 
 

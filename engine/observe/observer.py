@@ -5,6 +5,7 @@ Belongs here: which sort of object it is, whose, whether it says anything new, a
 
 import hashlib
 import itertools
+import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -15,7 +16,6 @@ from phaseline.engine.observe.incoming import Change
 from phaseline.engine.observe.plain import Wanted
 from phaseline.engine.observe.saying import Manifest, Said, part, word
 from phaseline.machines.health import group_kind
-from phaseline.schemas import codec
 
 SPEAKERS: Mapping[tuple[str, str], Callable[..., Iterator[Said]]] = {
     (argo.GROUP, "Application"): argo.application,
@@ -25,6 +25,8 @@ SPEAKERS: Mapping[tuple[str, str], Callable[..., Iterator[Said]]] = {
     (fleet.GROUP, "BundleDeployment"): fleet.bundle_deployment,
 }
 """Objects that speak for themselves; all others are observed."""
+MAX_IDENT = 256
+"""Bytes of an event's id."""
 
 
 class Observer:
@@ -36,7 +38,7 @@ class Observer:
         self.wanted = Wanted(None if desired is None else {key_of(one): one for one in desired})
         self.homeless: set[str] = set()
         """Objects of which it is not known whose they are."""
-        self._told: dict[tuple[str, str, str], bytes] = {}
+        self._told: dict[tuple[str, str, str], str] = {}
         self._run, self._number = secrets.token_hex(4), itertools.count(1)
 
     def see(self, change: Change) -> Iterator[dict[str, Any]]:
@@ -44,9 +46,7 @@ class Observer:
         found = change.found
         for said in self._said(found, gone=change.gone):
             key = (said.kind, said.trigger, said.id)
-            digest = hashlib.blake2b(
-                codec.encode([said.about if said.about is not None else said.data]), digest_size=16
-            ).digest()
+            digest = _digest(json.dumps(said.about if said.about is not None else said.data))
             if self._told.get(key) == digest:
                 continue
             self._forget_others(said)
@@ -84,11 +84,17 @@ class Observer:
         # What is gone may bear the version that it had while it was there.
         words = (uid, version, *(("gone",) if gone else ()), said.trigger, said.id)
         ident = "-".join(words) if uid and version else f"{self._run}-{next(self._number)}"
+        if len(ident.encode()) > MAX_IDENT:  # cut off, two of them could be one
+            ident = "-".join([*words[:2], _digest(ident)])
         event = {
-            "specversion": "1.0", "id": ident[:256], "source": self.source, "type": f"{said.kind}.{said.trigger}",
+            "specversion": "1.0", "id": ident, "source": self.source, "type": f"{said.kind}.{said.trigger}",
             "subject": f"{said.kind}/{said.id}",
         }  # fmt: skip
         return event if said.data is None else {**event, "data": said.data}
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 QUESTIONS = (

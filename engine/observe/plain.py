@@ -4,11 +4,12 @@ Belongs here: whose it is, its manifests as an event may carry them. Does not: h
 """
 
 import base64
-import binascii
 import hashlib
 import hmac
+import json
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
@@ -91,19 +92,24 @@ def _without_secrets(found: Manifest) -> Manifest:
     if part(made, "metadata", "annotations"):
         made["metadata"]["annotations"].pop(LAST_APPLIED, None)
     for name in ("data", "stringData"):
-        if isinstance(made.get(name), Mapping):
-            made[name] = {key: _fingerprint(name, value) for key, value in made[name].items()}
+        inside = made.get(name)
+        if isinstance(inside, Mapping):
+            made[name] = {key: _fingerprint(name, value) for key, value in inside.items()}
+        elif inside is not None:  # no map, so nobody knows what it gives away
+            made[name] = _fingerprint(name, inside)
     return made
 
 
 def _fingerprint(name: str, value: Any) -> Any:
     """Of `data` and `stringData` alike, so that the two can be compared: as the worker will, in base64 or not."""
-    if not isinstance(value, str):
-        return value
-    try:
-        plain = base64.b64decode(value, validate=True) if name == "data" else value.encode()
-    except binascii.Error:
-        plain = value.encode()
+    if value is None:
+        return None
+    # A password of digits that Git has without quotes is a number there.
+    text = value if isinstance(value, str) else json.dumps(value)
+    plain = text.encode(errors="surrogatepass")
+    if name == "data":
+        with suppress(ValueError):  # what is no base64 stays as it is
+            plain = base64.b64decode(text, validate=True)
     word_ = hmac.new(_KEY, plain, hashlib.sha256).hexdigest()[:32]
     return base64.b64encode(word_.encode()).decode() if name == "data" else word_
 
