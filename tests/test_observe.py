@@ -408,6 +408,23 @@ async def test_what_no_message_can_hold_is_left_out_and_the_rest_goes_on(shell: 
     assert "is longer than 253 bytes" in said.err
 
 
+async def test_git_changes_its_mind_twice_while_the_object_stays(
+    shell: Shell, client: Client, working: Settings, wire: Wire, tmp_path: Path
+) -> None:
+    live, git = tmp_path / "live.json", tmp_path / "git.yaml"
+    live.write_text(json.dumps(config("a", metadata={"uid": "u", "resourceVersion": "7"}, data={"k": "1"})))
+    found = []
+    for value in (None, "1", "2", "1"):
+        git.write_text(yaml.safe_dump(config("a", data={"k": value})))
+        desired = ["--desired", str(git)] if value else []
+        said = await shell("observe", "--file", str(live), "--application", APP, *desired)
+        assert said.out == "1 event stored\n"
+        await until_decided(wire, await inspect(wire, working))
+        entity = await client.get("resource", f"{APP}/core:ConfigMap/shop/a")
+        found.append(entity.facets[1].state.phase)
+    assert found == ["NotCompared", "Synced", "OutOfSync", "Synced"]
+
+
 async def test_a_file(shell: Shell, client: Client, tmp_path: Path) -> None:
     path = tmp_path / "dump.yaml"
     path.write_text(yaml.safe_dump_all([config("a"), config("b"), {**config("huge"), "data": {"k": "x" * 1_100_000}}]))

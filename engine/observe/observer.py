@@ -83,7 +83,9 @@ class Observer:
         uid, version = word(metadata, "uid"), word(metadata, "resourceVersion")
         # What is gone may bear the version that it had while it was there.
         words = (uid, version, *(("gone",) if gone else ()), said.trigger, said.id)
-        ident = "-".join(words) if uid and version else f"{self._run}-{next(self._number)}"
+        # What Git declares has no version here: it may change, and change back, while the object bears the one that it had.
+        is_told_by_version = uid and version and "desired" not in (said.data or {})
+        ident = "-".join(words) if is_told_by_version else f"{self._run}-{next(self._number)}"
         if len(ident.encode()) > MAX_IDENT:  # cut off, two of them could be one
             ident = "-".join([*words[:2], _digest(ident)])
         event = {
