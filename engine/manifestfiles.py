@@ -54,7 +54,7 @@ def read(path: Path) -> Iterator[Manifest]:
     """Every object of a file, of all such files under a directory, or of standard input (`-`); raises `BadManifest`."""
     for file in sorted(one for one in path.rglob("*") if one.suffix in ENDINGS) if path.is_dir() else (path,):
         for place, found in enumerate(_documents(file), 1):
-            yield from _objects(found, f"{file}, document {place}")
+            yield from objects(found, f"{file}, document {place}")
 
 
 def documents(path: Path) -> Iterator[tuple[str, Manifest]]:
@@ -76,15 +76,17 @@ def _documents(file: Path) -> Iterator[Any]:
         raise BadManifest(where=file, problem=error) from error
 
 
-def _objects(found: Any, where: str) -> Iterator[Manifest]:
+def objects(found: Any, where: str) -> Iterator[Manifest]:
+    """The object that a value is, or those of the list that it is; raises `BadManifest`."""
     if not isinstance(found, Mapping):
         raise BadManifest(where=where, problem=f"it must be an object, found {type(found).__name__}")
     if not isinstance(found.get("kind"), str) or not isinstance(found.get("apiVersion"), str):
         raise BadManifest(where=where, problem="it must have apiVersion and kind, each a string")
+    # A program that has nothing may say null; a kind of its own may end in List and have no items.
     items = found.get("items", False)
     if found["kind"].endswith("List") and (items is None or isinstance(items, list)):
         for place, item in enumerate(items or ()):
-            yield from _objects(item, f"{where}, item {place}")
+            yield from objects(item, f"{where}, item {place}")
     else:
         yield found
 

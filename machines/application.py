@@ -3,6 +3,7 @@
 Belongs here: its table. Does not: what may be set for it (`settings`), its resources (`resource`), how tables are read (`table`).
 """
 
+from phaseline.machines import gitops_labels
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
 from phaseline.machines.observed import ASIDE, SYNC_FAILED, SYNCING
 from phaseline.machines.predicates import AttributeIs, Every, Some
@@ -19,7 +20,6 @@ from phaseline.machines.table import (
     Facet,
     Field,
     Fired,
-    Label,
     Read,
     Row,
     Table,
@@ -85,15 +85,7 @@ APPLICATION = Table(
             healthy=HEALTHY,
             adopted=State(HEALTHY),
             names=("resource", HEALTH),
-            labels=(
-                #     phase        condition  zh        en
-                Label(UNKNOWN,     None,      "未知",    "Unknown"),
-                Label(MISSING,     None,      "缺失",    "Missing"),
-                Label(DEGRADED,    None,      "已降级",  "Degraded"),
-                Label(PAUSED,      None,      "已暂停",  "Paused"),
-                Label(PROGRESSING, None,      "处理中",  "Progressing"),
-                Label(HEALTHY,     None,      "健康",    "Healthy"),
-            ),
+            labels=gitops_labels.HEALTHS,
             rows=(
                 #   from               trigger          to
                 Row((ABSENT, DELETED), "configure",     HEALTHY, assigns=SET_HERE, computes=configured),
@@ -121,13 +113,7 @@ APPLICATION = Table(
             healthy=SYNCED,
             adopted=State(SYNCED),
             names=("resource", SYNC),
-            labels=(
-                #     phase        condition  zh          en
-                Label(SYNC_FAILED, None,      "同步失败",  "Sync failed"),
-                Label(OUT_OF_SYNC, None,      "未同步",    "OutOfSync"),
-                Label(SYNCING,     None,      "同步中",    "Syncing"),
-                Label(SYNCED,      None,      "已同步",    "Synced"),
-            ),
+            labels=gitops_labels.SYNCS,
             rows=(
                 #   from               trigger       to
                 Row((ABSENT, DELETED), "configure",  SYNCED),

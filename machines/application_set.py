@@ -3,13 +3,14 @@
 Belongs here: its table. Does not: its applications (`application`), how tables are read (`table`).
 """
 
+from phaseline.machines import gitops_labels
 from phaseline.machines.application import HEALTH, SYNC
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
-from phaseline.machines.observed import NOT_ASSESSED, SYNC_FAILED, SYNCING
+from phaseline.machines.observed import SYNC_FAILED, SYNCING
 from phaseline.machines.predicates import AttributeIs, Some
-from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, NOT_ASSESSED, PAUSED, PROGRESSING, UNKNOWN
 from phaseline.machines.settings import SETTINGS, checked
-from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Fired, Label, Read, Row, Table, View
+from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Fired, Read, Row, Table, View
 from phaseline.schemas.records import State
 
 ALAUDA, NEWER, OLDER = (
@@ -52,16 +53,7 @@ APPLICATION_SET = Table(
             healthy=HEALTHY,
             adopted=State(HEALTHY),
             names=("application", HEALTH),
-            labels=(
-                #     phase         condition  zh          en
-                Label(UNKNOWN,      None,      "未知",      "Unknown"),
-                Label(MISSING,      None,      "缺失",      "Missing"),
-                Label(DEGRADED,     None,      "已降级",    "Degraded"),
-                Label(PAUSED,       None,      "已暂停",    "Paused"),
-                Label(PROGRESSING,  None,      "处理中",    "Progressing"),
-                Label(HEALTHY,      None,      "健康",      "Healthy"),
-                Label(NOT_ASSESSED, None,      "无健康规则", "NotAssessed"),
-            ),
+            labels=(*gitops_labels.HEALTHS, gitops_labels.UNRULED),
             rows=(
                 #   from               trigger      to
                 Row((ABSENT, DELETED), "configure", HEALTHY, assigns=SET_HERE),
@@ -87,13 +79,7 @@ APPLICATION_SET = Table(
             healthy=SYNCED,
             adopted=State(SYNCED),
             names=("application", SYNC),
-            labels=(
-                #     phase        condition  zh          en
-                Label(SYNC_FAILED, None,      "同步失败",  "Sync failed"),
-                Label(OUT_OF_SYNC, None,      "未同步",    "OutOfSync"),
-                Label(SYNCING,     None,      "同步中",    "Syncing"),
-                Label(SYNCED,      None,      "已同步",    "Synced"),
-            ),
+            labels=gitops_labels.SYNCS,
             rows=(
                 #   from               trigger      to
                 Row((ABSENT, DELETED), "configure", SYNCED),

@@ -8,6 +8,7 @@ from typing import Any
 
 from phaseline.machines.assessing import OUT_OF_SYNC, assessed
 from phaseline.machines.customs import Customs
+from phaseline.machines.fields import why
 from phaseline.machines.manifest_id import another
 from phaseline.machines.predicates import Above, Scene
 from phaseline.machines.profiles import HEALTHY
@@ -65,11 +66,8 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: Happened) -> M
 
 def noted(attributes: Attributes, happened: Happened) -> Attributes:
     """Notes why."""
-    data = happened.data
-    said = data.get("why")
-    if said is None:
-        said = ": ".join(word for word in (data.get("reason"), data.get("message")) if word)
-    return {**attributes, "why": said}
+    said = happened.data.get("why")
+    return {**attributes, "why": why(happened) if said is None else said}
 
 
 # fmt: off

@@ -15,7 +15,7 @@ import msgspec
 
 from phaseline.machines.health import Health, assess
 from phaseline.machines.predicates import Scene
-from phaseline.machines.profiles import MISSING, SOURCE_ORDER
+from phaseline.machines.profiles import MISSING, NOT_ASSESSED, SOURCE_ORDER
 from phaseline.machines.readiness import is_ready
 from phaseline.machines.table import Happened, Refused
 from phaseline.schemas import codec
@@ -164,7 +164,6 @@ def told(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str 
     return TRIGGERS[presence({} if found is None else found.attributes, below.rpartition("/")[2])]
 
 
-NOT_ASSESSED = "NotAssessed"
 HEALTHS = (*SOURCE_ORDER, NOT_ASSESSED)
 ASSESSED = {health: f"assessed_{health.lower()}" for health in SOURCE_ORDER} | {NOT_ASSESSED: "not_assessed"}
 """Per health, the trigger that tells a resource of it."""

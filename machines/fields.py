@@ -38,6 +38,11 @@ class Happened(NamedTuple):
     time: int
 
 
+def why(happened: Happened) -> str:
+    """The event's reason and message, as one text."""
+    return ": ".join(word for word in (happened.data.get("reason"), happened.data.get("message")) if word)
+
+
 class Refused(NamedTuple):
     """Why an event cannot be taken, in a sentence. invalid: for what its data is, not for what the entity is in."""
 

@@ -14,7 +14,7 @@ from phaseline.machines.customs import Customs
 from phaseline.machines.health import Health, Part, group_kind
 from phaseline.machines.manifest_id import another
 from phaseline.machines.predicates import Scene
-from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, NOT_ASSESSED, PAUSED, PROGRESSING, UNKNOWN
 from phaseline.machines.rollup import APPLICATION
 from phaseline.machines.settings import deadline_of, settled
 from phaseline.machines.table import Attributes, Field, Happened, Refused
@@ -23,7 +23,7 @@ from phaseline.schemas import codec
 SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
 SYNC = 1
 """The facet of a resource."""
-NOT_ASSESSED, ASIDE, NOT_COMPARED = "NotAssessed", "Aside", "NotCompared"
+ASIDE, NOT_COMPARED = "Aside", "NotCompared"
 SHOWN = 10
 """Places that differ, kept with the state; of more, only how many."""
 LONGEST = 1_024

@@ -9,6 +9,8 @@ from typing import Literal
 
 UNKNOWN, MISSING, DEGRADED, PAUSED = "Unknown", "Missing", "Degraded", "Paused"
 PROGRESSING, HEALTHY = "Progressing", "Healthy"
+NOT_ASSESSED = "NotAssessed"
+"""No rule is about it."""
 
 SUSPENDED = "Suspended"
 """What Argo CD calls Paused."""

@@ -6,10 +6,11 @@ Belongs here: its table. Does not: what its manifests say (`observed`), how tabl
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.machines import observed
+from phaseline.machines import gitops_labels, observed
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
-from phaseline.machines.observed import ASIDE, NOT_ASSESSED, NOT_COMPARED, SYNC_FAILED, SYNCING
-from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.fields import why
+from phaseline.machines.observed import ASIDE, NOT_COMPARED, SYNC_FAILED, SYNCING
+from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, NOT_ASSESSED, PAUSED, PROGRESSING, UNKNOWN
 from phaseline.machines.table import ABSENT, DELETED, LIVE, After, Facet, Field, Happened, Label, Live, Read, Row, Table
 from phaseline.schemas.records import State
 
@@ -27,14 +28,13 @@ def noted(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any
 
 def overdue(attributes: Mapping[str, Any], _: Happened) -> Mapping[str, Any]:
     """Notes how far it had come."""
-    why = observed.too_long(attributes.get("deadline"), attributes.get("health_message", ""))
-    return {**attributes, "overdue": attributes.get("progress", ""), "health_message": why}
+    message = observed.too_long(attributes.get("deadline"), attributes.get("health_message", ""))
+    return {**attributes, "overdue": attributes.get("progress", ""), "health_message": message}
 
 
 def synced(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
-    words = [happened.data.get("reason"), happened.data.get("message")]
-    return {**attributes, "sync_message": ": ".join(word for word in words if word)}
+    return {**attributes, "sync_message": why(happened)}
 
 
 # fmt: off
@@ -74,17 +74,7 @@ RESOURCE = Table(
             healthy=HEALTHY,
             says="health_message",
             adopted=State(NOT_ASSESSED),
-            labels=(
-                #     phase         condition  zh          en
-                Label(UNKNOWN,      None,      "未知",      "Unknown"),
-                Label(MISSING,      None,      "缺失",      "Missing"),
-                Label(DEGRADED,     None,      "已降级",    "Degraded"),
-                Label(PAUSED,       None,      "已暂停",    "Paused"),
-                Label(PROGRESSING,  None,      "处理中",    "Progressing"),
-                Label(HEALTHY,      None,      "健康",      "Healthy"),
-                Label(NOT_ASSESSED, None,      "无健康规则", "NotAssessed"),
-                Label(ASIDE,        None,      "不参与",    "Takes no part (a hook)"),
-            ),
+            labels=(*gitops_labels.HEALTHS, gitops_labels.UNRULED, Label(ASIDE, None, "不参与", "Takes no part (a hook)")),
             rows=(
                 #   from                trigger           to
                 Row((LIVE,),            "observed",       DELETED,      given={"gone": True}),
@@ -103,14 +93,7 @@ RESOURCE = Table(
             healthy=SYNCED,
             says="sync_message",
             adopted=State(NOT_COMPARED),
-            labels=(
-                #     phase         condition  zh          en
-                Label(SYNC_FAILED,  None,      "同步失败",  "Sync failed"),
-                Label(OUT_OF_SYNC,  None,      "未同步",    "OutOfSync"),
-                Label(SYNCING,      None,      "同步中",    "Syncing"),
-                Label(SYNCED,       None,      "已同步",    "Synced"),
-                Label(NOT_COMPARED, None,      "未比较",    "NotCompared"),
-            ),
+            labels=(*gitops_labels.SYNCS, Label(NOT_COMPARED, None, "未比较", "NotCompared")),
             rows=(
                 #   from                         trigger           to
                 Row((LIVE,),                     "observed",       DELETED,      given={"gone": True}),

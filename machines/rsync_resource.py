@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from phaseline.machines import gitops_labels
 from phaseline.machines.app_cluster import UNREACHABLE
-from phaseline.machines.bundle_state import ASSESSED, HEALTHS, NOT_ASSESSED, Doing, Reported
+from phaseline.machines.bundle_state import ASSESSED, HEALTHS, Doing, Reported
+from phaseline.machines.fields import why
 from phaseline.machines.predicates import Above
-from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING
+from phaseline.machines.profiles import HEALTHY
 from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Happened, Label, Row, Table, View
 
 PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed", "Retrying", "Terminated"
@@ -35,8 +37,7 @@ def added(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any
 
 def failed(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
-    words = [happened.data.get("reason"), happened.data.get("message")]
-    return {**attributes, "failure": ": ".join(word for word in words if word)}
+    return {**attributes, "failure": why(happened)}
 
 
 # fmt: off
@@ -120,16 +121,7 @@ RSYNC_RESOURCE = Table(
         Facet(
             name="health",
             healthy=HEALTHY,
-            labels=(
-                #     phase         condition  zh          en
-                Label(UNKNOWN,      None,      "未知",      "Unknown"),
-                Label(MISSING,      None,      "缺失",      "Missing"),
-                Label(DEGRADED,     None,      "已降级",    "Degraded"),
-                Label(PAUSED,       None,      "已暂停",    "Paused"),
-                Label(PROGRESSING,  None,      "处理中",    "Progressing"),
-                Label(HEALTHY,      None,      "健康",      "Healthy"),
-                Label(NOT_ASSESSED, None,      "无健康规则", "NotAssessed"),
-            ),
+            labels=(*gitops_labels.HEALTHS, gitops_labels.UNRULED),
             rows=(
                 #     from                 trigger           to
                 *(Row((ABSENT, DELETED),   "add",            health, when=(Doing(health),)) for health in HEALTHS),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.errors import BadManifest
 from phaseline.engine.eventfile import pieces
+from phaseline.engine.manifestfiles import objects
 from phaseline.schemas import manifests
 
 MOST = 64 << 20
@@ -64,32 +65,22 @@ class Objects:
 
 def changes(value: Any, where: str) -> Iterator[Change]:
     """What one value says: an object, a list of them, or a watch event as `--output-watch-events` prints it."""
-    if not isinstance(value, Mapping):
-        raise BadManifest(where=where, problem=f"it must be an object, found {type(value).__name__}")
-    kind, found = value.get("type"), value.get("object")
+    kind, found = (value.get("type"), value.get("object")) if isinstance(value, Mapping) else (None, None)
     if isinstance(found, Mapping) and "kind" not in value:
         if kind == "ERROR":
             raise BadManifest(where=where, problem=f"the API server says: {found.get('message') or dict(found)}")
         if kind in TYPES:
             yield Change(found, gone=kind == "DELETED")
-        return
-    items = value.get("items", False)
-    # A program that has nothing may say null; a kind of its own may end in List and have no items.
-    if str(value.get("kind", "")).endswith("List") and (items is None or isinstance(items, list)):
-        for place, item in enumerate(items or ()):
-            yield from changes(item, f"{where}, item {place}")
-        return
-    if not isinstance(value.get("kind"), str) or not isinstance(value.get("apiVersion"), str):
-        raise BadManifest(where=where, problem="it must have apiVersion and kind, each a string")
-    yield Change(value)
+    else:
+        yield from map(Change, objects(value, where))
 
 
 def of_text(text: bytes, name: str) -> Iterator[Change]:
     """The objects of a whole file, JSON or YAML."""
     if text.lstrip()[:1] == b"{":
-        objects = Objects(name)
-        yield from objects.take(text.decode(errors="replace") + "\n")
-        objects.end()
+        stream = Objects(name)
+        yield from stream.take(text.decode(errors="replace") + "\n")
+        stream.end()
         return
     try:
         for place, value in enumerate(manifests.documents(text), 1):
@@ -100,14 +91,14 @@ def of_text(text: bytes, name: str) -> Iterator[Change]:
 
 async def live(descriptor: int, name: str) -> AsyncIterator[Change]:
     """The objects that come through a pipe, each as soon as it is complete."""
-    objects, rest = Objects(name), b""
+    stream, rest = Objects(name), b""
     async for piece in pieces(descriptor, name):
         whole = rest + piece
         cut = len(whole) - _open_end(whole)
         rest = whole[cut:]
-        for change in objects.take(whole[:cut].decode(errors="replace")):
+        for change in stream.take(whole[:cut].decode(errors="replace")):
             yield change
-    objects.end()
+    stream.end()
 
 
 def _open_end(piece: bytes) -> int:
