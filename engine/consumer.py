@@ -7,7 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-SECOND = 1_000_000_000
+from phaseline.schemas.records import SECOND
+
 PULL = 1_000
 """Messages asked for at once."""
 EXPIRES = 30

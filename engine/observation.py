@@ -18,11 +18,10 @@ from phaseline.machines.kinds import Kinds
 from phaseline.machines.profiles import Profile
 from phaseline.machines.settings import application_of, customs_of
 from phaseline.schemas import codec
-from phaseline.schemas.records import nanoseconds
+from phaseline.schemas.records import SECOND, nanoseconds
 from phaseline.schemas.subjects import Subjects
 
 KIND = "resource"
-SECOND = 1_000_000_000
 
 
 class Observation(NamedTuple):

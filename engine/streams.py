@@ -9,10 +9,10 @@ from typing import Any
 from phaseline.engine.errors import ApiFailed, NotProvisioned, PartitionsDiffer, PrefixTaken, StreamsDiffer
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
 from phaseline.engine.wire import Wire
+from phaseline.schemas.records import SECOND
 
 STREAM_NOT_FOUND = 10059
 NAME_IN_USE = 10058
-SECOND = 1_000_000_000
 PARTITIONS = "phaseline.partitions"
 
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from phaseline.engine.queries import natural
 from phaseline.machines.table import ABSENT, DELETED
-from phaseline.schemas.records import State, Transition
+from phaseline.schemas.records import SECOND, State, Transition
 
-SECOND = 1_000_000_000
 HOUR = 3600 * SECOND
 STEPS = tuple(
     int(seconds * SECOND)

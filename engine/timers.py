@@ -12,10 +12,8 @@ from phaseline.engine.message import Message
 from phaseline.engine.tree import Tree
 from phaseline.machines.kinds import Kind
 from phaseline.schemas import codec
-from phaseline.schemas.records import NONE, Facet, Record, Rejection, timestamp
+from phaseline.schemas.records import NONE, SECOND, Facet, Record, Rejection, timestamp
 from phaseline.schemas.subjects import Subjects
-
-SECOND = 1_000_000_000
 
 
 class Timer(NamedTuple):

@@ -28,14 +28,13 @@ from phaseline.machines.table import (
     Table,
     View,
 )
-from phaseline.schemas.records import State
+from phaseline.schemas.records import SECOND, State
 
 WAIT_APPLIED, PENDING, READY, NOT_READY = "WaitApplied", "Pending", "Ready", "NotReady"
 MODIFIED, MISSING, ORPHANED, UNKNOWN = "Modified", "Missing", "Orphaned", "Unknown"
 ERR_APPLIED = "ErrApplied"
 STATES = (READY, NOT_READY, MODIFIED, MISSING, ORPHANED)
 EVER = (ABSENT, DELETED, LIVE)
-SECOND = 1_000_000_000
 LONGEST, SHOWN = 1_024, 10
 
 

@@ -19,6 +19,7 @@ from phaseline.machines.rollup import APPLICATION
 from phaseline.machines.settings import deadline_of, settled
 from phaseline.machines.table import Attributes, Field, Happened, Refused
 from phaseline.schemas import codec
+from phaseline.schemas.records import SECOND
 
 SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
 SYNC = 1
@@ -28,9 +29,6 @@ SHOWN = 10
 """Places that differ, kept with the state; of more, only how many."""
 LONGEST = 1_024
 """Characters of a message that is kept."""
-DEADLINE = "phaseline.io/progress-deadline"
-"""The annotation with seconds that a resource may be Progressing."""
-SECOND = 1_000_000_000
 Manifest = Mapping[str, Any]
 
 WORDS = (

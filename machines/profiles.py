@@ -26,8 +26,7 @@ class Profile:
     has a rule, or only all of them together. paused: the name of Paused. has_deadline: Progressing for too long becomes Degraded by our timer.
     restarts: how often a container of a ready Pod may have been restarted (None: as often as it likes). sees_init: an init
     container or sidecar waiting in a back-off makes its Pod Degraded. counts_jobs: a Job that succeeded needs no condition
-    to be Healthy. compares_replicas: an autoscaler whose replicas are not the desired ones is Progressing. of_sets: what a
-    set's health is made from.
+    to be Healthy. compares_replicas: an autoscaler whose replicas are not the desired ones is Progressing.
     """
 
     name: str
@@ -39,7 +38,6 @@ class Profile:
     sees_init: bool
     counts_jobs: bool
     compares_replicas: bool
-    of_sets: Literal["applications", "conditions", "none"]
 
     def called(self, health: str) -> str:
         """What this system calls a health."""
@@ -53,10 +51,10 @@ ARGO_ORDER = (UNKNOWN, DEGRADED, MISSING, PROGRESSING, PAUSED, HEALTHY)
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
-        #       name          order         missing     paused     deadline restarts init   jobs   replicas of sets
-        Profile("alauda",     SOURCE_ORDER, "each",     PAUSED,    True,    5,       True,  True,  True,    "applications"),
-        Profile("argocd",     ARGO_ORDER,   "together", SUSPENDED, False,   None,    False, False, False,   "conditions"),
-        Profile("argocd-3.3", ARGO_ORDER,   "ruled",    SUSPENDED, False,   None,    False, False, False,   "none"),
+        #       name          order         missing     paused     deadline restarts init   jobs   replicas
+        Profile("alauda",     SOURCE_ORDER, "each",     PAUSED,    True,    5,       True,  True,  True),
+        Profile("argocd",     ARGO_ORDER,   "together", SUSPENDED, False,   None,    False, False, False),
+        Profile("argocd-3.3", ARGO_ORDER,   "ruled",    SUSPENDED, False,   None,    False, False, False),
     )
 }
 # fmt: on

@@ -12,8 +12,8 @@ from phaseline.machines.predicates import Scene
 from phaseline.machines.settings import levels, windows_of
 from phaseline.machines.table import Attributes, Field, Happened, Refused
 from phaseline.machines.windows import App, Decision, Window, decided, next_allowed, selected
+from phaseline.schemas.records import SECOND
 
-SECOND = 1_000_000_000
 RUNNING, SUCCEEDED, RESULTS = "Running", "Succeeded", ("Succeeded", "Failed", "Error")
 AT_ONCE = 1
 """Seconds for which an application must be OutOfSync before it is synchronised by itself."""

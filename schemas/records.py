@@ -50,6 +50,8 @@ class Facet(msgspec.Struct, frozen=True, gc=False):
     since: int
 
 
+SECOND = 1_000_000_000
+"""In ns."""
 NONE: Mapping[str, Any] = {}
 """What entities without attributes or sequences share. Never changed."""
 
@@ -130,7 +132,7 @@ def _second(second: int) -> str:
 @lru_cache(maxsize=1024)
 def timestamp(time_ns: int) -> str:
     """RFC 3339 with nanoseconds, UTC."""
-    second, rest = divmod(time_ns, 1_000_000_000)
+    second, rest = divmod(time_ns, SECOND)
     return f"{_second(second)}{rest:09d}Z"
 
 
@@ -138,6 +140,6 @@ def nanoseconds(text: str) -> int:
     """The inverse of `timestamp`, to the nanosecond; takes any RFC 3339 timestamp with an offset."""
     head, _, tail = text.partition(".")
     if tail.endswith("Z") and tail[:-1].isdigit() and len(tail) <= 10:
-        return int(datetime.fromisoformat(head + "+00:00").timestamp()) * 1_000_000_000 + int(tail[:-1].ljust(9, "0"))
+        return int(datetime.fromisoformat(head + "+00:00").timestamp()) * SECOND + int(tail[:-1].ljust(9, "0"))
     moment = datetime.fromisoformat(text)
-    return int(moment.replace(microsecond=0).timestamp()) * 1_000_000_000 + moment.microsecond * 1000
+    return int(moment.replace(microsecond=0).timestamp()) * SECOND + moment.microsecond * 1000

@@ -28,12 +28,12 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout
-from phaseline.engine.timeline import SECOND, Lane, Timeline, ticks, timeline
+from phaseline.engine.timeline import Lane, Timeline, ticks, timeline
 from phaseline.engine.tree import Tree, evolve
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, Facet, State, Transition, nanoseconds
+from phaseline.schemas.records import SECOND, Entity, Facet, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
 from tests.command import Shell
 from tests.installation import lived

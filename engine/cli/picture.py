@@ -8,8 +8,8 @@ from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from phaseline.engine.timeline import HOUR, SECOND, Interval, Lane, ticks
-from phaseline.schemas.records import State
+from phaseline.engine.timeline import HOUR, Interval, Lane, ticks
+from phaseline.schemas.records import SECOND, State
 
 WIDTH, LANE, BAR, TOP, LEFT_LEAST, EDGE = 1200, 22, 14, 70, 120, 16
 LETTER = 6.2

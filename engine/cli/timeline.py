@@ -16,10 +16,10 @@ from phaseline.engine.cli.pages import Page
 from phaseline.engine.cli.picture import Words, label, picture, tick
 from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
-from phaseline.engine.timeline import SECOND, Interval, Lane, ticks
+from phaseline.engine.timeline import Interval, Lane, ticks
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import forms
-from phaseline.schemas.records import State, timestamp
+from phaseline.schemas.records import SECOND, State, timestamp
 
 GLYPHS = {"red": "█", "yellow": "▒", "magenta": "▓", "green": "━", "bright_black": "·"}
 """A glyph for how a state is, the worst first: so that it can be read without colour too."""

@@ -14,11 +14,10 @@ from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import BUILT_IN, Kinds, installed
 from phaseline.machines.table import Table
 from phaseline.schemas import codec
-from phaseline.schemas.records import Record, Rejection
+from phaseline.schemas.records import SECOND, Record, Rejection
 from phaseline.schemas.subjects import Subjects
 
 SUBJECTS = Subjects("pl")
-SECOND = 1_000_000_000
 
 Offered = Kinds | Table | Iterable[Table] | None
 """How a test names kinds: compiled ones, a table, several, or None for all that are installed."""

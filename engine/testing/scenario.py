@@ -14,12 +14,12 @@ from phaseline.engine import intake, outgoing
 from phaseline.engine.decide import decide
 from phaseline.engine.outgoing import Details
 from phaseline.engine.testing import placing, telling
-from phaseline.engine.testing.histories import SECOND, SUBJECTS, Offered, kinds_of, stored
+from phaseline.engine.testing.histories import SUBJECTS, Offered, kinds_of, stored
 from phaseline.engine.testing.placing import Named, differs, facet_of, kind_of, meant, wrong
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.envelope import Invalid, check_time
-from phaseline.schemas.records import NONE, Entity, Record, Rejection, Transition, nanoseconds, timestamp
+from phaseline.schemas.records import NONE, SECOND, Entity, Record, Rejection, Transition, nanoseconds, timestamp
 
 START = "2026-01-01T00:00:00Z"
 """When the first event of a scenario is stored, unless `at` says otherwise; the next ones follow a second apart."""
