@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from phaseline.schemas.forms import state_to_wire
 from phaseline.schemas.records import Entity, State, Transition, timestamp
+from phaseline.schemas.wire_codec import state_map
 
 Role = Literal["condition", "phase", "cleared", "state", "attribute"]
 
@@ -102,8 +102,8 @@ def as_map(found: Explanation) -> dict[str, Any]:
 
 def _explained(found: Explained) -> dict[str, Any]:
     head = {
-        "kind": found.kind, "id": found.id, "facet": found.facet, **state_to_wire(found.state),
-        "base": state_to_wire(found.base), "since": timestamp(found.since), "told": found.told,
+        "kind": found.kind, "id": found.id, "facet": found.facet, **state_map(found.state),
+        "base": state_map(found.base), "since": timestamp(found.since), "told": found.told,
     }  # fmt: skip
     if found.told != "here":
         return head
@@ -149,8 +149,8 @@ def _record(record: Transition) -> dict[str, Any]:
         "kind": record.entity.kind,
         "id": record.entity.id,
         "facet": record.facet,
-        "from": None if record.before is None else state_to_wire(record.before),
-        "to": state_to_wire(record.after),
+        "from": None if record.before is None else state_map(record.before),
+        "to": state_map(record.after),
         "version": record.entity.version,
         "trigger": record.trigger,
         "reason": record.reason,

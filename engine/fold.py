@@ -15,7 +15,7 @@ from phaseline.engine.decide import decide
 from phaseline.engine.message import Message
 from phaseline.engine.timers import Timer, changed_timers, with_timers
 from phaseline.engine.tree import Tree, evolve
-from phaseline.schemas import codec, forms
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of, quote
 
@@ -132,7 +132,7 @@ class Folder:
         return [
             Message(
                 self._subject(record),
-                codec.encode(forms.to_wire(record, place, total, self.installation, self._tables(record))),
+                wire_codec.write(record, place, total, self.installation, self._tables(record)),
             )
             for place, record in enumerate(records)
         ]

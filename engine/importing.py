@@ -21,7 +21,7 @@ from phaseline.engine.pipeline import Pipeline
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.table import DELETED, NAMED
-from phaseline.schemas import codec, envelope, forms
+from phaseline.schemas import codec, envelope, wire_codec
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, Rejection, timestamp
 from phaseline.schemas.subjects import Subjects
@@ -183,6 +183,6 @@ class Player:
 
 
 def _entity(body: bytes) -> Entity:
-    record = forms.from_wire(codec.decode(body))
+    record = wire_codec.read(body)
     assert not isinstance(record, Rejection)
     return record.entity

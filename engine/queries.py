@@ -20,7 +20,7 @@ from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kind, Kinds
 from phaseline.machines.table import DELETED
-from phaseline.schemas import codec, forms
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, Mark, Rejection, Transition
 from phaseline.schemas.subjects import BadSubject, Subjects, check_id, quoted_id
@@ -140,7 +140,7 @@ def _transition_in(stored: Stored) -> Transition | None:
     body = codec.decode(stored.data)
     if not str(body.get("type", "")).endswith(".transitioned"):
         return None
-    record = forms.from_wire(body)
+    record = wire_codec.from_wire(body)
     return record if isinstance(record, Transition) else None
 
 
@@ -178,7 +178,7 @@ async def event_at(wire: Wire, layout: Layout, sequence: int) -> Kept | None:
 
 def read_record(body: dict[str, Any]) -> Transition | Rejection:
     """The record in a map that is known to be one of these two."""
-    record = forms.from_wire(body)
+    record = wire_codec.from_wire(body)
     if isinstance(record, Mark):
         raise TypeError("a mark is no record of what happened")
     return record

@@ -12,7 +12,7 @@ from phaseline.engine.fold import Event, Folder, partition_of_id
 from phaseline.engine.message import Message
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import codec, forms
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Record, Rejection
 from phaseline.schemas.subjects import Subjects
 
@@ -133,7 +133,7 @@ async def rebuild(source: Recorded, folders: Folders, root: str | None, progress
 def read(message: Message) -> Record:
     """The record in a message of the log; raises `RecordUnreadable`."""
     try:
-        return forms.from_wire(codec.decode(message.body))
+        return wire_codec.read(message.body)
     except (codec.Undecodable, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordUnreadable(subject=message.subject, problem=f"{type(error).__name__}: {error}") from error
 

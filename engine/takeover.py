@@ -21,7 +21,7 @@ from phaseline.engine.tables import Era
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import codec, forms
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 
@@ -112,7 +112,7 @@ async def load(wire: Wire, layout: Layout, kinds: Kinds, partition: int, epoch: 
 
 def put(tree: Tree, body: bytes) -> int:
     """Take one committed record into the tree; the sequence of its cause."""
-    record = forms.from_wire(codec.decode(body))
+    record = wire_codec.read(body)
     if not isinstance(record, Rejection):
         if record.entity.kind not in tree.kinds:
             raise KindMissing(kind=record.entity.kind, known=", ".join(tree.kinds))

@@ -13,7 +13,7 @@ from phaseline.machines.kinds import Kind, Kinds
 from phaseline.machines.machine import phases_of
 from phaseline.machines.table import COMMON, MAX_TEXT, Facet, Field
 from phaseline.schemas.envelope import SCHEMA_VERSION, Event
-from phaseline.schemas.maps import MarkData, RecordMap, RejectionData, TransitionData
+from phaseline.schemas.wire_types import MarkData, RecordMap, RejectionData, TransitionData
 from phaseline.schemas.upcasting import RECORD_VERSION
 
 Schema = dict[str, Any]

@@ -1,4 +1,8 @@
-"""Bytes to maps and back: msgpack by default, JSON where the first byte says so. The only importer of `msgpack`.
+"""Bytes to values and back: msgpack by default, JSON where the first byte says so. The only importer of `msgpack`.
+
+Two libraries, because they are strict about different things. `msgpack` reads bodies of unknown origin, streams in
+pieces, and writes values of unknown origin: it refuses keys that are not text, and values that no map on the wire may
+hold. `msgspec` writes our own structs, and reads and writes JSON. Both write the same bytes for the same value.
 
 Belongs here: encoding and decoding of whole bodies. Does not: what the maps mean (`envelope`, `records`).
 """
@@ -8,25 +12,54 @@ from typing import Any, cast
 
 import msgpack  # type: ignore[import-untyped]  # it ships no types
 import msgspec
+from msgspec.msgpack import Ext
 
 JSON_STARTS = (b"{", b" ", b"\n", b"\r", b"\t")
-"""A msgpack map never starts with any of these bytes, so one look tells the two formats apart."""
+"""A msgpack map never starts with any of these bytes, so the first byte tells the two formats apart."""
 
-_json_decoder = msgspec.json.Decoder()
-_json_encoder = msgspec.json.Encoder()
-_pack = msgpack.Packer(autoreset=True).pack
+_TIMESTAMP = -1
+"""The code of msgpack's extension type for timestamps."""
 
 
 class Undecodable(ValueError):
     """The body is neither a msgpack map nor a JSON object."""
 
 
+def _read_extension(code: int, data: bytes) -> Ext:
+    """An extension value as both libraries can write it; raises `ValueError` for a code that msgpack does not allow."""
+    return Ext(*msgpack.ExtType(code, data))
+
+
+def _for_msgpack(value: object) -> Any:
+    if isinstance(value, Ext):
+        return msgpack.ExtType(value.code, value.data)
+    raise TypeError(f"a {type(value).__name__} cannot be written as msgpack")
+
+
+def _for_msgspec(value: object) -> Any:
+    if isinstance(value, msgpack.Timestamp):
+        return Ext(_TIMESTAMP, value.to_bytes())
+    raise TypeError(f"a {type(value).__name__} cannot be written as msgpack")
+
+
+def _for_json(value: object) -> Any:
+    if isinstance(value, Ext):
+        return [value.code, value.data]
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
+
+
+_json_decoder = msgspec.json.Decoder()
+_json_encoder = msgspec.json.Encoder(enc_hook=_for_json)
+_struct_encoder = msgspec.msgpack.Encoder(enc_hook=_for_msgspec)
+_pack = msgpack.Packer(autoreset=True, default=_for_msgpack).pack
+
+
 def decode(body: bytes) -> dict[str, Any]:
-    """The map in `body`, msgpack or JSON by its first byte; raises `Undecodable` saying what is wrong with it."""
+    """The map in `body`, which is msgpack or JSON by its first byte; raises `Undecodable` with the problem."""
     if not body:
         raise Undecodable("the body is empty")
     try:
-        found = _json_decoder.decode(body) if body[:1] in JSON_STARTS else msgpack.unpackb(body, timestamp=0)
+        found = _json_decoder.decode(body) if body[:1] in JSON_STARTS else _unpack(body)
     except msgpack.ExtraData as error:
         raise Undecodable("msgpack: the first value is followed by more bytes") from error
     except (ValueError, RecursionError, OverflowError) as error:
@@ -36,18 +69,40 @@ def decode(body: bytes) -> dict[str, Any]:
     return cast("dict[str, Any]", found)
 
 
+def _unpack(body: bytes) -> Any:
+    return msgpack.unpackb(body, timestamp=0, ext_hook=_read_extension)
+
+
 def encode(value: Any) -> bytes:
-    """`value` as msgpack."""
+    """A value of unknown origin as msgpack; raises `TypeError`, `ValueError` or `OverflowError` if it cannot be."""
     return cast("bytes", _pack(value))
 
 
+def encode_struct(value: msgspec.Struct) -> bytes:
+    """A struct as a msgpack map of its fields, in their order."""
+    return _struct_encoder.encode(value)
+
+
 def encode_json(value: Any) -> bytes:
-    """`value` as one line of JSON; bytes become base64."""
+    """A value or a struct as one line of JSON; bytes become base64."""
     return _json_encoder.encode(value)
 
 
+def to_map(value: msgspec.Struct) -> dict[str, Any]:
+    """A struct as the map that `decode` would give back for its bytes."""
+    return decode(encode_struct(value))
+
+
+def may_hold_timestamp(body: bytes) -> bool:
+    """Whether a msgpack body may hold a timestamp, which `msgspec` would read with fewer digits than `decode` does.
+
+    A timestamp's type is the byte 0xFF, which no text holds; a number may hold it too.
+    """
+    return b"\xff" in body
+
+
 def peek(body: bytes, name: str) -> Any:
-    """One value of a msgpack map, read no further than there; None where the map does not hold it."""
+    """One value of a msgpack map, read no further than there; None if the map does not hold it."""
     unpacker = msgpack.Unpacker(timestamp=0)
     unpacker.feed(body)
     try:
@@ -61,9 +116,9 @@ def peek(body: bytes, name: str) -> Any:
 
 
 class Values:
-    """The values of a msgpack stream that comes in pieces; raises `Undecodable` where it breaks off or is no msgpack.
+    """The values of a msgpack stream that arrives in pieces; raises `Undecodable` where it ends early or is no msgpack.
 
-    begin, end: the bytes between which the value handed out last stood.
+    begin, end: the offsets of the first byte of the last value, and of the first byte after it.
     """
 
     def __init__(self) -> None:
@@ -71,7 +126,7 @@ class Values:
         self._fed = self.begin = self.end = 0
 
     def feed(self, piece: bytes) -> Iterator[Any]:
-        """Those that are complete by now."""
+        """The values that this piece completes."""
         try:
             self._unpacker.feed(piece)
             self._fed += len(piece)
@@ -82,7 +137,7 @@ class Values:
             raise Undecodable(f"msgpack: {error or type(error).__name__} after byte {self.end}") from error
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """End the stream; raises `Undecodable` if it ends inside a value."""
         if self._fed > self.end:
             raise Undecodable(f"msgpack: cut off inside a value after byte {self.end}")
 

@@ -1,6 +1,6 @@
 """The records the engine commits: transitions, rejections and marks (design: Records).
 
-Belongs here: their shapes. Does not: the maps they are on the wire (`forms`), what makes one (`engine.decide`).
+Belongs here: their shapes. Does not: the maps they are on the wire (`wire_codec`), what makes one (`engine.decide`).
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Records of earlier versions, read as if they were written today.
 
-Belongs here: one step from each version of the records' maps to the next. Does not: what the maps mean (`forms`).
+Belongs here: one step from each version of the records' maps to the next. Does not: what the maps mean (`wire_codec`).
 Bytes that every version wrote are kept in tests/golden, and stay readable.
 """
 

@@ -14,7 +14,7 @@ from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import codec, forms
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 
@@ -73,7 +73,7 @@ async def assert_log_is_the_fold(wire: Wire, layout: Layout, kinds: Kinds) -> in
 def _assert_versions(messages: list[Message]) -> None:
     versions: dict[tuple[str, str], int] = {}
     for message in messages:
-        record = forms.from_wire(codec.decode(message.body))
+        record = wire_codec.read(message.body)
         if isinstance(record, Transition):
             key = (record.entity.kind, record.entity.id)
             assert record.entity.version == versions.get(key, 0) + 1
@@ -85,7 +85,7 @@ async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree)
     own = Subjects(layout.prefix).state_checkpoint(partition)
     for message in await stored(wire, layout.state, [f"{layout.prefix}.state.{partition}.>"]):
         if message.subject != own:
-            record = forms.from_wire(codec.decode(message.data))
+            record = wire_codec.read(message.data)
             assert not isinstance(record, Rejection)
             copy.put(record.entity)
     assert copy.entities == tree.entities

@@ -16,7 +16,7 @@ from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import codec, forms
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 from tests.fleet import Fleet, Sent, publish
 from tests.replay import assert_log_is_the_fold, decided, stored
@@ -46,7 +46,7 @@ async def rejections(wire: Wire, layout: Layout, sent: int) -> list[Rejection]:
             await asyncio.sleep(0.05)
     found = []
     for message in await stored(wire, layout.log, [f"{layout.prefix}.log.*.rejection.>"]):
-        record = forms.from_wire(codec.decode(message.data))
+        record = wire_codec.read(message.data)
         assert isinstance(record, Rejection)
         found.append(record)
     return found

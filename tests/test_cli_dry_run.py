@@ -13,7 +13,7 @@ from phaseline.engine.streams import provision
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import forms
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition
 from tests import orchard
 from tests.command import Answer, Shell
@@ -97,7 +97,7 @@ async def test_why_it_would_have_no_effect(shell: Shell, fleet: Client, words: t
     assert await rehearsed(shell, "cluster", trigger, "c1", *more) == (0, line, DRY)
     said = await rehearsed(shell, "cluster", trigger, "c1", *more, "--json")
     assert (said.code, said.err) == (0, DRY + line)
-    assert [type(forms.from_wire(body)) for body in said.lines] == [Mark] * ("5" in more)
+    assert [type(wire_codec.from_wire(body)) for body in said.lines] == [Mark] * ("5" in more)
 
 
 async def test_json_is_the_records_as_the_log_would_hold_them(shell: Shell, fleet: Client) -> None:
@@ -106,7 +106,7 @@ async def test_json_is_the_records_as_the_log_would_hold_them(shell: Shell, flee
     assert [body["id"] for body in said.lines] == [f"33-{place}" for place in range(32)]
     assert {body["data"]["cause"]["event"] for body in said.lines} == {"e1"}
     outcome = await fleet.publish_and_wait("cluster", "delete", "c1", source="/me", event_id="e1")
-    told = [record for body in said.lines if isinstance(record := forms.from_wire(body), Transition)]
+    told = [record for body in said.lines if isinstance(record := wire_codec.from_wire(body), Transition)]
     assert [(t.entity.id, t.before, t.after) for t in told] == [
         (t.entity.id, t.before, t.after) for t in outcome.transitions
     ]

@@ -16,7 +16,7 @@ import pytest
 
 from phaseline.engine.client import Client
 from phaseline.engine.wire import Wire
-from phaseline.schemas import forms
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
 from tests.command import COMMAND, LIMIT, ROOT, Shell
 
@@ -68,7 +68,7 @@ async def test_records_in_json_are_records(shell: Shell, client: Client, wire: W
         payload = record["data"].get("payload")
         if payload is not None:
             record["data"]["payload"] = base64.b64decode(payload)
-        assert forms.from_wire(record) == found
+        assert wire_codec.from_wire(record) == found
     assert records == []
     (refused,) = (await shell("rejections", "--from", str(place), "--json")).lines
     assert refused == (await shell("rejections", "show", str(place), "--json")).json

@@ -19,7 +19,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import codec, forms
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
 from tests.fleet import Fleet, Sent, publish
 from tests.replay import assert_log_is_the_fold, committed, decided
@@ -167,7 +167,7 @@ async def cascade(settings: Settings, wire: Wire, nodes: int, kills: int) -> Non
         await until_decided(wire, layout)
     await worker.stop()
     await assert_log_is_the_fold(wire, layout, KINDS)
-    last = [forms.from_wire(codec.decode(m.body)) for m in await committed(wire, layout, 0)]
+    last = [wire_codec.read(m.body) for m in await committed(wire, layout, 0)]
     gone = {r.entity.id for r in last if isinstance(r, Transition) and r.after.phase == "Deleted"}
     assert len(gone) == nodes + 3
 

@@ -11,7 +11,7 @@ import dev
 from phaseline.engine import intake
 from phaseline.engine.intake import Arrival
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import forms
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.subjects import Subjects
 
 ROOT = Path(__file__).parent.parent
@@ -38,9 +38,9 @@ def test_the_readme_s_events_are_taken() -> None:
 def test_the_record_shown_is_a_record() -> None:
     (sample,) = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "how-it-works.md").read_text(), re.DOTALL)
     body = json.loads(sample)
-    record = forms.from_wire(body)
-    again = forms.to_wire(record, 0, body["data"]["cause"]["records"], body["source"], body["tableversion"])
-    assert json.loads(json.dumps(again)) == body
+    record = wire_codec.from_wire(body)
+    again = wire_codec.to_wire(record, 0, body["data"]["cause"]["records"], body["source"], body["tableversion"])
+    assert json.loads(codec.encode_json(again)) == body
 
 
 def test_the_changelog_and_the_package_agree() -> None:

@@ -14,7 +14,7 @@ from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.table import ABSENT, LIVE, MAX_TEXT, OK, SAME, Facet, Field, Label, Row, Table
-from phaseline.schemas import codec, forms
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Reason, Rejection, Transition
 from tests import orchard, situations
 from tests.worlds import MAPS, SUBJECTS, VALUES, History, Sent, event
@@ -151,7 +151,7 @@ def test_no_input_raises(kinds: Kinds, data: st.DataObject) -> None:
             assert step.read.reason in get_args(Reason)
             assert step.read.payload == sent.body[:MAX_PAYLOAD]
         for message, record in zip(folder.messages(step.records), step.records, strict=True):
-            assert forms.from_wire(codec.decode(message.body)) == record
+            assert wire_codec.read(message.body) == record
             assert all(message.subject.split("."))
             evolve(folder.tree, record)
     assert folder.tree.entities == history.tree.entities

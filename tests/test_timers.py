@@ -29,7 +29,7 @@ from phaseline.machines.checks import WrongTable
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import Above, Some
 from phaseline.machines.table import ABSENT, DELETED, SAME, After, Facet, Field, Label, Row, Table, View
-from phaseline.schemas import codec, forms
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
 from tests.fleet import Fleet, Sent, publish
@@ -122,7 +122,7 @@ def due(timer: Message) -> float:
 
 def only(messages: list[Message]) -> Transition:
     (message,) = messages
-    record = forms.from_wire(codec.decode(message.body))
+    record = wire_codec.read(message.body)
     assert isinstance(record, Transition)
     return record
 
@@ -203,7 +203,7 @@ def test_nobody_outside_fires_a_timer() -> None:
     story, timer = began()
     for subject in ("pl.inbox.0.d.job.late.1",):
         (answer,) = story._fold(subject, timer.body, 20)
-        record = forms.from_wire(codec.decode(answer.body))
+        record = wire_codec.read(answer.body)
         assert isinstance(record, Rejection)
         assert record.reason == "derived"
 
@@ -213,7 +213,7 @@ def test_a_timer_that_the_tables_know_no_longer_is_rejected() -> None:
     body = codec.decode(timer.body)
     odd = codec.encode({**body, "data": {"facet": "mood", "due": 1}})
     (answer,) = story._fold("pl.due.0.d.job.late.1", odd, 20)
-    record = forms.from_wire(codec.decode(answer.body))
+    record = wire_codec.read(answer.body)
     assert isinstance(record, Rejection)
     assert "no timer of job fires late" in record.message
 
@@ -249,7 +249,7 @@ async def until_logged(wire: Wire, layout: Layout, state: str, count: int) -> li
     async with asyncio.timeout(30):
         while True:
             filter_ = f"{layout.prefix}.log.*.transition.job.phase.{state}.>"
-            found = [forms.from_wire(codec.decode(m.data)) for m in await stored(wire, layout.log, [filter_])]
+            found = [wire_codec.read(m.data) for m in await stored(wire, layout.log, [filter_])]
             records = [record for record in found if isinstance(record, Transition) and record.cause.by == "timer"]
             if len(records) >= count:
                 return records

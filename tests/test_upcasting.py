@@ -16,7 +16,7 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.tree import Tree
-from phaseline.schemas import codec, forms
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, NewerRecord, upcast
@@ -40,7 +40,7 @@ def messages(held: dict[str, Any]) -> list[Message]:
 def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
     folder = Folder(Tree(KINDS), Subjects("pl"), 1)
     commit = folder.fold(events(held), 0)
-    return commit.messages, [forms.from_wire(codec.decode(message.body)) for message in commit.messages]
+    return commit.messages, [wire_codec.read(message.body) for message in commit.messages]
 
 
 def test_there_is_a_file_for_each_version() -> None:
@@ -53,7 +53,7 @@ def test_every_version_is_read_to_the_same_records(version: int) -> None:
     held = GOLDEN[version]
     bodies = [codec.decode(message.body) for message in messages(held)]
     assert {body["schemaversion"] for body in bodies} == {version}
-    found = [forms.from_wire(body) for body in bodies]
+    found = [wire_codec.from_wire(body) for body in bodies]
     assert found == folded(held)[1]
     assert {type(record) for record in found} == {Transition, Rejection, Mark}
 
@@ -84,7 +84,7 @@ def test_checkpoints(version: int) -> None:
 def test_a_newer_record_is_named() -> None:
     body = codec.decode(messages(GOLDEN[RECORD_VERSION])[0].body)
     with pytest.raises(NewerRecord, match="a record of version 99; this Phaseline reads up to 2: update it"):
-        forms.from_wire({**body, "schemaversion": 99})
+        wire_codec.from_wire({**body, "schemaversion": 99})
 
 
 def test_records_say_which_table_made_them() -> None:

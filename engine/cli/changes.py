@@ -16,7 +16,7 @@ from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import forms
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import State, timestamp
 
 COLOURS = {
@@ -100,13 +100,13 @@ def _states(kinds: Kinds, change: Change, states: dict[str, State] | None) -> Te
 
 def change_map(change: Change) -> dict[str, Any]:
     """A change as JSON shows it."""
-    before = None if change.before is None else {name: forms.state_to_wire(s) for name, s in change.before.items()}
+    before = None if change.before is None else {name: wire_codec.state_map(s) for name, s in change.before.items()}
     return {
         "kind": change.kind,
         "id": change.id,
         "what": change.what,
         "from": before,
-        "to": {name: forms.state_to_wire(state) for name, state in change.after.items()},
+        "to": {name: wire_codec.state_map(state) for name, state in change.after.items()},
         "transitions": change.transitions,
         "flaps": change.flaps,
         "first": timestamp(change.first),

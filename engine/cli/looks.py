@@ -18,7 +18,7 @@ from rich.text import Text
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.labels import Language, label_of
 from phaseline.machines.table import ABSENT, DELETED, PROGRESSING, Facet
-from phaseline.schemas import codec, forms
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, State, Transition
 
 WIDE = 10_000
@@ -202,7 +202,7 @@ def change(kinds: Kinds, record: Transition) -> Text:
 
 def entity_map(entity: Entity) -> dict[str, Any]:
     """An entity as JSON shows it: as in a record, with kind, id and version."""
-    return {"kind": entity.kind, "id": entity.id, "version": entity.version, **forms.entity_to_wire(entity)}
+    return {"kind": entity.kind, "id": entity.id, "version": entity.version, **wire_codec.entity_map(entity)}
 
 
 def record_map(place: int, wire: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
 from phaseline.engine.timeline import Interval, Lane, ticks
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import forms
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, State, timestamp
 
 GLYPHS = {"red": "█", "yellow": "▒", "magenta": "▓", "green": "━", "bright_black": "·"}
@@ -149,8 +149,8 @@ def lane_map(lane: Lane) -> dict[str, Any]:
 
 def _interval_map(one: Interval) -> dict[str, Any]:
     return {
-        **forms.state_to_wire(one.state),
-        "base": forms.state_to_wire(one.base),
+        **wire_codec.state_map(one.state),
+        "base": wire_codec.state_map(one.base),
         "from": timestamp(one.start),
         "to": timestamp(one.end),
         "trigger": one.record.trigger,

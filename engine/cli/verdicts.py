@@ -15,7 +15,7 @@ from phaseline.engine.cli import looks, talk
 from phaseline.engine.recorded import Folders, Recorded
 from phaseline.engine.whatif import Difference, FinalDifference, Move, Refusal, Seen
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import forms
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import State
 
 SHOWN = 50
@@ -165,9 +165,9 @@ def _difference_map(found: Difference) -> dict[str, Any]:
 
 
 def _move_map(move: Move, seen: Seen) -> dict[str, Any]:
-    before = None if move.before is None else forms.state_to_wire(move.before)
+    before = None if move.before is None else wire_codec.state_map(move.before)
     return {
-        "kind": move.kind, "facet": move.facet, "from": before, "to": forms.state_to_wire(move.after),
+        "kind": move.kind, "facet": move.facet, "from": before, "to": wire_codec.state_map(move.after),
         "trigger": move.trigger, "count": seen.count, "events": seen.events,
     }  # fmt: skip
 
@@ -177,7 +177,7 @@ def _refusal_map(refusal: Refusal, seen: Seen) -> dict[str, Any]:
 
 
 def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
-    return None if states is None else {name: forms.state_to_wire(state) for name, state in states.items()}
+    return None if states is None else {name: wire_codec.state_map(state) for name, state in states.items()}
 
 
 def show_states(folders: Folders, source: Recorded, *, as_json: bool) -> None:

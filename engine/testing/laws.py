@@ -15,7 +15,7 @@ from phaseline.engine.testing import telling
 from phaseline.engine.testing.anew import Anew
 from phaseline.engine.testing.histories import SUBJECTS, History, Step, play
 from phaseline.engine.tree import Tree, evolve
-from phaseline.schemas import codec, forms
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
 
 OFTEN = 9
@@ -51,7 +51,7 @@ def replay_equals_live(history: History) -> None:
     again = Tree(history.kinds)
     for found in bodies(history):
         for each in found:
-            evolve(again, forms.from_wire(codec.decode(each)))
+            evolve(again, wire_codec.read(each))
     same("entities after a replay", again.entities, history.tree.entities)
     same("tallies after a replay", again.tallies, history.tree.tallies)
     same("children after a replay", again.below, history.tree.below)

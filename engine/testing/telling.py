@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Sequence
 
 from phaseline.engine.tree import Tree
-from phaseline.schemas import forms
 from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition
 
 MOST = 40
@@ -61,7 +60,7 @@ def standing(entity: Entity) -> str:
         + (f" (base {facet.base})" if facet.base != facet.state else "")
         for name, facet in zip(entity.names, entity.facets, strict=True)
     )
-    attributes = f"  {data(forms.entity_to_wire(entity)['attributes'])}" if entity.attributes else ""
+    attributes = f"  {data(entity.attributes)}" if entity.attributes else ""
     return f"{'  ' * entity.id.count('/')}{entity.kind} {entity.id}  {facets}{attributes}"
 
 

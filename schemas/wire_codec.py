@@ -1,0 +1,236 @@
+"""Conversion between the records in memory and their shapes on the wire, in both directions.
+
+Belongs here: which field of `records` becomes which field of `wire_types`. Does not: the shapes themselves
+(`wire_types`), the bytes of any other body (`codec`), older versions of the shapes (`upcasting`).
+"""
+
+from functools import cache
+from sys import intern
+from typing import Any
+
+import msgspec
+
+from phaseline.schemas import codec
+from phaseline.schemas.records import (
+    NONE,
+    Cause,
+    Entity,
+    Facet,
+    Mark,
+    Record,
+    Rejection,
+    State,
+    Transition,
+    nanoseconds,
+    state,
+    timestamp,
+)
+from phaseline.schemas.upcasting import RECORD_VERSION, upcast
+from phaseline.schemas.wire_types import (
+    CauseMap,
+    EntityMap,
+    FacetMap,
+    MarkData,
+    RecordMap,
+    RejectionData,
+    StateMap,
+    TransitionData,
+)
+
+Data = TransitionData | RejectionData | MarkData
+SHAPES: dict[str, type[Data]] = {"transitioned": TransitionData, "rejected": RejectionData, "marked": MarkData}
+"""The shape of `data` by the last word of a record's `type`."""
+
+_decode_envelope = msgspec.msgpack.Decoder(RecordMap[msgspec.Raw]).decode
+_decode_data = {verb: msgspec.msgpack.Decoder(shape).decode for verb, shape in SHAPES.items()}
+
+
+def write(record: Record, index: int, records: int, installation: str, tables: str = "") -> bytes:
+    """The msgpack body of a record; the arguments are those of `to_wire`."""
+    return codec.encode_struct(to_wire(record, index, records, installation, tables))
+
+
+def read(body: bytes) -> Record:
+    """The record in a body of the log or of the live feed, of any version; raises `NewerRecord` or `ValueError`."""
+    found = None if codec.may_hold_timestamp(body) else _read_current(body)
+    return from_wire(codec.decode(body)) if found is None else found
+
+
+def _read_current(body: bytes) -> Record | None:
+    """The record in a msgpack body of the current version, decoded straight into its shape; None for any other body."""
+    try:
+        found = _decode_envelope(body)
+        if found.schemaversion != RECORD_VERSION:
+            return None
+        return _record(_decode_data[_verb(found.type)](found.data), nanoseconds(found.time))
+    except (ValueError, RecursionError):
+        return None
+
+
+def from_wire(body: dict[str, Any]) -> Record:
+    """The record in a decoded body, of any version; raises `NewerRecord`, or `ValueError` if it is no record."""
+    if body.get("schemaversion") != RECORD_VERSION:
+        body = upcast(body)
+    found = msgspec.convert(body, RecordMap[SHAPES[_verb(body["type"])]])  # type: ignore[misc]  # chosen at run time
+    return _record(found.data, nanoseconds(found.time))
+
+
+def to_wire(record: Record, index: int, records: int, installation: str, tables: str = "") -> RecordMap[Data]:
+    """The CloudEvents envelope of a record.
+
+    index, records: the record is number `index` of the `records` that its event made.
+    tables: the version of the table that made it; empty if its kind is unknown.
+    """
+    cause = _cause_to_wire(record.cause, records)
+    data: Data
+    if isinstance(record, Transition):
+        verb, data = "transitioned", _transition_to_wire(record, cause)
+    elif isinstance(record, Rejection):
+        verb, data = "rejected", _rejection_to_wire(record, cause)
+    else:
+        entity = record.entity
+        verb, data = "marked", MarkData(entity.kind, entity.id, entity.version, cause, entity_to_wire(entity))
+    return RecordMap(
+        "1.0",
+        f"{record.cause.sequence}-{index}",
+        installation,
+        f"{data.kind}.{verb}",
+        f"{data.kind}/{data.id}",
+        timestamp(record.time),
+        RECORD_VERSION,
+        tables,
+        data,
+    )
+
+
+@cache
+def state_to_wire(found: State) -> StateMap:
+    """A state on the wire. All records that show this state share the one object."""
+    return StateMap(found.phase, found.conditions)
+
+
+def entity_to_wire(entity: Entity) -> EntityMap:
+    """The `entity` of a record."""
+    facets = {
+        name: FacetMap(facet.state.phase, facet.state.conditions, state_to_wire(facet.base), timestamp(facet.since))
+        for name, facet in zip(entity.names, entity.facets, strict=True)
+    }
+    timers = {name: timestamp(due) for name, due in entity.timers.items()}
+    return EntityMap(facets, entity.attributes, entity.sequences, timers)
+
+
+def state_map(found: State) -> dict[str, Any]:
+    """A state as JSON output shows it: as on the wire."""
+    return msgspec.structs.asdict(state_to_wire(found))
+
+
+def entity_map(entity: Entity) -> dict[str, Any]:
+    """An entity as JSON output shows it: as on the wire."""
+    return codec.to_map(entity_to_wire(entity))
+
+
+def _cause_to_wire(cause: Cause, records: int) -> CauseMap:
+    return CauseMap(cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time, records)
+
+
+def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:
+    entity = record.entity
+    return TransitionData(
+        entity.kind,
+        entity.id,
+        record.facet,
+        None if record.before is None else state_to_wire(record.before),
+        state_to_wire(record.after),
+        entity.version,
+        record.trigger,
+        record.reason,
+        record.message,
+        cause,
+        entity_to_wire(entity),
+    )
+
+
+def _rejection_to_wire(record: Rejection, cause: CauseMap) -> RejectionData:
+    states = record.state
+    return RejectionData(
+        record.kind,
+        record.id,
+        record.trigger,
+        record.reason,
+        record.message,
+        None if states is None else {facet: state_to_wire(found) for facet, found in states.items()},
+        record.legal,
+        cause,
+        record.payload,
+    )
+
+
+def _verb(type_: str) -> str:
+    """The last word of a record's `type`; raises `ValueError` if it names no record."""
+    verb = type_.rpartition(".")[2]
+    if verb not in SHAPES:
+        raise ValueError(f"type {type_[:64]!r} names no record: it must end in {', '.join(SHAPES)}")
+    return verb
+
+
+def _record(data: Data, time: int) -> Record:
+    cause = _cause(data.cause)
+    if isinstance(data, RejectionData):
+        return _rejection(data, cause, time)
+    entity = _entity(data.kind, data.id, data.version, data.entity)
+    if isinstance(data, MarkData):
+        return Mark(entity, cause, time)
+    return Transition(
+        data.facet,
+        None if data.before is None else _state(data.before),
+        _state(data.after),
+        data.trigger,
+        data.reason,
+        data.message,
+        cause,
+        entity,
+        time,
+    )
+
+
+def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
+    return Rejection(
+        data.kind,
+        data.id,
+        data.trigger,
+        data.reason,
+        data.message,
+        None if data.state is None else {facet: _state(found) for facet, found in data.state.items()},
+        data.legal,
+        cause,
+        time,
+        data.payload,
+    )
+
+
+def _cause(found: CauseMap) -> Cause:
+    return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time)
+
+
+def _state(found: StateMap) -> State:
+    return state(found.state, found.conditions)
+
+
+def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity:
+    facets = found.facets
+    return Entity(
+        intern(kind),
+        entity_id,
+        version,
+        _shared(tuple(facets)),
+        tuple(Facet(_state(facet.base), _state(facet), nanoseconds(facet.since)) for facet in facets.values()),
+        found.attributes or NONE,
+        found.sequences or NONE,
+        {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
+    )
+
+
+@cache
+def _shared(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The one tuple that all entities of a kind share."""
+    return names

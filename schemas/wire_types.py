@@ -1,0 +1,131 @@
+"""The shapes of records on the wire: one struct for each map, and the only definition of the maps' field names.
+
+Belongs here: the fields of each map in the order in which they are written, their types, and a line on each. The
+encoder, the decoder and the JSON Schemas all follow from these structs. Does not: the conversion from and to the
+in-memory `records` (`wire_codec`), bytes (`codec`).
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from msgspec import Meta, Struct, field
+
+from phaseline.schemas.records import By, Reason
+
+D = TypeVar("D")
+
+Kind = Annotated[str, Meta(description="The kind of the entity, like `node`.")]
+Id = Annotated[str, Meta(description="The entity's id, a path from the root of its tree, like `c1/pool-a/n7`.")]
+Trigger = Annotated[str, Meta(description="What happened, like `created`.")]
+Version = Annotated[int, Meta(ge=1, description="Counts the changes of the entity over all its facets: 1, 2, 3, ...")]
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Payload = Annotated[
+    bytes,
+    Meta(description="The first bytes of a body that was refused as an event. Binary in msgpack, base64 in JSON."),
+]
+
+
+class StateMap(Struct, frozen=True, gc=False):
+    """A phase and the conditions that go with it."""
+
+    state: Annotated[str, Meta(description="The phase.")]
+    conditions: Annotated[
+        tuple[str, ...], Meta(description="Reasons and limits, in the order in which they were added.")
+    ]
+
+
+class FacetMap(StateMap, frozen=True, gc=False):
+    """One facet (state machine) of an entity: its current state, and the base under it."""
+
+    base: Annotated[
+        StateMap, Meta(description="The entity's own state. The visible state is this base after views are applied.")
+    ]
+    since: Annotated[Time, Meta(description="When the entity entered this state.")]
+
+
+class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A whole entity after a record. `sequences` and `timers` are left out where they are empty."""
+
+    facets: Mapping[str, FacetMap]
+    attributes: Mapping[str, Any]
+    sequences: Annotated[
+        Mapping[str, int], Meta(description="The last `sequence` of each source that numbers its events.")
+    ] = field(default_factory=dict)
+    timers: Annotated[Mapping[str, Time], Meta(description="When the timer of each facet that has one expires.")] = (
+        field(default_factory=dict)
+    )
+
+
+class CauseMap(Struct, frozen=True, gc=False, rename={"origin": "from"}):
+    """The event that led to a record."""
+
+    sequence: Annotated[int, Meta(ge=0, description="The event's sequence number in the stream of events.")]
+    event: Annotated[str, Meta(description="The event's `id`; empty if it could not be read.")]
+    source: Annotated[str, Meta(description="The event's `source`; empty if it could not be read.")]
+    by: Annotated[By, Meta(description="How the event led to this record: directly, or through what it set off.")]
+    origin: Annotated[
+        str | None,
+        Meta(description="`<kind>/<id>` of the entity whose change led to this one; null for the event's own entity."),
+    ]
+    time: Annotated[str | None, Meta(description="The time that the publisher gave, unchanged.")]
+    records: Annotated[int, Meta(ge=1, description="How many records the event made in total.")]
+
+
+class TransitionData(Struct, frozen=True, gc=False, rename={"before": "from", "after": "to"}):
+    """A committed change of one facet of one entity."""
+
+    kind: Kind
+    id: Id
+    facet: Annotated[str, Meta(description="The facet (state machine) of the entity that changed.")]
+    before: Annotated[StateMap | None, Meta(description="The state before; null for the first one of an entity.")]
+    after: Annotated[StateMap, Meta(description="The state after; equal to `from` if only the base changed.")]
+    version: Version
+    trigger: Trigger
+    reason: Annotated[str | None, Meta(description="A word for programs, as the event gave it.")]
+    message: Annotated[str | None, Meta(description="A sentence for people, as the event gave it.")]
+    cause: CauseMap
+    entity: EntityMap
+
+
+class RejectionData(Struct, frozen=True, gc=False):
+    """The committed answer to an event that was rejected."""
+
+    kind: Kind
+    id: Id
+    trigger: Trigger
+    reason: Reason
+    message: Annotated[str, Meta(description="The explanation, for people.")]
+    state: Annotated[
+        Mapping[str, StateMap] | None, Meta(description="The state of each facet; null if the entity is unknown.")
+    ]
+    legal: Annotated[tuple[str, ...], Meta(description="The triggers that would have been legal.")]
+    cause: CauseMap
+    payload: Payload | None
+
+
+class MarkData(Struct, frozen=True, gc=False):
+    """A record of a publisher's `sequence` whose event had no other effect."""
+
+    kind: Kind
+    id: Id
+    version: Version
+    cause: CauseMap
+    entity: EntityMap
+
+
+class RecordMap(Struct, Generic[D], frozen=True, gc=False):
+    """A record's CloudEvents envelope."""
+
+    specversion: Literal["1.0"]
+    id: Annotated[
+        str, Meta(description="`<sequence of the cause>-<index among its records>`: the same on every replay.")
+    ]
+    source: Annotated[str, Meta(description="The installation.")]
+    type: Annotated[str, Meta(description="`<kind>.transitioned`, `<kind>.rejected` or `<kind>.marked`.")]
+    subject: Annotated[str, Meta(description="`<kind>/<id>`.")]
+    time: Annotated[Time, Meta(description="When the server stored the event that led to this record.")]
+    schemaversion: Annotated[int, Meta(description="The version of these schemas.")]
+    tableversion: Annotated[
+        str, Meta(description="The version of the kind's table that made the record; empty if the kind is unknown.")
+    ]
+    data: D
