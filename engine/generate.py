@@ -1,6 +1,6 @@
-"""`python3 dev.py generate [--check]`: every page and schema that is made from tables, types and commands.
+"""`python3 dev.py generate [--check]` writes or checks every page and schema made from tables, types and commands.
 
-Belongs here: calling those who write them. Does not: what is in them (`machines.generate`, `cli.reference`).
+Belongs here: calling the generators. Does not: what they write (`phaseline.machines.generate`, `reference`).
 """
 
 import sys
@@ -11,7 +11,7 @@ from phaseline.machines import generate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check all; 1 where `--check` finds something stale."""
+    """Write or check all; 1 if `--check` finds a stale file."""
     return max(generate.main(arguments), reference.main(arguments))
 
 

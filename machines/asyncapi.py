@@ -1,7 +1,7 @@
-"""One AsyncAPI 3.0 document: which subjects there are, who sends what there, what the messages hold (design: On the wire).
+"""One AsyncAPI 3.0 document: the subjects of an installation, who sends what on them, and what the messages hold.
 
-Belongs here: channels and operations of an installation. Does not: what messages hold (`messages`), the grammar of
-subjects (`schemas.subjects`).
+Belongs here: channels and operations. Does not: the content of messages (`messages`), the grammar of subjects
+(`phaseline.schemas.subjects`).
 """
 
 from typing import Any, get_args
@@ -16,20 +16,20 @@ from phaseline.schemas.upcasting import RECORD_VERSION
 
 Map = dict[str, Any]
 WORDS = ("kind", "trigger", "facet", "state", "reason", "partition", "id")
-"""What the parameters of addresses are called, so parts of an id of these names get another."""
+"""The names of the parameters of addresses: a part of an id that has such a name gets another one."""
 
 ABOUT = """\
-Publish lifecycle events, watch the transitions that come of them. The words *send* and *receive* are Phaseline's view: it
-receives what you publish and sends what you subscribe to.
+Publish lifecycle events, and watch the transitions that they lead to. The words *send* and *receive* are from Phaseline's
+point of view: it receives what you publish, and sends what you subscribe to.
 
-**Bodies** are CloudEvents 1.0 envelopes in structured mode, attributes and `data` in one map: `application/msgpack`, which is
-what Phaseline itself writes, or `application/json`, which it reads as gladly. The first byte tells which.
+**Bodies** are CloudEvents 1.0 envelopes in structured mode: one map holds the attributes and `data`. Phaseline writes
+`application/msgpack`, and reads `application/json` as well. The first byte of a body tells which format it has.
 
 **Addresses** are NATS subjects. Each part of an id is one token; dots, blanks, `*`, `>` and `%` in it are percent-encoded."""
 
 
 def document(kinds: Kinds, prefix: str) -> Map:
-    """The document of an installation that has these kinds and this prefix."""
+    """The document of an installation with these kinds and this prefix."""
     channels = _channels(kinds, Subjects(prefix))
     return {
         "asyncapi": "3.0.0",
@@ -42,7 +42,11 @@ def document(kinds: Kinds, prefix: str) -> Map:
         },
         "defaultContentType": messages.MSGPACK,
         "servers": {
-            "local": {"host": "127.0.0.1:4222", "protocol": "nats", "description": "What `phaseline up` starts."}
+            "local": {
+                "host": "127.0.0.1:4222",
+                "protocol": "nats",
+                "description": "The server that `phaseline up` starts.",
+            }
         },
         "channels": channels,
         "operations": _operations(channels),
@@ -67,16 +71,20 @@ def _channels(kinds: Kinds, subjects: Subjects) -> dict[str, Map]:
     }
     found["rejections"] = _channel(
         _republished(log["rejections"], subjects),
-        "The live feed of rejections, whatever they are about.",
+        "The live feed of the rejections of all kinds.",
         ["rejected"],
         {"reason": {"enum": list(get_args(Reason))}},
     )
     of_all = [f"{kind}.transitioned" for kind in kinds]
-    found["log.transitions"] = _channel(log["transitions"], "Transitions in the log, which is the truth.", of_all)
+    found["log.transitions"] = _channel(
+        log["transitions"], "Transitions in the log, which is the authoritative record.", of_all
+    )
     found["log.rejections"] = _channel(
         log["rejections"], "Rejections in the log.", ["rejected"], {"reason": {"enum": list(get_args(Reason))}}
     )
-    found["log.marks"] = _channel(log["marks"], "Sequences remembered in the log.", ["marked"])
+    found["log.marks"] = _channel(
+        log["marks"], "Publishers' sequences in the log, of events that had no other effect.", ["marked"]
+    )
     return found
 
 
@@ -84,7 +92,7 @@ def _events(kind: Kind, subjects: Subjects) -> Map:
     triggers = list(json_schema.outside(kind))
     return _channel(
         subjects.event(kind.name, "{trigger}", _id_template(kind)),
-        f"Events about a {kind.name}: publish here. {kind.table.doc}".strip(),
+        f"Events of kind {kind.name}: publish here. {kind.table.doc}".strip(),
         [f"{kind.name}.{trigger}" for trigger in triggers],
         {"trigger": {"enum": triggers}},
     )
@@ -95,19 +103,19 @@ def _transitions(kind: Kind, subjects: Subjects) -> Map:
     phases = dict.fromkeys(phase for facet in kind.table.facets for phase in phases_of(facet)[1:])
     return _channel(
         _republished(address, subjects),
-        f"The live feed of a {kind.name}'s transitions: subscribe here, with wildcards where you please.",
+        f"The live feed of the transitions of kind {kind.name}: subscribe here, with wildcards for any token.",
         [f"{kind.name}.transitioned"],
         {"facet": {"enum": list(kind.names)}, "state": {"enum": list(phases)}},
     )
 
 
 def _republished(address: str, subjects: Subjects) -> str:
-    """Where the server republishes what the log holds at `address`: the same without log and partition."""
+    """The subject to which the server republishes `address` of the log: the same without log and partition."""
     return address.replace(f"{subjects.prefix}.log.{{partition}}.", f"{subjects.prefix}.", 1)
 
 
 def _channel(address: str, description: str, names: list[str], known: dict[str, Map] | None = None) -> Map:
-    """known: what is known of some parameters of the address; the others are described by their names."""
+    """known: schemas of some parameters of the address; the others are described by their names."""
     parts = [token[1:-1] for token in address.split(".") if token.startswith("{")]
     return {
         "address": address,
@@ -121,11 +129,11 @@ def _parameter(name: str) -> str:
     return {
         "kind": "The kind of the entity.",
         "trigger": "What happened.",
-        "facet": "Which of the entity's state machines moved.",
-        "state": "The phase it is in now.",
-        "reason": "Why the event was not taken.",
-        "partition": "A share of the trees, 0, 1, 2, ...",
-        "id": "The parts of the entity's id, one token each: as many as its kind's ids have.",
+        "facet": "The facet (state machine) of the entity that changed.",
+        "state": "The phase of the facet after the transition.",
+        "reason": "Why the event was rejected.",
+        "partition": "The number of the partition: 0, 1, 2, ...",
+        "id": "The parts of the entity's id, one token each; their number depends on the kind.",
     }.get(name, f"The {name} part of the id.")
 
 
@@ -136,12 +144,12 @@ def _id_template(kind: Kind) -> str:
 
 
 def _operations(channels: dict[str, Map]) -> dict[str, Map]:
+    """One for each channel; an operation that names no messages has all messages of its channel."""
     return {
         name: {
             "action": "receive" if name.startswith("events.") else "send",
             "channel": {"$ref": f"#/channels/{name}"},
             "summary": channel["description"],
-            "messages": [{"$ref": f"#/channels/{name}/messages/{message}"} for message in channel["messages"]],
         }
         for name, channel in channels.items()
     }

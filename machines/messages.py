@@ -1,7 +1,7 @@
-"""The messages of the AsyncAPI document: one per event that may be sent, one per record that may come.
+"""The messages of the AsyncAPI document: one for each event that may be sent and each record that may arrive.
 
-Belongs here: payloads, put together from schemas, and examples. Does not: the schemas themselves (`json_schema`), where
-messages go (`asyncapi`).
+Belongs here: payloads, composed from schemas, and examples. Does not: the schemas themselves (`json_schema`), the
+subjects of messages (`asyncapi`).
 """
 
 from typing import Any
@@ -21,22 +21,17 @@ TRAITS: Map = {
             "properties": {
                 "Nats-Msg-Id": {
                     "type": "string",
-                    "description": "`source` and `id`, percent-encoded, with a blank between: the server drops a repeat.",
+                    "description": "`source` and `id`, percent-encoded, with a blank between them. The server drops duplicates by it.",
                 }
             },
         },
     },
     "record": {"contentType": MSGPACK},
 }
-RECORD_WORDS = {
-    "transition": "A committed change of one facet of one entity.",
-    "rejection": "The committed answer to an event that was not taken.",
-    "mark": "A publisher's `sequence`, remembered although its event had no effect.",
-}
 
 
 def of_events(kinds: Kinds) -> dict[str, Map]:
-    """By `type`."""
+    """The messages of events, by `type`."""
     return {
         f"{kind.name}.{trigger}": _event_message(kind, trigger)
         for kind in kinds.values()
@@ -46,17 +41,10 @@ def of_events(kinds: Kinds) -> dict[str, Map]:
 
 def _event_message(kind: Kind, trigger: str) -> Map:
     name = f"{kind.name}.{trigger}"
-    required = any(field.required for field in kind.fields[trigger])
-    data = {"$ref": SCHEMAS.format(name=f"{name}.data")}
-    narrowing = {
-        "type": "object",
-        "properties": {"type": {"const": name}, "data": data if required else {"anyOf": [data, {"type": "null"}]}},
-        **({"required": ["data"]} if required else {}),
-    }
+    narrowing = json_schema.event(kind, trigger, SCHEMAS.format(name=f"{name}.data"))
     return {
         "name": name,
-        "title": name,
-        "summary": json_schema.event_data(kind, trigger)["description"],
+        "summary": json_schema.event_data(kind, trigger, SCHEMAS)["description"],
         "payload": {"allOf": [{"$ref": SCHEMAS.format(name="Event")}, narrowing]},
         "traits": [{"$ref": "#/components/messageTraits/event"}],
         "examples": [{"payload": _example(kind, trigger)}],
@@ -83,41 +71,43 @@ def _example(kind: Kind, trigger: str) -> Map:
 
 
 def of_records(kinds: Kinds) -> dict[str, Map]:
-    """Transitions by `type`; `rejected` and `marked` for all kinds, and for what is no kind."""
+    """The messages of records: `<kind>.transitioned` by kind; `rejected` and `marked` are the same for all kinds."""
     found = {}
     for kind in kinds:
         narrowing = {
-            "type": "object",
             "properties": {
                 "type": {"const": f"{kind}.transitioned"},
                 "data": {"$ref": SCHEMAS.format(name=f"{kind}.record")},
             },
         }
         payload = {"allOf": [{"$ref": SCHEMAS.format(name="Transition")}, narrowing]}
-        found[f"{kind}.transitioned"] = _record_message(f"{kind}.transitioned", "transition", payload)
-    for record, name in (("rejection", "rejected"), ("mark", "marked")):
-        found[name] = _record_message(name, record, {"$ref": SCHEMAS.format(name=record.title())})
+        found[f"{kind}.transitioned"] = _record_message(f"{kind}.transitioned", "Transition", payload)
+    for sort in ("Rejection", "Mark"):
+        name = json_schema.VERBS[sort]
+        found[name] = _record_message(name, sort, {"$ref": SCHEMAS.format(name=sort)})
     return found
 
 
-def _record_message(name: str, record: str, payload: Map) -> Map:
+def _record_message(name: str, sort: str, payload: Map) -> Map:
+    schema, _ = json_schema.record(sort, SCHEMAS)
     return {
         "name": name,
-        "title": name,
-        "summary": RECORD_WORDS[record],
+        "summary": schema["description"],
         "payload": payload,
         "traits": [{"$ref": "#/components/messageTraits/record"}],
     }
 
 
 def schemas(kinds: Kinds) -> dict[str, Map]:
-    """Everything that payloads refer to."""
-    found: dict[str, Map] = {"Event": json_schema.envelope(SCHEMAS)}
+    """All schemas to which payloads refer."""
+    found: dict[str, Map] = {"Event": json_schema.envelope(SCHEMAS), **json_schema.common()}
     for name in json_schema.RECORDS:
         schema, named = json_schema.record(name, SCHEMAS)
-        found |= {name.title(): schema, **named}
+        found |= {name: schema, **named}
     for kind in kinds.values():
-        found[f"{kind.name}.record"] = json_schema.narrowed(kind)
+        found |= json_schema.narrowed(kind, SCHEMAS)
         for trigger in json_schema.outside(kind):
-            found[f"{kind.name}.{trigger}.data"] = json_schema.event_data(kind, trigger)
+            data = json_schema.event_data(kind, trigger, SCHEMAS)
+            del data["description"]  # the message's summary says it
+            found[f"{kind.name}.{trigger}.data"] = data
     return found

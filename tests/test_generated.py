@@ -3,12 +3,17 @@
 Belongs here: the files in the project against the tables. Does not: what is in them (`test_printing`, `test_schemas`).
 """
 
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
 
-from phaseline.machines import generate
+from phaseline.machines import asyncapi, generate
 from phaseline.machines.kinds import Kinds
+from tests.worlds import VALUES
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,17 +32,30 @@ def test_checking_writes_nothing_and_says_what_is_stale(tmp_path: Path, capsys: 
 def test_writing_makes_what_is_missing_wrong_or_too_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert generate.main(["--to", str(tmp_path)]) == 0
     assert generate.main(["--check", "--to", str(tmp_path)]) == 0
-    events = tmp_path / "schemas/json/events"
-    (events / "node.created.json").write_text("{}")
-    (events / "node.deleted.json").unlink()
-    (events / "node.exploded.json").write_text("{}")
+    kinds = tmp_path / "schemas/json/kinds"
+    (kinds / "node.json").write_text("{}")
+    (kinds / "cluster.json").unlink()
+    (kinds / "spaceship.json").write_text("{}")
     capsys.readouterr()
     assert generate.main(["--to", str(tmp_path)]) == 0
     assert sorted(capsys.readouterr().out.splitlines()) == [
-        f"written: schemas/json/events/node.{trigger}.json" for trigger in ("created", "deleted", "exploded")
+        f"written: schemas/json/kinds/{kind}.json" for kind in ("cluster", "node", "spaceship")
     ]
     assert generate.main(["--check", "--to", str(tmp_path)]) == 0
-    assert not (events / "node.exploded.json").exists()
+    assert not (kinds / "spaceship.json").exists()
+
+
+def test_files_hold_the_json_that_was_made_and_no_line_is_longer_than_its_text() -> None:
+    document = asyncapi.document(Kinds(), "pl")
+    text = generate.pages(Kinds(), "pl")[Path("schemas/asyncapi.json")]
+    assert json.loads(text) == document
+    for line in text.splitlines():
+        assert len(line) <= generate.WIDTH or re.fullmatch(r' *("\w+": )?"[^"]*",?', line), line
+
+
+@given(VALUES)
+def test_the_layout_of_json_keeps_every_value(value: Any) -> None:
+    assert json.loads(generate.layout({"held": value})) == {"held": value}
 
 
 def test_another_prefix_is_another_document(tmp_path: Path) -> None:

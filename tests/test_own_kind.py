@@ -91,11 +91,11 @@ for number, trigger in enumerate(sys.argv[1:], 1):
 
 def test_its_schemas_page_and_document_are_made_too(site: Path, tmp_path: Path) -> None:
     run(site, "-m", "phaseline.machines.generate", "--installed", "--to", str(tmp_path))
-    schema: dict[str, Any] = json.loads((tmp_path / "schemas/json/transition.json").read_text())
+    schema: dict[str, Any] = json.loads((tmp_path / "schemas/json/records.json").read_text())
     document = json.loads((tmp_path / "schemas/asyncapi.json").read_text())
     assert document["channels"]["events.release"]["address"] == "pl.events.{release}.release.{trigger}"
     assert "## release: id `<release>`" in (tmp_path / "docs/machines.md").read_text()
-    assert (tmp_path / "schemas/json/events/release.checks_failed.json").exists()
+    assert "checks_failed" in json.loads((tmp_path / "schemas/json/kinds/release.json").read_text())["$defs"]
     records = run(site, "-c", RECORDS, "create", "approve", "start", "checks_failed", "withdraw").splitlines()
     assert len(records) == 7
     for record in records:

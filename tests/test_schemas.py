@@ -1,9 +1,10 @@
-"""The JSON Schemas say what the code does: no more, no less, for events that come and for records that go.
+"""The JSON Schemas accept exactly what the code accepts: events that arrive, and records that it writes.
 
 Belongs here: schemas against the code. Does not: whether the files are up to date (`test_generated`).
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,17 +31,22 @@ EVENTS = [(kind, trigger) for kind in KINDS.values() for trigger in json_schema.
 def closed(schema: Any) -> Any:
     """The schema, with fields that it does not name forbidden: so it must name all that there are."""
     if isinstance(schema, list):
-        return [closed(part) for part in schema]
+        return [closed(each) for each in schema]
     if not isinstance(schema, Mapping):
         return schema
     extra = {"additionalProperties": False} if schema.get("type") == "object" and "properties" in schema else {}
-    return {name: closed(part) for name, part in schema.items()} | extra
+    return {name: closed(each) for name, each in schema.items()} | extra
 
 
-RECORDS = {
-    verb: Draft202012Validator(closed(FILES[f"{name}.json"]))
-    for name, verb in (("transition", "transitioned"), ("rejection", "rejected"), ("mark", "marked"))
-}
+def part(path: str, name: str, *, named_only: bool = False) -> Draft202012Validator:
+    """One definition of a file as a schema of its own. named_only: forbid fields that it does not name."""
+    definitions = FILES[path]["$defs"]
+    held = closed(definitions) if named_only else definitions
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": held})
+
+
+ANY_RECORD = Draft202012Validator(FILES["records.json"])
+RECORDS = {verb: part("records.json", name, named_only=True) for name, verb in json_schema.VERBS.items()}
 
 
 def accepted(check: Any) -> bool:
@@ -60,12 +66,30 @@ def folded(history: list[Arriving]) -> list[bytes]:
 def test_each_file_is_a_schema_of_its_own_name() -> None:
     for path, schema in FILES.items():
         Draft202012Validator.check_schema(schema)
-        version = 1 if path.startswith("e") else 2
+        version = 2 if path == "records.json" else 1
         assert schema["$id"] == f"urn:phaseline:{version}:{path.removesuffix('.json').replace('/', ':')}"
-    assert {path for path in FILES if path.startswith("events/")} == {
-        f"events/{kind.name}.{trigger}.json" for kind, trigger in EVENTS
-    }
-    assert "events/node.remove.json" not in FILES
+    assert set(FILES) == {"envelope.json", "records.json", *(f"kinds/{kind}.json" for kind in KINDS)}
+
+
+def test_every_reference_of_a_file_leads_to_one_of_its_own_definitions() -> None:
+    for path, schema in FILES.items():
+        found = set(re.findall(r'"\$ref": "([^"]*)"', json.dumps(schema)))
+        defined = {f"#/$defs/{name}" for name in schema.get("$defs", {})}
+        sorts = {f"#/$defs/{trigger}" for kind, trigger in EVENTS if path == f"kinds/{kind.name}.json"}
+        assert found == defined, path
+        assert sorts <= defined, path
+    assert "remove" not in FILES["kinds/node.json"]["$defs"]
+
+
+@pytest.mark.parametrize(("kind", "trigger"), EVENTS, ids=lambda part: getattr(part, "name", part))
+def test_a_kinds_file_holds_each_event_to_the_schema_of_its_own_trigger(kind: Any, trigger: str) -> None:
+    whole = Draft202012Validator(FILES[f"kinds/{kind.name}.json"])
+    event: dict[str, Any] = {"type": f"{kind.name}.{trigger}"}
+    required = any(field.required for field in kind.fields[trigger])
+    assert whole.is_valid(event) is not required
+    assert not whole.is_valid({**event, "data": {"reason": 7}})
+    assert not whole.is_valid({**event, "type": f"{kind.name}.exploded"})
+    assert not whole.is_valid({})
 
 
 @pytest.mark.parametrize(("kind", "trigger"), EVENTS, ids=lambda part: getattr(part, "name", part))
@@ -73,12 +97,12 @@ def test_each_file_is_a_schema_of_its_own_name() -> None:
 @given(draw=st.data())
 def test_data_fits_its_schema_where_the_intake_takes_it(kind: Any, trigger: str, draw: st.DataObject) -> None:
     found = draw.draw(wire_events.data(kind, trigger, junk=0.4))
-    schema = Draft202012Validator(FILES[f"events/{kind.name}.{trigger}.json"])
+    schema = part(f"kinds/{kind.name}.json", trigger)
     assert schema.is_valid(found) == accepted(lambda: check_data(kind, trigger, found)), found
 
 
 def test_long_text_fits_neither_schema_nor_intake() -> None:
-    schema = Draft202012Validator(FILES["events/node.not_ready.json"])
+    schema = part("kinds/node.json", "not_ready")
     for length, fits in ((4096, True), (4097, False)):
         found = {"message": "x" * length}
         assert schema.is_valid(found) is fits
@@ -129,6 +153,7 @@ def test_every_record_of_a_history_fits_its_schema(history: list[Arriving]) -> N
         written = json.loads(codec.encode_json(found))
         schema = RECORDS[found["type"].rpartition(".")[2]]
         assert [error.message for error in schema.iter_errors(written)] == []
+        assert ANY_RECORD.is_valid(written)
 
 
 def test_a_history_that_makes_every_sort_of_record() -> None:
@@ -151,12 +176,17 @@ def test_a_history_that_makes_every_sort_of_record() -> None:
     assert {body["type"].rpartition(".")[2] for body in found} == set(RECORDS)
     assert {body["data"]["cause"]["by"] for body in found} >= {"event", "cascade", "view"}
     for body in found:
-        RECORDS[body["type"].rpartition(".")[2]].validate(json.loads(codec.encode_json(body)))
+        written = json.loads(codec.encode_json(body))
+        verb = body["type"].rpartition(".")[2]
+        assert [name for name, schema in RECORDS.items() if schema.is_valid(written)] == [verb]
+        ANY_RECORD.validate(written)
 
 
 def test_a_record_of_another_kinds_phases_does_not_fit() -> None:
     [body] = folded([Arriving("pl.inbox.0.c1.cluster.create", codec.encode_json(
         {"specversion": "1.0", "id": "1", "source": "/me", "type": "cluster.create"}), 1, 1)])  # fmt: skip
     found = codec.decode(body)
+    assert ANY_RECORD.is_valid(found)
     found["data"]["to"]["state"] = "Scaling"
     assert not RECORDS["transitioned"].is_valid(found)
+    assert not ANY_RECORD.is_valid(found)
