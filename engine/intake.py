@@ -47,7 +47,7 @@ def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: 
     address, event = None, None
     try:
         address = subjects.address(subject)
-        event = envelope.read(codec.decode(body))
+        event = envelope.decode(body)
         return _arrival(kinds, address, event, sequence, time, is_due=subjects.is_due(subject))
     except BadSubject as error:
         why: tuple[Reason, str] = ("invalid", str(error))

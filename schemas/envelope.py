@@ -1,6 +1,7 @@
-"""The event: a CloudEvents 1.0 envelope in structured mode (design: On the wire).
+"""The event: a CloudEvents 1.0 envelope in structured mode.
 
-Belongs here: the envelope's shape and its own rules. Does not: which kinds and triggers exist (the tables say).
+Belongs here: the shape of the envelope and its own rules, from bytes or from a map. Does not: which kinds and triggers
+exist (the tables define them).
 """
 
 from datetime import datetime
@@ -10,40 +11,43 @@ from urllib import parse
 import msgspec
 from msgspec import Meta
 
+from phaseline.schemas import codec
+
 SCHEMA_VERSION = 1
-"""The version of the data schemas this package writes and reads."""
+"""The version of the data schemas that this package writes and reads."""
 
 MAX_SEQUENCE = 10**18 - 1
+"""The highest `sequence` of an event."""
 
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
-Id = Annotated[Text, Meta(description="Together with `source` it identifies the event.")]
-Source = Annotated[Text, Meta(description="Who says it, like `/agent/c1`.")]
+Id = Annotated[Text, Meta(description="Identifies the event together with `source`.")]
+Source = Annotated[Text, Meta(description="The publisher, like `/agent/c1`.")]
 Type = Annotated[Text, Meta(description="`<kind>.<trigger>`, as in the NATS subject.")]
-Specversion = Annotated[str, Meta(description="Of CloudEvents.", extra_json_schema={"const": "1.0"})]
-Subject = Annotated[str, Meta(description="`<kind>/<id>`; when given it must agree with the NATS subject.")]
+Specversion = Annotated[str, Meta(description="The version of CloudEvents.", extra_json_schema={"const": "1.0"})]
+Subject = Annotated[str, Meta(description="`<kind>/<id>`; if given, it must agree with the NATS subject.")]
 Time = Annotated[
     str,
     Meta(
-        description="The publisher's clock, RFC 3339; kept in the record's cause, never used to decide.",
+        description="The time by the publisher's clock, RFC 3339. The record's cause keeps it; it decides nothing.",
         extra_json_schema={"format": "date-time"},
     ),
 ]
 Sequence = Annotated[
     Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": MAX_SEQUENCE})]
     | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,18}$"})],
-    Meta(description="Rising per source and entity; a lower or equal one is a repeat, however late."),
+    Meta(description="Rises per source and entity. An event that does not have a higher one is a duplicate."),
 ]
 Schemaversion = Annotated[
     int, Meta(description="The version of these schemas.", extra_json_schema={"const": SCHEMA_VERSION})
 ]
-Contenttype = Annotated[str, Meta(description="Of `data`; it is a map in the body's own format whatever this says.")]
-Data = Annotated[dict[str, Any], Meta(description="What the trigger's own schema says.")]
+Contenttype = Annotated[str, Meta(description="Ignored: `data` is a map in the format of the body.")]
+Data = Annotated[dict[str, Any], Meta(description="The fields of the trigger; each trigger has a schema for them.")]
 
 _SAFE = "/:@=+,;&?#!$'()*~[]|"
 
 
 class Invalid(ValueError):
-    """The envelope or its data breaks a rule; the message says which, and where."""
+    """The envelope or its data breaks a rule. The message says which rule, and where."""
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
@@ -61,12 +65,46 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     data: Data | None = None
 
 
+class _KnownEvent(Event, frozen=True, gc=False, forbid_unknown_fields=True):
+    """An event without any extension attribute."""
+
+
+_decode_known = msgspec.msgpack.Decoder(_KnownEvent).decode
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def decode(body: bytes) -> Event:
+    """The event in a body; raises `Undecodable`, or `Invalid`, which names the attribute that is wrong."""
+    event = _decode_plain(body)
+    return read(codec.decode(body)) if event is None else _checked(event)
+
+
+def _decode_plain(body: bytes) -> Event | None:
+    """The event in the common sort of body, in one pass: msgpack, no extension attribute, only scalars in `data`.
+
+    None for all other bodies, whether they hold an event or not. For nested values `msgspec` is less strict than
+    `codec.decode`: it takes keys that are not text.
+    """
+    try:
+        event = _decode_known(body)
+    except (ValueError, RecursionError):
+        return None
+    if event.data and not _SCALARS.issuperset(map(type, event.data.values())):
+        return None
+    return event
+
+
 def read(body: dict[str, Any]) -> Event:
-    """The event in a decoded body; raises `Invalid` naming the attribute that is wrong."""
+    """The event in a decoded body; raises `Invalid`, which names the attribute that is wrong."""
     try:
         event = msgspec.convert(body, Event)
     except msgspec.ValidationError as error:
         raise Invalid(f"envelope: {error}") from error
+    return _checked(event)
+
+
+def _checked(event: Event) -> Event:
+    """The event, whose attributes have the right types; raises `Invalid` if a value is wrong."""
     if event.specversion != "1.0":
         raise Invalid(f"envelope: specversion must be 1.0, found {event.specversion!r}")
     if event.schemaversion != SCHEMA_VERSION:
@@ -79,7 +117,7 @@ def read(body: dict[str, Any]) -> Event:
 
 
 def check_time(text: str) -> None:
-    """Raise `Invalid` unless `text` is an RFC 3339 timestamp with its offset."""
+    """Raise `Invalid` unless `text` is an RFC 3339 timestamp with an offset."""
     try:
         aware = datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
@@ -89,7 +127,7 @@ def check_time(text: str) -> None:
 
 
 def sequence_of(event: Event) -> int | None:
-    """The event's `sequence` as a number, or None; raises `Invalid` when it is no number and no decimal digits."""
+    """The event's `sequence` as a number, or None; raises `Invalid` if it is neither a number nor decimal digits."""
     found = event.sequence
     if found is None:
         return None
@@ -103,10 +141,10 @@ def sequence_of(event: Event) -> int | None:
 
 
 def write(event: Event) -> dict[str, Any]:
-    """The map to encode: the attributes that are set, and `data`."""
+    """The map to encode: all attributes that are set, `data` among them."""
     return {name: value for name in Event.__struct_fields__ if (value := getattr(event, name)) is not None}
 
 
 def message_id(event: Event) -> str:
-    """What the server drops repeats by (`Nats-Msg-Id`): source and id together, fit for a header."""
+    """The `Nats-Msg-Id`, by which the server drops duplicates: source and id, encoded for a header."""
     return f"{parse.quote(event.source, safe=_SAFE)} {parse.quote(event.id, safe=_SAFE)}"

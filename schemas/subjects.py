@@ -1,6 +1,7 @@
-"""The NATS subjects: how kinds, triggers and ids become tokens and come back (design: On the wire).
+"""The NATS subjects: how kinds, triggers and ids become tokens, and back.
 
-Belongs here: the grammar of every subject, percent-encoding, the partition of a tree. Does not: who uses them.
+Belongs here: the grammar of every subject, percent-encoding, the partition of a tree. Does not: which stream holds
+which subject, who publishes or subscribes.
 """
 
 import re
@@ -9,16 +10,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MAX_TOKEN = 253
-"""Bytes an encoded token may have."""
+"""The most bytes of an encoded token."""
 
 SHORTENED = 64
-"""Characters that the subject of a rejection keeps of each part of an id."""
+"""The characters that the subject of a rejection keeps of each part of an id."""
 
 MAX_ID = 1024
-"""Bytes a whole id may have: a subject must fit the server's control line (4,096 bytes)."""
+"""The most bytes of a whole id: a subject must fit the server's control line of 4,096 bytes."""
 
 _LONGEST = 9
-"""Bytes that one character may become: a blank of three, each percent-encoded."""
+"""The most bytes to which one character is encoded: a blank character of three bytes, each percent-encoded."""
 
 _FORBIDDEN = re.compile(r"[.*>%\s]")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
@@ -29,11 +30,11 @@ _LABEL = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
 class BadSubject(ValueError):
-    """A subject or an id that no entity can have; the message says which token and why."""
+    """A subject or an id that no entity can have. The message names the token and the reason."""
 
 
 class Address(NamedTuple):
-    """What an event is about: the trigger, and the entity it is for."""
+    """The trigger of an event, and the entity that the event is for."""
 
     kind: str
     trigger: str
@@ -41,12 +42,12 @@ class Address(NamedTuple):
 
 
 def quote(token: str) -> str:
-    """`token` as NATS accepts it: dots, wildcards, blanks and percent signs percent-encoded."""
+    """The token with dots, wildcards, blanks and percent signs percent-encoded, as NATS accepts it."""
     return _FORBIDDEN.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), token)
 
 
 def unquote(token: str) -> str:
-    """The name behind an encoded token; raises `BadSubject` where the encoding is not the one `quote` writes."""
+    """The name that an encoded token holds; raises `BadSubject` if `quote` would encode it in another way."""
     try:
         raw = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), token.encode().decode("latin-1"))
         name = raw.encode("latin-1").decode()
@@ -80,13 +81,13 @@ def check_id(entity_id: str) -> None:
 
 @lru_cache(maxsize=65536)
 def quoted_id(entity_id: str) -> str:
-    """An id's tokens, `c1/pool-a/n7` -> `c1.pool-a.n7`."""
+    """The tokens of an id: `c1/pool-a/n7` -> `c1.pool-a.n7`."""
     return ".".join(quote(part) for part in entity_id.split("/"))
 
 
 @lru_cache(maxsize=65536)
 def partition_of(root: str, partitions: int) -> int:
-    """The partition of the tree whose root has the *encoded* token `root`: FNV-1a 32, as the server computes it."""
+    """The partition of the tree whose root has the *encoded* token `root`. The hash is FNV-1a 32, as in the server."""
     digest = 0x811C9DC5
     for byte in root.encode():
         digest = ((digest ^ byte) * 0x01000193) & 0xFFFFFFFF
@@ -94,7 +95,7 @@ def partition_of(root: str, partitions: int) -> int:
 
 
 def check_word(word: str) -> bool:
-    """Whether `word` may name a kind, a trigger or a facet: lower case, digits and `_`."""
+    """Whether `word` may name a kind, a trigger or a facet: lower-case letters, digits and `_`."""
     return _WORD.match(word) is not None
 
 
@@ -103,9 +104,26 @@ def check_state(word: str) -> bool:
     return _LABEL.match(word) is not None
 
 
+@lru_cache(maxsize=65536)
+def _address(inbox_subject: str, skip: int) -> Address:
+    """skip: how many tokens stand before the root of the id."""
+    tokens = inbox_subject.split(".")[skip:]
+    if len(tokens) < 3:
+        raise BadSubject("the subject must be <prefix>.events.<root>.<kind>.<trigger>[.<rest of id>]")
+    root, kind, trigger, *parts = tokens
+    parts.insert(0, root)
+    empty = ".." in inbox_subject or inbox_subject[-1] == "."
+    if empty or len(inbox_subject) > MAX_TOKEN or not _PLAIN.match(inbox_subject):
+        parts = [unquote(part) for part in parts]
+    entity_id = "/".join(parts)
+    if len(entity_id) * 4 > MAX_ID:
+        check_id(entity_id)
+    return Address(kind, trigger, entity_id)
+
+
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """Every subject of one installation, named by its prefix. Any part may be a wildcard or a `{placeholder}`."""
+    """The subjects of one installation, which begin with its prefix. A part may be a wildcard or a `{placeholder}`."""
 
     prefix: str = "pl"
     _skip: int = field(init=False, repr=False, default=0)
@@ -114,96 +132,85 @@ class Subjects:
         object.__setattr__(self, "_skip", self.prefix.count(".") + 3)
 
     def event(self, kind: str, trigger: str, entity_id: str) -> str:
-        """Where a publisher sends an event."""
+        """The subject to which a publisher sends an event."""
         root, _, rest = entity_id.partition("/")
         tail = f".{quoted_id(rest)}" if rest else ""
         return f"{self.prefix}.events.{quote(root)}.{kind}.{trigger}{tail}"
 
     def address(self, inbox_subject: str) -> Address:
-        """What a stored event's subject says; raises `BadSubject` where that is nothing an entity can have."""
-        tokens = inbox_subject.split(".")[self._skip :]
-        if len(tokens) < 3:
-            raise BadSubject("the subject must be <prefix>.events.<root>.<kind>.<trigger>[.<rest of id>]")
-        root, kind, trigger, *parts = tokens
-        parts.insert(0, root)
-        hollow = ".." in inbox_subject or inbox_subject[-1] == "."
-        if hollow or len(inbox_subject) > MAX_TOKEN or not _PLAIN.match(inbox_subject):
-            parts = [unquote(part) for part in parts]
-        entity_id = "/".join(parts)
-        if len(entity_id) * 4 > MAX_ID:
-            check_id(entity_id)
-        return Address(kind, trigger, entity_id)
+        """The address in the subject of a stored event; raises `BadSubject` if no entity can have such a subject."""
+        return _address(inbox_subject, self._skip)
 
     def inbox(self, partition: int) -> str:
-        """The events of one partition, as the server stores them."""
+        """The events of one partition, under the subjects by which EVENTS stores them."""
         return f"{self.prefix}.inbox.{partition}.>"
 
     def stored(self, partition: int) -> str:
-        """All that EVENTS holds of one partition: events, and timers that fired."""
+        """All messages of one partition in EVENTS: events, and timers that fired."""
         return f"{self.prefix}.*.{partition}.>"
 
     def is_due(self, subject: str) -> bool:
-        """Whether a stored event is a timer that fired: only the server can store one there."""
+        """Whether a stored event is a timer that fired. Only the server can store a message at such a subject."""
         return subject.startswith(f"{self.prefix}.due.")
 
     def live(self, partition: int | str, resource_id: str) -> str:
-        """Where the last observation of a Kubernetes object is kept."""
+        """The subject of the last observation of a Kubernetes object."""
         return f"{self.prefix}.live.{partition}.{quoted_id(resource_id)}"
 
     def status(self, token: str) -> str:
-        """Where the status of an EMCO resource is asked for; `token` is its id, as a subject has it."""
+        """The subject of requests for the status of an EMCO resource. `token`: its encoded id."""
         return f"{self.prefix}.status.emco_resource.{token}"
 
     def owner(self, partition: int, token: str) -> str:
-        """Where the worker that owns a partition is asked what another one was asked."""
+        """The subject on which the owner of a partition answers requests that another worker received."""
         return f"{self.prefix}.owner.{partition}.{token}"
 
     def timer(self, partition: int | str, kind: str, facet: str, entity_id: str) -> str:
-        """Where the schedule of a facet's timer stands."""
+        """The subject of the schedule of a facet's timer."""
         return f"{self.prefix}.timer.{partition}.{kind}.{facet}.{quoted_id(entity_id)}"
 
     def fired(self, kind: str, trigger: str, entity_id: str) -> str:
-        """Where the server puts a timer that is due."""
+        """The subject to which the server publishes a timer that is due."""
         return f"{self.prefix}.fired.{self.event(kind, trigger, entity_id)[len(self.prefix) + 8 :]}"
 
     def transition(self, partition: int | str, kind: str, facet: str, state: str, entity_id: str) -> str:
-        """Where a committed transition stands in the log."""
+        """The subject of a transition in the log."""
         return f"{self.prefix}.log.{partition}.transition.{kind}.{facet}.{state}.{quoted_id(entity_id)}"
 
     def rejection(self, partition: int | str, kind: str, reason: str, entity_id: str) -> str:
-        """Where a committed rejection stands in the log; parts that no token can hold are shortened."""
+        """The subject of a rejection in the log. Parts that are too long for a token are shortened."""
         parts = [quote(_CONTROL.sub("?", part))[:SHORTENED] or "-" for part in entity_id.split("/")[:12]]
         word = quote(_CONTROL.sub("?", kind))[:SHORTENED] or "-"
         return f"{self.prefix}.log.{partition}.rejection.{word}.{reason}.{'.'.join(parts)}"
 
     def checkpoint(self, partition: int) -> str:
-        """The partition's fence. Shaped like a transition, as marks are: so one filter picks all that STATE copies."""
+        """The fence of a partition. Like a mark, it has the tokens of a transition: one filter selects both."""
         return f"{self.prefix}.mark.{partition}.transition.checkpoint.-.-.-"
 
     def is_checkpoint(self, subject: str) -> bool:
-        """Whether a subject of the log is some partition's fence."""
+        """Whether a subject of the log is the fence of a partition."""
         return subject.startswith(f"{self.prefix}.mark.") and subject.endswith(".transition.checkpoint.-.-.-")
 
     def state_checkpoint(self, partition: int) -> str:
-        """The copy of the partition's fence in STATE."""
+        """The copy of a partition's fence in STATE."""
         return f"{self.prefix}.state.{partition}.checkpoint.-"
 
     def mark(self, partition: int | str, kind: str, entity_id: str) -> str:
-        """Where a publisher's `sequence` is remembered when its event had no effect."""
+        """The subject of a mark: a publisher's `sequence` whose event had no other effect."""
         return f"{self.marks(partition)}.{kind}.{quoted_id(entity_id)}"
 
     def marks(self, partition: int | str) -> str:
-        """What the subjects of a partition's marks begin with; kind and id follow."""
+        """The beginning of the subjects of a partition's marks; kind and id follow."""
         return f"{self.prefix}.mark.{partition}.transition.mark.-.-"
 
     def plan(self, partition: int, chunk: int | str) -> str:
-        """A piece of a cascade that is too large for one atomic batch."""
+        """The subject of one chunk of a commit that is too large for one atomic batch."""
         return f"{self.prefix}.plan.{partition}.{chunk}"
 
     def tables(self, partition: int) -> str:
-        """The notes on which tables decide a partition's events."""
+        """The subject of the notes about which table versions decide the events of a partition."""
         return f"{self.prefix}.tables.{partition}"
 
     def state(self, partition: int | str, kind: str, entity_id: str) -> str:
-        """The last transition of one entity."""
+        """The subject of the last transition of one entity."""
         return f"{self.prefix}.state.{partition}.{kind}.{quoted_id(entity_id)}"

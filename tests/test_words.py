@@ -3,13 +3,17 @@
 Belongs here: `schemas.subjects`, `schemas.envelope`. Does not: bytes and records (`test_forms`), events against tables (`test_intake`).
 """
 
+from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.msgpack import Ext
 
-from phaseline.schemas import envelope, subjects
+from phaseline.schemas import codec, envelope, subjects
+from phaseline.schemas.codec import Undecodable
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.subjects import MAX_ID, MAX_TOKEN, Address, BadSubject, Subjects, partition_of, quote, unquote
 
@@ -176,6 +180,54 @@ def test_an_envelope_that_is_wrong_is_told_where(changed: dict[str, Any], says: 
         envelope.read({**RIGHT, **changed})
     assert str(caught.value).startswith("envelope: ")
     assert says in str(caught.value)
+
+
+ODD_VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(), st.text(max_size=6), st.binary(max_size=6),
+    st.builds(Ext, st.integers(-128, 127), st.binary(max_size=12)), st.lists(st.integers(0, 9), max_size=2),
+    st.dictionaries(st.text(max_size=3) | st.integers(0, 9) | st.binary(max_size=3), st.integers(0, 9), max_size=2),
+)  # fmt: skip
+ODD_KEYS = st.text(max_size=4) | st.integers(0, 9) | st.binary(max_size=3)
+ODD_BODIES = st.builds(
+    lambda *parts: {name: value for part in parts for name, value in part.items()},
+    st.just(RIGHT),
+    st.just({}) | st.dictionaries(st.sampled_from(Event.__struct_fields__), ODD_VALUES, max_size=1),
+    st.just({}) | st.fixed_dictionaries({"data": st.dictionaries(st.text(max_size=4), ODD_VALUES, max_size=2)}),
+    st.just({}) | st.fixed_dictionaries({"time": st.sampled_from(["2026-03-02T08:00:00Z", "noon", ""])}),
+    st.just({}) | st.dictionaries(ODD_KEYS, ODD_VALUES, max_size=1),
+)
+NESTED = msgspec.msgpack.encode({**RIGHT, "data": {"a": {1: 2}}})
+EXTENDED = msgspec.msgpack.encode({**RIGHT, "extension": {1: 2}})
+NO_TEXT = msgspec.msgpack.encode({**RIGHT, "extension": "xy"}).replace(b"xy", b"\xff\xff")
+
+
+def answer(read: Callable[[bytes], Event], body: bytes) -> str:
+    """What reading gives, as text: the attributes of the event, or the error."""
+    try:
+        return repr(envelope.write(read(body)))
+    except (Undecodable, Invalid) as error:
+        return repr(error)
+
+
+def in_two_passes(body: bytes) -> Event:
+    return envelope.read(codec.decode(body))
+
+
+@given(ODD_BODIES.map(msgspec.msgpack.encode))
+@example(NESTED)
+@example(EXTENDED)
+@example(NO_TEXT)
+def test_an_envelope_is_read_in_one_pass_as_in_two(body: bytes) -> None:
+    assert answer(envelope.decode, body) == answer(in_two_passes, body)
+
+
+@given(st.data())
+def test_a_spoiled_envelope_is_refused_in_one_pass_as_in_two(data: st.DataObject) -> None:
+    body = msgspec.msgpack.encode({**RIGHT, "data": {"a": 1}})
+    at = data.draw(st.integers(0, len(body)))
+    spoiled = body[:at] + data.draw(st.binary(max_size=2)) + body[at + data.draw(st.integers(0, 1)) :]
+    assert answer(envelope.decode, spoiled) == answer(in_two_passes, spoiled)
+    assert answer(envelope.decode, body[:at]) == answer(in_two_passes, body[:at])
 
 
 @pytest.mark.parametrize("name", list(RIGHT))
