@@ -19,13 +19,14 @@ WORDS = ("kind", "trigger", "facet", "state", "reason", "partition", "id")
 """The names of the parameters of addresses: a part of an id that has such a name gets another one."""
 
 ABOUT = """\
-Publish lifecycle events, and watch the transitions that they lead to. The words *send* and *receive* are from Phaseline's
-point of view: it receives what you publish, and sends what you subscribe to.
+Publish lifecycle events, and watch the transitions that they lead to. The words *send* and *receive* are from
+Phaseline's point of view: it receives what you publish, and sends what you subscribe to.
 
 **Bodies** are CloudEvents 1.0 envelopes in structured mode: one map holds the attributes and `data`. Phaseline writes
 `application/msgpack`, and reads `application/json` as well. The first byte of a body tells which format it has.
 
-**Addresses** are NATS subjects. Each part of an id is one token; dots, blanks, `*`, `>` and `%` in it are percent-encoded."""
+**Addresses** are NATS subjects. Each part of an id is one token, in which dots, blanks, `*`, `>` and `%` are
+percent-encoded."""
 
 
 def document(kinds: Kinds, prefix: str) -> Map:

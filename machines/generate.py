@@ -38,7 +38,7 @@ def stale(root: Path, wanted: dict[Path, str]) -> list[Path]:
 
 
 def write(root: Path, wanted: dict[Path, str]) -> list[Path]:
-    """Write the files under `root` that are stale and delete schemas that are no longer generated; the changed paths."""
+    """Write the stale files under `root`, and delete schemas that are no longer generated. Returns their paths."""
     changed = stale(root, wanted)
     for path in changed:
         if path in wanted:

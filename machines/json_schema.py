@@ -41,7 +41,7 @@ NARROWED = ("Transition", "Mark")
 
 
 def files(kinds: Kinds) -> dict[str, Schema]:
-    """Every schema by its path: `envelope.json`, `records.json`, and `kinds/<kind>.json` for the events of each kind."""
+    """Every schema by its path: `envelope.json`, `records.json`, and `kinds/<kind>.json` for a kind's events."""
     found = {"envelope": envelope(HERE), "records": records(kinds)}
     found |= {f"kinds/{kind.name}": events(kind) for kind in kinds.values()}
     return {f"{path}.json": _identified(path, schema) for path, schema in found.items()}

@@ -21,7 +21,7 @@ TRAITS: Map = {
             "properties": {
                 "Nats-Msg-Id": {
                     "type": "string",
-                    "description": "`source` and `id`, percent-encoded, with a blank between them. The server drops duplicates by it.",
+                    "description": "`source` and `id`, percent-encoded, and a blank between. The server drops repeats.",
                 }
             },
         },

@@ -1,1 +1,5 @@
-"""WORDS: what crosses the wire. Events, records, subjects and the codec; nothing here imports machines or engine."""
+"""Everything that crosses the wire: events, records, subjects, and the bytes of each.
+
+Belongs here: the shapes of messages, their encoding, and the grammar of subjects. Does not: the rules of kinds
+(`machines`), anything that runs (`engine`). Nothing in this package imports those two.
+"""

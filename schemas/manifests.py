@@ -1,6 +1,6 @@
-"""YAML and JSON as Kubernetes reads them: no timestamps, no base-60 numbers, `y` is true, keys are words.
+"""YAML and JSON as Kubernetes reads them: no timestamps, no base-60 numbers, `y` is true, keys are text.
 
-Belongs here: texts to documents. Does not: what a document means.
+Belongs here: parsing text into documents. Does not: what a document means.
 """
 
 import re
@@ -10,20 +10,20 @@ from typing import Any
 import yaml
 
 MOST = 1_000_000
-"""Values that a text may unfold to: aliases make a short one endless."""
+"""The most values of a document: with aliases, a short text may expand to any number of values."""
 
 _TAG = "tag:yaml.org,2002:"
 _WORDS = {"y": True, "yes": True, "on": True, "true": True, "n": False, "no": False, "off": False, "false": False}
 
 
 class NotYaml(ValueError):
-    """What is wrong with a text, and where."""
+    """The text is not valid YAML or JSON. The message says what is wrong, and where."""
 
 
 class _Loader(yaml.CSafeLoader):
-    """Resolves plain words as Go's YAML does."""
+    """The safe loader, with the types of plain words that Go's YAML gives them."""
 
-    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # as PyYAML has it
+    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # as in PyYAML
 
 
 def _resolve(tag: str, pattern: str, starts: str) -> None:
@@ -63,37 +63,37 @@ for _name, _construct in (("bool", _bool), ("int", _int), ("float", _float)):
 
 
 def documents(text: str | bytes) -> Iterator[Any]:
-    """Every document of a text that says anything; raises `NotYaml`."""
+    """Every document of a text that is not empty; raises `NotYaml`."""
     try:
-        for found in yaml.load_all(text, Loader=_Loader):  # it is a safe loader
+        for found in yaml.load_all(text, Loader=_Loader):  # a subclass of the safe loader
             if found is not None:
-                yield _worded(found, [MOST])
+                yield _with_text_keys(found, [MOST])
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
-        raise NotYaml(_said(error)) from error
+        raise NotYaml(_describe(error)) from error
 
 
 def document(text: str | bytes) -> Any:
-    """The first document of a text; None where there is none."""
+    """The first document of a text; None if there is none."""
     return next(documents(text), None)
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
     return f"{where}{getattr(error, 'problem', None) or error or type(error).__name__}"
 
 
-def _worded(found: Any, left: list[int]) -> Any:
-    """With words as keys, as JSON has them."""
+def _with_text_keys(found: Any, left: list[int]) -> Any:
+    """The value with all keys as text, as in JSON. left: how many values the document may still have."""
     left[0] -= 1
     if left[0] < 0:
-        raise ValueError(f"it unfolds to more than {MOST} values")
+        raise ValueError(f"the document expands to more than {MOST} values")
     if isinstance(found, dict):
-        return {_key(name): _worded(value, left) for name, value in found.items()}
+        return {_key(name): _with_text_keys(value, left) for name, value in found.items()}
     if isinstance(found, list):
-        return [_worded(value, left) for value in found]
+        return [_with_text_keys(value, left) for value in found]
     if found is not None and not isinstance(found, str | int | float):
-        raise ValueError(f"a {type(found).__name__} has no place in a manifest")  # as all that is wrong here
+        raise ValueError(f"a manifest cannot hold a value of type {type(found).__name__}")  # one error for all
     return found
 
 

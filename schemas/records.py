@@ -1,6 +1,7 @@
-"""The records the engine commits: transitions, rejections and marks (design: Records).
+"""The records that the engine commits: transitions, rejections and marks.
 
-Belongs here: their shapes. Does not: the maps they are on the wire (`wire_codec`), what makes one (`engine.decide`).
+Belongs here: their shapes in memory, timestamps. Does not: their shapes on the wire (`wire_types`), the rules that make
+them (`phaseline.engine`).
 """
 
 from collections.abc import Mapping
@@ -23,11 +24,11 @@ Reason = Literal[
     "fault",
 ]
 MAX_PAYLOAD = 4096
-"""Bytes of an undecodable body that its rejection keeps."""
+"""The most bytes of an undecodable body that its rejection keeps."""
 
 
 class State(NamedTuple):
-    """A phase and the conditions that go with it, in order of arrival."""
+    """A phase and the conditions that go with it, in the order in which they were added."""
 
     phase: str
     conditions: tuple[str, ...] = ()
@@ -38,12 +39,12 @@ class State(NamedTuple):
 
 @cache
 def state(phase: str, conditions: tuple[str, ...] = ()) -> State:
-    """The one `State` object of that value, so that thousands of entities share it."""
+    """The one `State` object of a value, which all entities in that state share."""
     return State(phase, conditions)
 
 
 class Facet(msgspec.Struct, frozen=True, gc=False):
-    """One state machine of an entity as it stands. `since`: ns since the epoch at which the state was entered."""
+    """One state machine of an entity: its base, its visible state, and since when, in ns since the epoch."""
 
     base: State
     state: State
@@ -51,13 +52,13 @@ class Facet(msgspec.Struct, frozen=True, gc=False):
 
 
 SECOND = 1_000_000_000
-"""In ns."""
+"""One second in ns."""
 NONE: Mapping[str, Any] = {}
-"""What entities without attributes or sequences share. Never changed."""
+"""The empty map that entities without attributes, sequences or timers share. It is never changed."""
 
 
 class Entity(msgspec.Struct, frozen=True, gc=False):
-    """A whole entity after a record. `names` are its facets' names, in the order of `facets`."""
+    """A whole entity after a record. `names` are the names of its facets, in the order of `facets`."""
 
     kind: str
     id: str
@@ -66,26 +67,26 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
     facets: tuple[Facet, ...]
     attributes: Mapping[str, Any]
     sequences: Mapping[str, int]
-    """The last `sequence` of each source that numbers its events."""
+    """By source, the last `sequence` of each publisher that numbers its events."""
     timers: Mapping[str, int] = msgspec.field(default_factory=lambda: NONE)
-    """Until when each facet that is being timed may stay in its phase, ns."""
+    """By facet, when its timer expires, ns."""
 
 
 class Cause(msgspec.Struct, frozen=True, gc=False):
-    """Where a record comes from. `sequence` is the event's in EVENTS, `records` how many it made in all."""
+    """The event that led to a record. `sequence` is the position of the event in EVENTS."""
 
     sequence: int
     event: str
     source: str
     by: By
     origin: str | None = None
-    """`<kind>/<id>` of the entity whose change made it so; None for the event's own entity. `from` on the wire."""
+    """`<kind>/<id>` of the entity whose change led to this one; None for the event's own entity. `from` on the wire."""
     time: str | None = None
-    """The publisher's clock, as it gave it."""
+    """The time that the publisher gave, unchanged."""
 
 
 class Transition(msgspec.Struct, frozen=True, gc=False):
-    """A committed change of one facet of one entity. `before` is None for an entity's first; `time` in ns."""
+    """A committed change of one facet of one entity. `before`: None for an entity's first one. `time`: in ns."""
 
     facet: str
     before: State | None
@@ -99,7 +100,7 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
-    """The committed answer to an event that was not taken. `state`: what each facet is in, None while unknown."""
+    """The committed answer to an event that was rejected. `state`: by facet; None if the entity is unknown."""
 
     kind: str
     id: str
@@ -114,7 +115,7 @@ class Rejection(msgspec.Struct, frozen=True, gc=False):
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
-    """A publisher's `sequence`, remembered although its event had no effect. `entity` is whole, its version unmoved."""
+    """A record of a publisher's `sequence` whose event had no other effect. The version of `entity` stays the same."""
 
     entity: Entity
     cause: Cause
@@ -131,13 +132,13 @@ def _second(second: int) -> str:
 
 @lru_cache(maxsize=1024)
 def timestamp(time_ns: int) -> str:
-    """RFC 3339 with nanoseconds, UTC."""
+    """A time in ns as an RFC 3339 timestamp in UTC, to the nanosecond."""
     second, rest = divmod(time_ns, SECOND)
     return f"{_second(second)}{rest:09d}Z"
 
 
 def nanoseconds(text: str) -> int:
-    """The inverse of `timestamp`, to the nanosecond; takes any RFC 3339 timestamp with an offset."""
+    """The time in ns of any RFC 3339 timestamp with an offset; the inverse of `timestamp`."""
     head, _, tail = text.partition(".")
     if tail.endswith("Z") and tail[:-1].isdigit() and len(tail) <= 10:
         return int(datetime.fromisoformat(head + "+00:00").timestamp()) * SECOND + int(tail[:-1].ljust(9, "0"))

@@ -1,30 +1,31 @@
-"""Records of earlier versions, read as if they were written today.
+"""Conversion of records that earlier versions wrote into the current shape.
 
-Belongs here: one step from each version of the records' maps to the next. Does not: what the maps mean (`wire_codec`).
-Bytes that every version wrote are kept in tests/golden, and stay readable.
+Belongs here: one step from each version of the maps to the next. Does not: what the maps mean (`wire_codec`).
+The folder tests/golden keeps bytes that each version wrote; they stay readable.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 RECORD_VERSION = 2
-"""The version of the records this package writes."""
+"""The version of the records that this package writes."""
 
 
 class NewerRecord(ValueError):
-    """A record that a newer Phaseline wrote."""
+    """The record was written by a newer version of Phaseline."""
 
 
 def _name_tables(body: dict[str, Any]) -> dict[str, Any]:
-    """1 -> 2: which tables made a record was not said."""
+    """1 -> 2: records did not name the version of the table that made them."""
     return {**body, "tableversion": ""}
 
 
 STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _name_tables}
+"""By version, the function that makes the map of the next version."""
 
 
 def upcast(body: dict[str, Any]) -> dict[str, Any]:
-    """The map of a record as version `RECORD_VERSION` has it; raises `NewerRecord`."""
+    """The map of a record in the shape of `RECORD_VERSION`; raises `NewerRecord`."""
     found: int = body["schemaversion"]
     if found > RECORD_VERSION:
         raise NewerRecord(f"a record of version {found}; this Phaseline reads up to {RECORD_VERSION}: update it")

@@ -40,8 +40,8 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
 
 @pytest.mark.parametrize(("text", "says"), [
     ("a: [", "line 2, column 1"), ("a: b: c", "line 1, column 5: mapping values are not allowed"), ("a: &a [*a]", "recursion"),
-    (BOMB, "it unfolds to more than 1000000 values"), ("a: !!python/object:os.system x", "python/object"), ("a: !!binary aGk=", "a bytes has no place"),
-    ("a: !!timestamp 2020-01-01", "a date has no place"), ("a: \x00", ""),
+    (BOMB, "the document expands to more than 1000000 values"), ("a: !!python/object:os.system x", "python/object"), ("a: !!binary aGk=", "cannot hold a value of type bytes"),
+    ("a: !!timestamp 2020-01-01", "cannot hold a value of type date"), ("a: \x00", ""),
 ])  # fmt: skip
 def test_what_is_no_yaml(text: str, says: str) -> None:
     with pytest.raises(NotYaml) as refused:
