@@ -17,7 +17,7 @@ from phaseline.engine.timers import Timer, changed_timers, with_timers
 from phaseline.engine.tree import Tree, evolve
 from phaseline.schemas import codec, forms
 from phaseline.schemas.records import Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, partition_of, quote
+from phaseline.schemas.subjects import Subjects
 
 BATCH = 999
 """Log messages that fit one atomic batch beside its checkpoint (the server's limit is 1,000)."""
@@ -158,8 +158,3 @@ class Folder:
             counts.without_effect += not records or not isinstance(records[0], Rejection)
         else:
             counts.transitions += len(records)
-
-
-def partition_of_id(entity_id: str, partitions: int) -> int:
-    """The partition of the tree an id belongs to."""
-    return partition_of(quote(entity_id.partition("/")[0]), partitions)

@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.errors import RecordUnreadable
-from phaseline.engine.fold import Event, Folder, partition_of_id
+from phaseline.engine.fold import Event, Folder
 from phaseline.engine.message import Message
+from phaseline.engine.sandbox import shared
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, forms
 from phaseline.schemas.records import Entity, Record, Rejection
-from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.subjects import Subjects, partition_of_id
 
 STEP = 1_000
 """Events between two words on the progress."""
@@ -89,7 +90,7 @@ class Folders(dict[int, Folder]):
         self.events = 0
 
     def __missing__(self, partition: int) -> Folder:
-        self[partition] = Folder(Tree(self.kinds), self._subjects, partition)
+        self[partition] = Folder(Tree(self.kinds, shared()), self._subjects, partition)
         return self[partition]
 
     def of(self, entity_id: str) -> Folder:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from phaseline.engine import checkpoint, frames, tables, takeover
+from phaseline.engine import checkpoint, frames, tables
 from phaseline.engine.answers import Reply
 from phaseline.engine.errors import NotPermitted
 from phaseline.engine.fold import Folder
@@ -18,8 +18,9 @@ from phaseline.engine.message import Message
 from phaseline.engine.outgoing import Outgoing
 from phaseline.engine.queries import state_filters
 from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.sandbox import shared
 from phaseline.engine.streams import Layout
-from phaseline.engine.tree import Tree
+from phaseline.engine.tree import Tree, restore
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
@@ -136,9 +137,9 @@ async def _load(
         async for slice_ in read_all(wire, layout.state, [filter_]):
             found += slice_
             progress(len(found))
-    tree, highest = Tree(kinds), 0
+    tree, highest = Tree(kinds, shared()), 0
     for stored in sorted(found, key=lambda stored: stored.sequence):
-        highest = max(highest, takeover.put(tree, stored.data))
+        highest = max(highest, restore(tree, stored.data))
     return tree, highest
 
 

@@ -11,11 +11,11 @@ import pytest_asyncio
 
 from phaseline.engine import checkpoint
 from phaseline.engine.audit import Audit
-from phaseline.engine.commit import last_message
 from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.exporting import export
 from phaseline.engine.filelog import FileLog
 from phaseline.engine.fold import Folder
+from phaseline.engine.gathering import last_message
 from phaseline.engine.importing import Clock, import_log
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import Span, StoredEvent
@@ -28,6 +28,7 @@ from phaseline.engine.wire import Wire
 from phaseline.machines.checks import WrongTable
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import Above, Some
+from phaseline.machines.programs import NoScripts
 from phaseline.machines.table import ABSENT, DELETED, SAME, After, Facet, Field, Label, Row, Table, View
 from phaseline.schemas import codec, forms
 from phaseline.schemas.records import Rejection, State, Transition, nanoseconds
@@ -97,7 +98,7 @@ class Story:
     """Events given to the core at times of one's own."""
 
     def __init__(self) -> None:
-        self.folder = Folder(Tree(KINDS), Subjects("pl"), 0)
+        self.folder = Folder(Tree(KINDS, NoScripts()), Subjects("pl"), 0)
         self.number = 0
 
     def event(self, at: float, kind: str, trigger: str, entity_id: str, **data: object) -> list[Message]:

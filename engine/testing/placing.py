@@ -114,7 +114,7 @@ def differs(wanted: Meant, found: State) -> bool:
 
 def copied(tree: Tree) -> Tree:
     """The same tree, to be changed by itself."""
-    found = Tree(tree.kinds)
+    found = Tree(tree.kinds, tree.programs)
     for by_id in tree.entities.values():
         for entity in by_id.values():
             found.put(entity)

@@ -13,6 +13,7 @@ from typing import Any, Self, Unpack
 from phaseline.engine import intake, outgoing
 from phaseline.engine.decide import decide
 from phaseline.engine.outgoing import Details
+from phaseline.engine.sandbox import shared
 from phaseline.engine.testing import placing, telling
 from phaseline.engine.testing.histories import SUBJECTS, Offered, kinds_of, stored
 from phaseline.engine.testing.placing import Named, differs, facet_of, kind_of, meant, wrong
@@ -35,7 +36,7 @@ def given(kinds: Offered = None) -> "Given":
     ones where one of them hangs under such or takes its place. Raises `WrongTable`.
     """
     found = kinds_of(kinds)
-    return Given(found, Tree(found), nanoseconds(START), 1)
+    return Given(found, Tree(found, shared()), nanoseconds(START), 1)
 
 
 @dataclass(frozen=True, repr=False)
