@@ -71,7 +71,7 @@ def stages(count: int) -> dict[str, float]:
 def _decided(tree: Tree, arrivals: list[Arrival]) -> list[list[Record]]:
     answers = []
     for arrival in arrivals:
-        records = decide(tree, arrival)
+        records = decide(tree, arrival).records
         for record in records:
             evolve(tree, record)
         answers.append(records)

@@ -50,7 +50,7 @@ def write(path: Path, count: int) -> None:
                 f"{PREFIX}.inbox.{folder.partition}.{address}", body, number, START + number * 1_000_000
             )
             log.write(EventItem(number, event.time_ns, address, body))
-            records = folder.answer(event)
+            records = folder.answer(event).records
             for message in folder.messages(records):
                 log.write(RecordItem(message.subject.split(".", 3)[3], message.body))
             for record in records:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.errors import RecordUnreadable
+from phaseline.engine.faults import log_fault
 from phaseline.engine.fold import Event, Folder
 from phaseline.engine.message import Message
 from phaseline.engine.sandbox import shared
@@ -97,6 +98,13 @@ class Folders(dict[int, Folder]):
         """The folder of the partition that an entity is in."""
         return self[partition_of_id(entity_id, self._partitions)]
 
+    def answer(self, partition: int, event: Event) -> list[Record]:
+        """The records that an event makes in its partition; a fault is logged. Nothing changes yet."""
+        decision = self[partition].answer(event)
+        if decision.fault is not None:
+            log_fault(event, decision.fault)
+        return decision.records
+
     async def begin(self, source: Recorded) -> None:
         """Bring all trees to where they stood before the first event."""
         async for record in source.before():
@@ -121,10 +129,10 @@ async def rebuild(source: Recorded, folders: Folders, root: str | None, progress
     async for happened in source.happened():
         if happened.event is None:
             continue
-        folder = folders[happened.partition]
-        for record in folder.answer(happened.event):
+        tree = folders[happened.partition].tree
+        for record in folders.answer(happened.partition, happened.event):
             if is_under(record, root):
-                evolve(folder.tree, record)
+                evolve(tree, record)
         folders.events += 1
         if folders.events % STEP == 0:
             progress(STEP)

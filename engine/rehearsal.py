@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from phaseline.engine import checkpoint, frames, tables
 from phaseline.engine.answers import Reply
 from phaseline.engine.errors import NotPermitted
+from phaseline.engine.faults import log_fault
 from phaseline.engine.fold import Folder
 from phaseline.engine.message import Message
 from phaseline.engine.outgoing import Outgoing
@@ -82,7 +83,10 @@ async def rehearse(
     sequence = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
     folder = Folder(tree, subjects, partition)
-    records = folder.answer(Stored(subject, message.body, sequence, time.time_ns(), 0, None))
+    event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
+    records, _, fault = folder.answer(event)
+    if fault is not None:
+        log_fault(event, fault)
     address = subjects.address(subject)
     return Rehearsed(
         sequence,

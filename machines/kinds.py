@@ -1,13 +1,13 @@
-"""All kinds of an installation, checked against each other and compiled (design: Words; spec: Base and state).
+"""All kinds of an installation, checked against each other and compiled.
 
-Belongs here: who is above whom, who counts whom, who looks up at whom; finding kinds of other packages.
-Does not: what a kind's rules are.
+Belongs here: `Kind`, a compiled table, which selects the steps that a trigger takes; which kind is above, counts or looks
+at which other kind; the kinds of installed packages. Does not: the rules of a kind.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from phaseline.machines import (
     app_cluster,
@@ -30,7 +30,7 @@ from phaseline.machines import (
     rsync_resource,
 )
 from phaseline.machines.machine import FacetMachine, Step, phases_of
-from phaseline.machines.predicates import Above, AttributeIs, Every, Some
+from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Scene, Some
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
 from phaseline.machines.table import Facet as FacetOfTable
 from phaseline.schemas.records import Facet, State, state
@@ -82,6 +82,16 @@ class Seen(NamedTuple):
     below: str
 
 
+class Selection(NamedTuple):
+    """What a trigger does to an entity: the steps to take, each with the index of its facet.
+
+    refused: the first guard that stopped a step which fits otherwise.
+    """
+
+    steps: list[tuple[int, Step]]
+    refused: Predicate | None
+
+
 class Kind:
     """A table, compiled and placed among the others."""
 
@@ -97,7 +107,7 @@ class Kind:
         self.parent = table.parent
         self.parent_arity = len(tables[table.parent].id) if table.parent else 0
         self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
-        self.steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
+        self._steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
             trigger: tuple((i, m.steps[trigger]) for i, m in enumerate(self.machines) if trigger in m.steps)
             for trigger in table.triggers
         }
@@ -120,6 +130,54 @@ class Kind:
             motion.reachable(machine, table.intents) for machine in self.machines
         )
         """Per facet, every base that rows can lead to, conditions in sorted order."""
+
+    def select(
+        self, trigger: str, facets: Sequence[Facet], scene: Scene, entity_id: str, data: Mapping[str, Any]
+    ) -> Selection:
+        """Select the step that `trigger` takes in each facet: intents are judged by the state, others by the base.
+
+        The first row of the table counts that fits the facet and the data, and whose guards hold.
+        """
+        taken: list[tuple[int, Step]] = []
+        refused: Predicate | None = None
+        for index, judged, base, steps in self._candidates(trigger, facets):
+            for step in steps:
+                if step.fits(judged, base, data):
+                    failed = step.failed_guard(scene, entity_id)
+                    if failed is None:
+                        taken.append((index, step))
+                        break
+                    refused = refused or failed
+        return Selection(taken, refused)
+
+    def offers(self, trigger: str, facets: Sequence[Facet], scene: Scene, entity_id: str) -> bool:
+        """Whether `trigger` would take a step now, with data that suits it."""
+        return any(
+            step.failed_guard(scene, entity_id) is None and step.is_offered(judged, base)
+            for _, judged, base, steps in self._candidates(trigger, facets)
+            for step in steps
+        )
+
+    def _candidates(
+        self, trigger: str, facets: Sequence[Facet]
+    ) -> Iterator[tuple[int, State, State, tuple[Step, ...]]]:
+        """Per facet that has rows for `trigger`: its index, the state that they are judged by, its base, the steps there."""
+        by_state = self.roles[trigger] == "intent"
+        for index, by_phase in self._steps[trigger]:
+            facet = facets[index]
+            judged = facet.state if by_state else facet.base
+            steps = by_phase.get(judged.phase)
+            if steps is not None:
+                yield index, judged, facet.base, steps
+
+    def already_so(self, trigger: str, facets: Sequence[Facet], data: Mapping[str, Any]) -> bool:
+        """Whether an observation reports what the base of one of its facets is already."""
+        for index, by_phase in self._steps[trigger]:
+            for steps in by_phase.values():
+                meant = [step for step in steps if step.row.given and step.means(data)]
+                if any(step.reports(facets[index].base, data) for step in meant or steps):
+                    return True
+        return False
 
 
 class Kinds(dict[str, Kind]):

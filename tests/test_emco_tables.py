@@ -49,7 +49,7 @@ def told(kind: str, trigger: str, entity_id: str, **data: Any) -> Arrival:
 
 def after(tree: Tree, arrival: Arrival) -> str:
     """`refused`, `nothing`, or `moved`, with the tree brought up to date."""
-    records = decide(tree, arrival)
+    records = decide(tree, arrival).records
     for record in records:
         evolve(tree, record)
     if any(isinstance(record, Rejection) for record in records):

@@ -54,7 +54,9 @@ def morning() -> list[Transition]:
         subject = folder.subjects.event(kind, body["type"].partition(".")[2], entity_id).replace(
             "pl.events", "pl.inbox.0"
         )
-        for record in folder.answer(StoredEvent(subject, codec.encode(body), number, nanoseconds(body["time"]))):
+        for record in folder.answer(
+            StoredEvent(subject, codec.encode(body), number, nanoseconds(body["time"]))
+        ).records:
             evolve(folder.tree, record)
             if isinstance(record, Transition):
                 found.append(record)

@@ -100,7 +100,7 @@ class History:
     def decide(self, sent: Sent, place: int | None = None) -> Step:
         """What `sent` would make, nothing changed yet."""
         found = self.read(sent, place)
-        return Step(sent, found, [found] if isinstance(found, Rejection) else decide(self.tree, found))
+        return Step(sent, found, [found] if isinstance(found, Rejection) else decide(self.tree, found).records)
 
     def take(self, sent: Sent, place: int | None = None) -> Step:
         """Decide `sent`, stored next or at that place of the stream, and let it take effect."""

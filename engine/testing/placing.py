@@ -138,7 +138,7 @@ def place(tree: Tree, wanted: Placed, number: int, time: int) -> Tree:
     touched.attributes = {**(touched.attributes or kind.attributes), **_attributes(kind, wanted.attributes)}
     draft.move(kind.name, wanted.id, index, base, WHY)
     draft.settle()
-    for record in transitions(draft, Cause(number, f"e{number}", "/test", "event"), None, None):
+    for record in transitions(draft, Cause(number, f"e{number}", "/test", "event"), None, None).records:
         evolve(after, record)
     found = after.entities[kind.name][wanted.id].facets[index]
     if found.base == base and not differs(shown, found.state):

@@ -111,7 +111,7 @@ class Given:
         said: Details = {"source": SOURCE, "event_id": f"e{self.number}", "time": timestamp(self.clock), **details}
         message = outgoing.pack(SUBJECTS, outgoing.compose(kind, trigger, entity_id, data, said))
         read = intake.read(self.kinds, SUBJECTS, stored(message.subject), message.body, self.number, self.clock)
-        records = [read] if isinstance(read, Rejection) else decide(self.tree, read)
+        records = [read] if isinstance(read, Rejection) else decide(self.tree, read).records
         tree = placing.copied(self.tree)
         for record in records:
             evolve(tree, record)
