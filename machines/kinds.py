@@ -107,10 +107,13 @@ class Kind:
         self.parent = table.parent
         self.parent_arity = len(tables[table.parent].id) if table.parent else 0
         self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
+        self._judged_by_state = frozenset(table.intents)
         self._steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
             trigger: tuple((i, m.steps[trigger]) for i, m in enumerate(self.machines) if trigger in m.steps)
             for trigger in table.triggers
         }
+        self.naming = frozenset(row.trigger for facet in table.facets for row in facet.rows if row.to == NAMED)
+        """The triggers whose data may name the base."""
         self.fields: dict[str, tuple[Field, ...]] = {trigger: fields_of(table, trigger) for trigger in table.triggers}
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(Facet(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
@@ -140,10 +143,13 @@ class Kind:
         """
         taken: list[tuple[int, Step]] = []
         refused: Predicate | None = None
-        for index, judged, base, steps in self._candidates(trigger, facets):
-            for step in steps:
-                if step.fits(judged, base, data):
-                    failed = step.failed_guard(scene, entity_id)
+        by_state = trigger in self._judged_by_state
+        for index, by_phase in self._steps[trigger]:
+            facet = facets[index]
+            judged = facet.state if by_state else facet.base
+            for step in by_phase.get(judged.phase, ()):
+                if step.fits(judged, facet.base, data):
+                    failed = step.failed_guard(scene, entity_id) if step.row.when else None
                     if failed is None:
                         taken.append((index, step))
                         break
@@ -151,24 +157,15 @@ class Kind:
         return Selection(taken, refused)
 
     def offers(self, trigger: str, facets: Sequence[Facet], scene: Scene, entity_id: str) -> bool:
-        """Whether `trigger` would take a step now, with data that suits it."""
-        return any(
-            step.failed_guard(scene, entity_id) is None and step.is_offered(judged, base)
-            for _, judged, base, steps in self._candidates(trigger, facets)
-            for step in steps
-        )
-
-    def _candidates(
-        self, trigger: str, facets: Sequence[Facet]
-    ) -> Iterator[tuple[int, State, State, tuple[Step, ...]]]:
-        """Per facet that has rows for `trigger`: its index, the state that they are judged by, its base, the steps there."""
-        by_state = self.roles[trigger] == "intent"
+        """Whether `select` would find a step for `trigger` now, with data that suits it."""
+        by_state = trigger in self._judged_by_state
         for index, by_phase in self._steps[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
-            steps = by_phase.get(judged.phase)
-            if steps is not None:
-                yield index, judged, facet.base, steps
+            for step in by_phase.get(judged.phase, ()):
+                if step.is_offered(judged, facet.base) and step.failed_guard(scene, entity_id) is None:
+                    return True
+        return False
 
     def already_so(self, trigger: str, facets: Sequence[Facet], data: Mapping[str, Any]) -> bool:
         """Whether an observation reports what the base of one of its facets is already."""

@@ -64,7 +64,7 @@ class Step:
 
     def is_offered(self, judged: State, base: State) -> bool:
         """Whether some data exists with which the step fits; guards are asked separately."""
-        return self.fits(judged, base, {**self.row.given, "phase": self.dest})
+        return self.plain or self.fits(judged, base, {**self.row.given, "phase": self.dest})
 
     def reports(self, base: State, data: Mapping[str, Any]) -> bool:
         """Whether the row, with this data, reports what the base is already: its target, or nothing left to clear."""
@@ -151,13 +151,16 @@ class FacetMachine:
 
     def shown(self, base: State, scene: Scene, entity_id: str) -> State:
         """The state that the entity shows: the base, or what the first view that holds makes of it."""
-        view = self.shown_view(base, scene, entity_id)
+        view = self.shown_view(base, scene, entity_id) if self.views[base.phase] else None
         return base if view is None else shown(self.facet, view, base)
 
     def shown_view(self, base: State, scene: Scene, entity_id: str) -> View | None:
         """The first view of this base whose predicates all hold; None where the base itself shows."""
         for view in self.views[base.phase]:
-            if all(predicate.holds(scene, entity_id) for predicate in view.while_):
+            for predicate in view.while_:
+                if not predicate.holds(scene, entity_id):
+                    break
+            else:
                 return view
         return None
 
