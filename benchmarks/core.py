@@ -17,6 +17,7 @@ from phaseline.engine.intake import Arrival, read
 from phaseline.engine.reader import Stored
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import installed
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import Subjects
@@ -59,8 +60,8 @@ def stages(count: int) -> dict[str, float]:
         "intake: bytes to arrival",
         lambda: [read(kinds, subjects, e.subject, e.data, e.sequence, e.time_ns) for e in events],
     )
-    records: list[list[Record]] = timed("decide and evolve", lambda: _decided(Tree(kinds), arrivals))
-    folder = Folder(Tree(kinds), subjects, 0)
+    records: list[list[Record]] = timed("decide and evolve", lambda: _decided(Tree(kinds, NoScripts()), arrivals))
+    folder = Folder(Tree(kinds, NoScripts()), subjects, 0)
     timed("records to log messages", lambda: [len(folder.messages(made)) for made in records])
     gc.enable()
     timed("all of it, as a worker does", lambda: _folded(folder, events))
@@ -70,7 +71,7 @@ def stages(count: int) -> dict[str, float]:
 def _decided(tree: Tree, arrivals: list[Arrival]) -> list[list[Record]]:
     answers = []
     for arrival in arrivals:
-        records = decide(tree, arrival)
+        records = decide(tree, arrival).records
         for record in records:
             evolve(tree, record)
         answers.append(records)
@@ -85,7 +86,7 @@ def _folded(folder: Folder, events: list[Stored]) -> None:
 
 def memory(entities: int) -> None:
     """Print what a tree of so many nodes adds to the process."""
-    folder = Folder(Tree(installed()), Subjects("pl"), 0)
+    folder = Folder(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     subjects = Subjects("pl")
     gc.collect()
     before = _resident()

@@ -21,6 +21,7 @@ from phaseline.engine.streams import Layout, provision
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import installed
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 
@@ -137,10 +138,10 @@ def _stored(events: Iterator[Event], after: int) -> list[Stored]:
 def _core(size: int) -> dict[str, float]:
     """Microseconds of the processor that the core takes for an `applied` among so many, and for as many events of nodes."""
     context = Context("pl", size)
-    folder, begun = Folder(Tree(installed()), Subjects("pl"), 0), _stored(context.begun(), 0)
+    folder, begun = Folder(Tree(installed(), NoScripts()), Subjects("pl"), 0), _stored(context.begun(), 0)
     _fold(folder, begun)
     ours = _fold(folder, _stored(context.applied(), len(begun)))
-    nodes = Folder(Tree(installed()), Subjects("pl"), 0)
+    nodes = Folder(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     events = _stored(Workload("pl", 2_200 + size).events(), 0)
     _fold(nodes, events[:2_200])
     return {"applied": ours, "nodes": _fold(nodes, events[2_200:])}
@@ -156,7 +157,7 @@ def _fold(folder: Folder, events: list[Stored]) -> float:
 def _summary(size: int) -> float:
     """Microseconds in which a worker's memory answers `summary`."""
     context = Context("pl", size)
-    folder = Folder(Tree(installed()), Subjects("pl"), 0)
+    folder = Folder(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     _fold(folder, _stored(context.begun(), 0))
     query, begun = read({"output": "summary"}), time.perf_counter()
     for _ in range(ANSWERS):

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.workload import PIECE, Workload
 from phaseline.engine import checkpoint
-from phaseline.engine.commit import last_message
 from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.gathering import last_message
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire

@@ -21,6 +21,7 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.logformat import EventItem, Header, RecordItem
 from phaseline.engine.logwriter import LogWriter
 from phaseline.engine.recorded import Folders, Recorded, Span, StoredEvent, rebuild
+from phaseline.engine.sandbox import shared
 from phaseline.engine.serverlog import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.tree import Tree, evolve
@@ -40,7 +41,7 @@ Work = Callable[[], Awaitable[None]]
 def write(path: Path, count: int) -> None:
     """A log as `phaseline export --records` writes it, made without a server."""
     subjects, skip = Subjects(PREFIX), len(f"{PREFIX}.events.")
-    folders = [Folder(Tree(installed()), subjects, partition) for partition in range(8)]
+    folders = [Folder(Tree(installed(), shared()), subjects, partition) for partition in range(8)]
     with LogWriter(path, Header(prefix=PREFIX, partitions=8, first=1, last=count, records=True)) as log:
         for number, (subject, body, _) in enumerate(Workload(PREFIX, count).events(), 1):
             address = subject[skip:]
@@ -49,7 +50,7 @@ def write(path: Path, count: int) -> None:
                 f"{PREFIX}.inbox.{folder.partition}.{address}", body, number, START + number * 1_000_000
             )
             log.write(EventItem(number, event.time_ns, address, body))
-            records = folder.answer(event)
+            records = folder.answer(event).records
             for message in folder.messages(records):
                 log.write(RecordItem(message.subject.split(".", 3)[3], message.body))
             for record in records:

@@ -7,6 +7,7 @@ from typing import Any
 from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.fold import Folder
 from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.sandbox import shared
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.takeover import take_over
@@ -44,7 +45,7 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
 async def _fill(wire: Wire, layout: Layout, entities: int) -> None:
     """Records of `entities` adopted nodes, committed as a worker would."""
     subjects = Subjects("pl")
-    folder = Folder(Tree(installed()), subjects, 0)
+    folder = Folder(Tree(installed(), shared()), subjects, 0)
     claim = await take_over(wire, layout, installed(), 0, "bench")
     held: list[Stored] = []
     for number in range(entities):

@@ -119,7 +119,9 @@ class Audit:
             self.verdict.by_others += 1
             self._take(folder, [read(message) for message in messages])
             return
-        records = [record for record in folder.answer(happened.event) if is_under(record, self.root)]
+        records = [
+            record for record in self.folders.answer(happened.partition, happened.event) if is_under(record, self.root)
+        ]
         expected = folder.messages(records)
         self.verdict.records += len(expected)
         if expected != messages:

@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from phaseline.engine.queries import natural
 from phaseline.machines.table import ABSENT, DELETED
 from phaseline.schemas.records import Entity, Rejection, State, Transition
+from phaseline.schemas.subjects import natural
 
 What = Literal["created", "gone", "changed", "same again", "came and went"]
 

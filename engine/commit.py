@@ -5,20 +5,18 @@ Does not: what is committed (`fold`), the checkpoint's fields (`checkpoint`).
 """
 
 import asyncio
-import base64
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
 
 import structlog
 
 from phaseline.engine.answers import acknowledged
 from phaseline.engine.checkpoint import commit_of
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge
+from phaseline.engine.gathering import Last, last_message
 from phaseline.engine.wire import Wire
 
-NO_MESSAGE = 10037
 PASSING = (10176, 10164)
 """Refusals that another try can overcome: a batch the server forgot, a fence in use (R3)."""
 BUSY = 429
@@ -34,24 +32,6 @@ Sent = tuple[str, bytes] | tuple[str, bytes, Pairs]
 """Subject, body, and headers of its own where it has some."""
 Write = Callable[[str], bytes]
 """The checkpoint's bytes, written by the try of that name."""
-
-
-class Last(NamedTuple):
-    """The last message on a subject."""
-
-    data: bytes
-    sequence: int
-
-
-async def last_message(wire: Wire, stream: str, subject: str) -> Last | None:
-    """The last message on `subject`, by the stream's leader; None where there is none."""
-    try:
-        found = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
-    except ApiFailed as error:
-        if error.err_code == NO_MESSAGE:
-            return None
-        raise
-    return Last(base64.b64decode(found.get("data", "")), int(found["seq"]))
 
 
 class Fence:

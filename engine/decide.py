@@ -1,7 +1,7 @@
-"""One event against a tree: the records it makes. Pure: no clock, no randomness, no I/O (design: Three rings).
+"""One event against a tree: the records it makes. Pure: no clock, no randomness, no I/O.
 
-Belongs here: is it a repeat, is it legal, what does it answer. Does not: what a legal event sets off (`draft`),
-what an illegal one is answered (`verdict`), whether its bytes are an event at all (`intake`).
+Belongs here: whether the event is a repeat, whether it is legal, and its answer. Does not: what a legal event sets off
+(`draft`), the answer to an illegal one (`verdict`), whether its bytes are an event at all (`intake`).
 """
 
 from collections.abc import Mapping
@@ -14,59 +14,69 @@ from phaseline.engine.assigning import assigned
 from phaseline.engine.draft import Draft, Why
 from phaseline.engine.intake import Arrival
 from phaseline.engine.quiet import quiet, remembered
-from phaseline.engine.recording import transitions
+from phaseline.engine.recording import Decision, transitions
 from phaseline.engine.tree import Tree
 from phaseline.engine.verdict import mark, reject, unpicked
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import Step
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Fired, Happened, Refused
-from phaseline.schemas.records import Entity, Facet, Reason, Record, Rejection, State
+from phaseline.schemas.records import Entity, Reason, Record, Rejection, State
 
 Picked = list[tuple[int, Step]]
-Refusal = tuple[Reason, str]
 
 
-def decide(tree: Tree, arrival: Arrival) -> list[Record]:
-    """The records that `arrival` makes: transitions, one rejection, a mark, or nothing where it says nothing new."""
+def decide(tree: Tree, arrival: Arrival) -> Decision:
+    """The records that `arrival` makes: transitions, one rejection, a mark, or nothing where it reports nothing new."""
     kind = tree.kinds[arrival.kind]
     entity = tree.entities[kind.name].get(arrival.id)
     if entity is not None and _is_repeat(entity, arrival):
-        return []
+        return Decision([])
     if arrival.timer is not None and (entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]):
-        return []  # it has left the phase, or been there anew since
+        return Decision([])  # the facet has left the phase since, or its time began again
     orphan = parents.missing(tree, kind, arrival)
     if orphan is not None and not orphan.adoptable:
-        return [reject(tree, arrival, "unknown_parent", str(orphan))]
-    facets = kind.unborn if entity is None else entity.facets
+        return _rejected(tree, arrival, "unknown_parent", str(orphan))
     if arrival.trigger in kind.reads:
-        words = _read(tree, kind, entity, arrival)
+        words = kind.reads[arrival.trigger](tree, arrival.id, _begun(kind, entity), _happened(arrival))
         if isinstance(words, Refused):
-            return [reject(tree, arrival, "invalid" if words.invalid else "guard", words.message)]
+            return _refused(tree, arrival, words)
         arrival = replace(arrival, data={**arrival.data, **words})
-    picked, refused = pick(kind, tree, facets, arrival)
+    facets = kind.unborn if entity is None else entity.facets
+    picked, refused = kind.select(arrival.trigger, facets, tree, arrival.id, arrival.data)
+    if arrival.trigger in kind.naming and (problem := _unreachable(kind, picked, arrival.data)) is not None:
+        return _rejected(tree, arrival, "invalid", problem)
     if not picked:
-        return [] if arrival.timer is not None else unpicked(tree, kind, facets, arrival, refused)
+        return Decision([] if arrival.timer is not None else unpicked(tree, kind, facets, arrival, refused))
     if entity is not None and orphan is None and kind.simple and len(picked) == 1:
         record = quiet(tree, kind, entity, arrival, *picked[0])
         if record is not None:
-            return [record]
-    attributes = _begun(kind, entity)
-    refused = _unfit(tree, kind, picked, attributes, arrival)
-    if refused is not None:
-        return [reject(tree, arrival, *refused)]
+            return Decision([record])
+    attributes = assigned(kind, picked, _begun(kind, entity), _happened(arrival))
+    if isinstance(attributes, Refused):
+        return _refused(tree, arrival, attributes)
+    problem = _unmet(tree, kind, attributes, arrival)
+    if problem is not None:
+        return _rejected(tree, arrival, "guard", problem)
     return _taken(tree, kind, picked, attributes, arrival, adopts=orphan is not None)
 
 
-def _read(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> Mapping[str, Any] | Refused:
-    """What the event's data says, in the words of the table."""
-    happened = Happened(arrival.data, arrival.cause.sequence, arrival.time)
-    return kind.reads[arrival.trigger](tree, arrival.id, _begun(kind, entity), happened)
+def _rejected(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Decision:
+    return Decision([reject(tree, arrival, reason, message)])
+
+
+def _refused(tree: Tree, arrival: Arrival, refused: Refused) -> Decision:
+    return _rejected(tree, arrival, "invalid" if refused.invalid else "guard", refused.message)
+
+
+def _happened(arrival: Arrival) -> Happened:
+    """The event as rules of attributes see it."""
+    return Happened(arrival.data, arrival.cause.sequence, arrival.time)
 
 
 def _taken(
     tree: Tree, kind: Kind, picked: Picked, attributes: Mapping[str, Any], arrival: Arrival, *, adopts: bool
-) -> list[Record]:
-    """The records of an event that nothing stands against."""
+) -> Decision:
+    """The records of a legal event. `attributes`: the entity's after it."""
     draft = Draft(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
     if adopts:
         parents.adopt(draft, kind, arrival)
@@ -76,14 +86,14 @@ def _taken(
         touched.sequences = remembered(touched.sequences, arrival.cause.source, arrival.sequence)
     if arrival.timer is not None:
         touched.fired = arrival.timer[0]
-    why = Why(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
-    draft.take(kind.name, arrival.id, picked, why)
+    draft.take(
+        kind.name, arrival.id, picked, Why(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
+    )
     draft.settle()
-    reason, message = arrival.data.get("reason"), arrival.data.get("message")
-    records: list[Record] = list(transitions(draft, arrival.cause, reason, message))
-    if arrival.sequence is not None and not any(_is_own(record, arrival) for record in records):
-        records.append(mark(arrival, touched.before))
-    return records
+    decision = transitions(draft, arrival.cause, arrival.data.get("reason"), arrival.data.get("message"))
+    if arrival.sequence is not None and not any(_is_own(record, arrival) for record in decision.records):
+        decision.records.append(mark(arrival, touched.before))
+    return decision
 
 
 def _is_repeat(entity: Entity, arrival: Arrival) -> bool:
@@ -95,67 +105,42 @@ def _is_own(record: Record, arrival: Arrival) -> bool:
 
 
 def _begun(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
-    """The attributes that the event finds: `create` and `adopt` begin anew."""
+    """The attributes that the event finds: `create` and `adopt` begin with the defaults."""
     if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets):
         return kind.attributes
     return entity.attributes
 
 
-def _unfit(tree: Tree, kind: Kind, picked: Picked, attributes: Mapping[str, Any], arrival: Arrival) -> Refusal | None:
-    """Why attributes, or the one below that must take what this fires, stand against an event whose rows fit."""
-    happened = Happened(arrival.data, arrival.cause.sequence, arrival.time)
-    found = assigned(kind, picked, attributes, happened)
-    if isinstance(found, Refused):
-        return ("invalid" if found.invalid else "guard"), found.message
+def _unmet(tree: Tree, kind: Kind, attributes: Mapping[str, Any], arrival: Arrival) -> str | None:
+    """Why a child cannot take the trigger that it must take with this event; None where each can."""
     for fired in kind.table.fired:
         if fired.must and arrival.trigger in fired.on:
-            refusal = _cannot(tree, fired, found, arrival)
-            if refusal is not None:
-                return refusal
+            problem = _cannot(tree, fired, attributes, arrival)
+            if problem is not None:
+                return problem
     return None
 
 
-def _cannot(tree: Tree, fired: Fired, attributes: Mapping[str, Any], arrival: Arrival) -> Refusal | None:
-    """Why what must be fired at one child cannot be taken there."""
+def _cannot(tree: Tree, fired: Fired, attributes: Mapping[str, Any], arrival: Arrival) -> str | None:
+    """Why one child cannot take the trigger fired at it."""
     kind, child_id = tree.kinds[fired.at[0]], f"{arrival.id}/{attributes.get(str(fired.one))}"
     child = tree.get(kind.name, child_id)
     needs = f"{arrival.trigger} needs that {kind.name} {child_id} takes {fired.trigger}"
     if child is None:
-        return "guard", f"{needs}, but that is unknown: create it first"
+        return f"{needs}, but that is unknown: create it first"
     given = {name: attributes.get(of) for name, of in fired.gives.items()}
-    asked = replace(arrival, kind=kind.name, id=child_id, trigger=fired.trigger, data=given)
-    if pick(kind, tree, child.facets, asked)[0]:
+    steps = kind.select(fired.trigger, child.facets, tree, child_id, given).steps
+    if steps and _unreachable(kind, steps, given) is None:
         return None
-    return "guard", f"{needs}, but that is {', '.join(str(facet.state) for facet in child.facets)}"
+    return f"{needs}, but that is {', '.join(str(facet.state) for facet in child.facets)}"
 
 
-def pick(
-    kind: Kind, tree: Tree, facets: tuple[Facet, ...], arrival: Arrival
-) -> tuple[Picked, tuple[Reason, str] | None]:
-    """Per facet the step to take: intents by the state, observations by the base. Or the guard that refused."""
-    picked: Picked = []
-    refused: tuple[Reason, str] | None = None
-    by_state = kind.roles[arrival.trigger] == "intent"
-    for index, by_phase in kind.steps[arrival.trigger]:
-        facet = facets[index]
-        judged = facet.state if by_state else facet.base
-        for step in by_phase.get(judged.phase, ()):
-            if not step.fits(judged, facet.base, arrival.data):
-                continue
-            failed = [guard for guard in step.row.when if not guard.holds(tree, arrival.id)]
-            if not failed:
-                picked.append((index, step))
-                break
-            refused = refused or ("guard", f"{arrival.trigger} needs that {failed[0].text()}")
-    if any(step.row.to == NAMED for _, step in picked):
-        refused = _wrong_name(kind, picked, arrival)
-    return ([], refused) if refused and refused[0] == "invalid" else (picked, refused)
-
-
-def _wrong_name(kind: Kind, picked: Picked, arrival: Arrival) -> tuple[Reason, str] | None:
-    """Why an adopted base cannot be, if so."""
+def _unreachable(kind: Kind, picked: Picked, data: Mapping[str, Any]) -> str | None:
+    """Why the base that `data` names cannot be; None where it can, or where no step takes its base from data."""
+    if all(step.row.to != NAMED for _, step in picked):
+        return None
     for index, step in picked:
-        base = step.result(kind.unborn[index].base, arrival.data)
+        base = step.result(kind.unborn[index].base, data)
         if State(base.phase, tuple(sorted(base.conditions))) not in kind.bases[index]:
-            return "invalid", f"data: no row of {kind.name} leads to {base}: name a base that can arise"
+            return f"data: no row of {kind.name} leads to {base}: name a base that can arise"
     return None

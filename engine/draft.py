@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.assigning import assigned
 from phaseline.engine.tree import Tree, ancestor_id, recount
-from phaseline.machines.arithmetic import lapsed, shown
+from phaseline.machines.arithmetic import lapsed
 from phaseline.machines.kinds import Kind
-from phaseline.machines.machine import FacetMachine, Step
+from phaseline.machines.machine import Step
 from phaseline.machines.programs import Programs
 from phaseline.machines.table import Fired, Happened, Refused, Told
 from phaseline.schemas.records import NONE, By, Entity, Facet, State
@@ -110,15 +110,13 @@ class Draft:
         self._look_down(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
 
     def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], why: Why) -> None:
-        """Take these steps, one a facet, bring attributes up to date, and queue what is fired downward."""
+        """Take these steps, one a facet, and queue the triggers that they fire downward. Attributes are assigned before."""
         moves = []
         for facet, step in steps:
             base = self.touch(kind, entity_id).facets[facet].base
             result = step.result(base, why.data)
             self.move(kind, entity_id, facet, result, why)
             moves.append((base, result))
-        if any(step.row.assigns or step.row.computes for _, step in steps):
-            self._assign(kind, entity_id, steps, why.data)
         for fired in self.kinds[kind].table.fired:
             if fires(fired, why.trigger, moves, why.data):
                 self._fire(fired, kind, entity_id)
@@ -127,6 +125,9 @@ class Draft:
                 self._tell(told, kind, entity_id, why.data)
 
     def _assign(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any]) -> None:
+        """Assign attributes by steps that a cascade takes. A rule that refuses its data leaves them as they are."""
+        if not any(step.row.assigns or step.row.computes for _, step in steps):
+            return
         touched = self.touch(kind, entity_id)
         found = assigned(self.kinds[kind], steps, touched.attributes, Happened(data, self.sequence, self.time))
         if not isinstance(found, Refused):
@@ -161,20 +162,14 @@ class Draft:
                 self._restate(kind, entity_id, why)
 
     def _derived(self, kind: str, entity_id: str, why: Why) -> None:
-        asked = self.kinds[kind].roles[why.trigger] == "intent"
-        if asked and (kind, entity_id) in self.dirty:
+        compiled = self.kinds[kind]
+        if compiled.roles[why.trigger] == "intent" and (kind, entity_id) in self.dirty:
             self._restate(kind, entity_id, self.dirty.pop((kind, entity_id)))
         entity = self.touched.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
-        steps = []
-        for facet, by_phase in self.kinds[kind].steps[why.trigger]:
-            base = entity.facets[facet].base
-            judged = entity.facets[facet].state if asked else base
-            for step in by_phase.get(judged.phase, ()):
-                if step.fits(judged, base, why.data) and all(p.holds(self, entity_id) for p in step.row.when):
-                    steps.append((facet, step))
-                    break
+        steps = compiled.select(why.trigger, entity.facets, self, entity_id, why.data).steps
         if steps and why.by == "tally":
             self.fired.add((kind, entity_id, why.trigger))
+        self._assign(kind, entity_id, steps, why.data)
         self.take(kind, entity_id, steps, why)
 
     def _restate(self, kind: str, entity_id: str, why: Why) -> None:
@@ -182,24 +177,18 @@ class Draft:
         entity: Touched | Entity = self.touched.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
         for index, machine in enumerate(machines):
             old = entity.facets[index]
-            base, state = old.base, self._state(machine, entity_id, old.base)
+            base, state = old.base, machine.shown(old.base, self, entity_id)
             if state == old.state:
                 continue
             over = self.kinds[kind].lapsing[index].get(old.state.phase)
             if over and state.phase != old.state.phase and not over.isdisjoint(base.conditions):
                 base = lapsed(machine.facet, base, over)
-                state = self._state(machine, entity_id, base)
+                state = machine.shown(base, self, entity_id)
             touched = self.touch(kind, entity_id)
             touched.facets[index] = Facet(base, state, old.since)
             touched.why.setdefault(index, why)
             self._count(kind, entity_id, index, old.state, state)
             self._look_down(kind, entity_id, index, old.state.phase, state.phase, of_base=False)
-
-    def _state(self, machine: FacetMachine, entity_id: str, base: State) -> State:
-        for view in machine.views[base.phase]:
-            if all(predicate.holds(self, entity_id) for predicate in view.while_):
-                return shown(machine.facet, view, base)
-        return base
 
     def _count(self, kind: str, entity_id: str, facet: int, before: State, after: State) -> None:
         for counted in self.kinds[kind].counted:

@@ -1,28 +1,25 @@
-"""A slice of stored events folded into one commit. Pure: the shell hands in messages and sends what comes out.
+"""A slice of stored events folded into one commit. Pure: the shell hands in events and sends what comes out.
 
-Belongs here: from stored message to log messages, cutting commits between events. Does not: I/O, any rule of a machine.
+Belongs here: `Folder`, from stored event to log messages; `Commit`, cut between events. Does not: I/O, any rule of a kind.
 """
 
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-import structlog
-
-from phaseline.engine import intake
+from phaseline.engine import intake, timers
 from phaseline.engine.decide import decide
 from phaseline.engine.message import Message
-from phaseline.engine.timers import Timer, changed_timers, with_timers
+from phaseline.engine.recording import Decision
+from phaseline.engine.timers import Schedule
 from phaseline.engine.tree import Tree, evolve
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, partition_of, quote
+from phaseline.schemas.subjects import Subjects
 
 BATCH = 999
 """Log messages that fit one atomic batch beside its checkpoint (the server's limit is 1,000)."""
-
-log = structlog.get_logger(__name__)
 
 
 class Event(Protocol):
@@ -55,23 +52,51 @@ class Counts:
     without_effect: int = 0
     faults: int = 0
 
+    def add(self, decision: Decision) -> None:
+        """Count one event."""
+        records = decision.records
+        self.events += 1
+        self.faults += decision.fault is not None
+        if not records:
+            self.without_effect += 1
+        elif isinstance(records[0], Rejection):
+            self.rejections += 1
+        elif isinstance(records[0], Transition):
+            self.transitions += len(records)
+        else:
+            self.without_effect += 1
+
+
+class Fault(NamedTuple):
+    """An event on which a rule raised an error, which is a bug."""
+
+    event: Event
+    error: Exception
+
 
 @dataclass(slots=True)
 class Commit:
-    """What to append to the log. `position`: the last event in it; `events`: how many; `lone`: one plain transition only."""
+    """What to append to the log. `position`: the last event in it; `events`: how many."""
 
     position: int
     messages: list[Message] = field(default_factory=list)
     events: int = 0
-    timers: dict[str, Timer] = field(default_factory=dict)
-    """By the subject of its schedule, what becomes of each timer; the last word on it counts."""
+    schedules: dict[str, Schedule] = field(default_factory=dict)
+    """By subject, the schedules that it sets or cancels; the last change of each counts."""
+    faults: list[Fault] = field(default_factory=list)
+    """The events that were rejected because a rule failed; the caller logs them."""
     settled: bool = True
-    """Whether the position follows from the messages alone: no event was left without a record, none was rejected."""
+    """Whether the position follows from the messages alone: each event left a record, none was rejected."""
 
     @property
     def lone(self) -> bool:
-        """Whether a plain publish is enough: the position can be read from the record itself."""
+        """Whether a plain publish is enough: it is one plain transition, and the position can be read from the record."""
         return len(self.messages) == 1 and self.settled
+
+    @property
+    def size(self) -> int:
+        """The messages that it comes to at most, schedules included."""
+        return len(self.messages) + len(self.schedules)
 
 
 class Folder:
@@ -84,45 +109,56 @@ class Folder:
         self.counts = Counts()
 
     def fold(self, events: Iterable[Event], position: int) -> Commit:
-        """Answer events in order until one commit is full; those left over are the caller's to bring again.
+        """Answer events in order until one commit is full; the caller brings those left over again.
 
         An event that alone makes more than `BATCH` messages is a commit of its own.
         """
         commit = Commit(position)
         for event in events:
-            records = self.answer(event)
-            timers = dict(changed_timers(self.tree, self.subjects, self.partition, records, len(commit.messages)))
-            size = len(commit.messages) + len(records) + len(commit.timers) + len(timers)
+            decision = self.answer(event)
+            schedules = self._schedules(decision, len(commit.messages))
+            size = commit.size + len(decision.records) + len(schedules)
             if commit.events and size > BATCH:
                 break
-            for record in records:
-                evolve(self.tree, record)
-            commit.messages += self.messages(records)
-            commit.timers |= timers
-            commit.events += 1
-            commit.position = event.sequence
-            commit.settled = commit.settled and bool(records) and not isinstance(records[0], Rejection)
-            self._count(records)
+            self._take(commit, event, decision, schedules)
             if size >= BATCH:
                 break
-        commit.messages = with_timers(commit.messages, commit.timers, self.installation)
+        timers.attach(commit.messages, commit.schedules, self.installation)
         return commit
 
-    def answer(self, event: Event) -> list[Record]:
-        """The records one event makes. A bug in a rule parks the event as a rejection instead of stopping the partition."""
+    def answer(self, event: Event) -> Decision:
+        """What one event makes. A rule that raises an error gets the event rejected instead of stopping the partition."""
         try:
-            found = intake.read(
+            arrival = intake.read(
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns
             )
-            return [found] if isinstance(found, Rejection) else decide(self.tree, found)
-        except Exception as error:  # whatever a rule raises must not stop the partition
-            last = traceback.format_exception_only(error)[-1].strip()
-            log.exception("event_parked", sequence=event.sequence, subject=event.subject, error=last)
-            self.counts.faults += 1
-            return [self._fault(event, last)]
+            return Decision([arrival]) if isinstance(arrival, Rejection) else decide(self.tree, arrival)
+        except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
+            return Decision([self._fault(event, error)], fault=error)
 
-    def _fault(self, event: Event, last: str) -> Rejection:
+    def _take(self, commit: Commit, event: Event, decision: Decision, schedules: dict[str, Schedule]) -> None:
+        """Take the event's records into the tree and into the commit."""
+        records = decision.records
+        for record in records:
+            evolve(self.tree, record)
+        commit.messages += self.messages(records)
+        commit.schedules |= schedules
+        commit.events += 1
+        commit.position = event.sequence
+        commit.settled = commit.settled and bool(records) and not isinstance(records[0], Rejection)
+        if decision.fault is not None:
+            commit.faults.append(Fault(event, decision.fault))
+        self.counts.add(decision)
+
+    def _schedules(self, decision: Decision, start: int) -> dict[str, Schedule]:
+        """The schedules that the event sets or cancels; `start`: where its records begin in the commit."""
+        if not decision.timers:
+            return {}
+        return timers.schedules(self.subjects, self.partition, decision.records, decision.timers, start)
+
+    def _fault(self, event: Event, error: Exception) -> Rejection:
         address = intake.address_of(self.subjects, event.subject)
+        last = traceback.format_exception_only(error)[-1].strip()
         message = f"the rules failed on this event, which is a bug: {last}"
         return intake.refusal(event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message)
 
@@ -149,17 +185,3 @@ class Folder:
         if isinstance(record, Rejection):
             return self.subjects.rejection(self.partition, record.kind, record.reason, record.id)
         return self.subjects.mark(self.partition, record.entity.kind, record.entity.id)
-
-    def _count(self, records: list[Record]) -> None:
-        counts = self.counts
-        counts.events += 1
-        if not records or not isinstance(records[0], Transition):
-            counts.rejections += bool(records) and isinstance(records[0], Rejection)
-            counts.without_effect += not records or not isinstance(records[0], Rejection)
-        else:
-            counts.transitions += len(records)
-
-
-def partition_of_id(entity_id: str, partitions: int) -> int:
-    """The partition of the tree an id belongs to."""
-    return partition_of(quote(entity_id.partition("/")[0]), partitions)

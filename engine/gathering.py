@@ -1,20 +1,41 @@
-"""One question to the server that has many answers: a direct get of several messages.
+"""Reads of stored messages by subject: the last one of a subject, or several in one request.
 
-Belongs here: taking all answers up to the one that ends them. Does not: what is asked, what the answers mean.
+Belongs here: the requests and how their replies end. Does not: the meaning of the messages.
 """
 
 import asyncio
+import base64
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from phaseline.engine import frames
 from phaseline.engine.answers import Reply
-from phaseline.engine.errors import NoResponders, RequestTimedOut
+from phaseline.engine.errors import ApiFailed, NoResponders, RequestTimedOut
 from phaseline.engine.wire import Wire
 
 PENDING = "Nats-Num-Pending"
 """What each of many answers has, and a single one does not."""
 OVER = "204"
+NO_MESSAGE = 10037
+"""The server's error code where the subject has no message."""
+
+
+class Last(NamedTuple):
+    """The last message on a subject."""
+
+    data: bytes
+    sequence: int
+
+
+async def last_message(wire: Wire, stream: str, subject: str) -> Last | None:
+    """Read the last message on `subject` from the stream's leader; None where there is none."""
+    try:
+        found = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
+    except ApiFailed as error:
+        if error.err_code == NO_MESSAGE:
+            return None
+        raise
+    return Last(base64.b64decode(found.get("data", "")), int(found["seq"]))
 
 
 async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float = 10.0) -> list[Reply]:

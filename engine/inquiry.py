@@ -11,13 +11,13 @@ from typing import NamedTuple
 from phaseline.engine import past, queries, why
 from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explanation import Explained, Explanation
-from phaseline.engine.fold import partition_of_id
+from phaseline.engine.sandbox import shared
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree, ancestor_id
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition
-from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.subjects import Subjects, partition_of_id
 
 
 class Wanted(NamedTuple):
@@ -35,7 +35,7 @@ class Scene(Tree):
 
     def __init__(self, kinds: Kinds) -> None:
         """Nothing is read yet."""
-        super().__init__(kinds)
+        super().__init__(kinds, shared())
         self.read: set[Wanted] = set()
         self.wanted: dict[Wanted, None] = {}
 

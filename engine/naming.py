@@ -9,11 +9,10 @@ from typing import Any
 
 from phaseline.engine import frames, queries
 from phaseline.engine.errors import ApiFailed, EntityUnknown, IdUnfit, KindUnsaid, NameUnknown, NotYetKnown
-from phaseline.engine.fold import partition_of_id
 from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas.subjects import quoted_id
+from phaseline.schemas.subjects import partition_of_id, quoted_id
 
 SEQUENCE = "Nats-Sequence"
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from phaseline.engine import queries
 from phaseline.engine.errors import EntityUnknown, NotObserved
-from phaseline.engine.fold import partition_of_id
 from phaseline.engine.sandbox import shared
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
@@ -19,7 +18,7 @@ from phaseline.machines.profiles import Profile
 from phaseline.machines.settings import application_of, customs_of
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, nanoseconds
-from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.subjects import Subjects, partition_of_id
 
 KIND = "resource"
 
@@ -61,7 +60,7 @@ async def last(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> Ob
 async def judged(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> Judged:
     """The last observation of a resource, by its application's settings as they are now; raises as `last` does."""
     found = await last(wire, layout, kinds, resource_id)
-    tree = Tree(kinds)
+    tree = Tree(kinds, shared())
     application = application_of(resource_id)
     for kind, entity_id in (("application_set", application.partition("/")[0]), ("application", application)):
         try:

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 from phaseline.engine import checkpoint
 from phaseline.engine.errors import EventGone, Undecided
-from phaseline.engine.fold import partition_of_id
 from phaseline.engine.publishing import Receipt
 from phaseline.engine.queries import Logged, event_at, read_record
 from phaseline.engine.reader import Reader
@@ -17,7 +16,7 @@ from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition
-from phaseline.schemas.subjects import Subjects, quote, unquote
+from phaseline.schemas.subjects import Subjects, partition_of_id, quote, unquote
 
 SKEW = timedelta(seconds=60)
 """How far the clocks of two servers may be apart, generously."""

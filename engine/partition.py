@@ -9,6 +9,7 @@ from typing import Self, TypeVar
 
 from phaseline.engine import plan
 from phaseline.engine.errors import NotOwned
+from phaseline.engine.faults import log_fault
 from phaseline.engine.fold import BATCH, Commit, Counts, Folder
 from phaseline.engine.reader import Reader, Stored
 from phaseline.engine.streams import Layout
@@ -90,6 +91,8 @@ class Partition:
                 held = held or await events.take(SLICE, IDLE)
                 commit = folder.fold(held, claim.position)
                 self.folded, self.position = self.folded + 1, commit.position
+                for fault in commit.faults:
+                    log_fault(*fault)
                 del held[: commit.events]
                 await pipe.empty()
                 await pipe.put(self.commit(claim, commit))

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from phaseline.engine import frames, queries
 from phaseline.engine.errors import ApiFailed, EntityNotYet, TreeNotYet
-from phaseline.engine.fold import BATCH, partition_of_id
+from phaseline.engine.fold import BATCH
 from phaseline.engine.gathering import gather
 from phaseline.engine.queries import Logged
 from phaseline.engine.reader import BUFFER, Reader
@@ -18,7 +18,7 @@ from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
-from phaseline.schemas.subjects import Subjects, quoted_id
+from phaseline.schemas.subjects import Subjects, partition_of_id, quoted_id
 
 TOO_MANY = "413"
 """What the server answers where more than 1,024 subjects would have to be looked at."""

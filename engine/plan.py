@@ -8,12 +8,13 @@ takes over in the middle commits the very same records, without deciding again o
 from collections.abc import Iterator
 
 from phaseline.engine.checkpoint import Plan
-from phaseline.engine.commit import last_message
 from phaseline.engine.errors import PlanLost
 from phaseline.engine.fold import BATCH
+from phaseline.engine.gathering import last_message
 from phaseline.engine.message import Message
 from phaseline.engine.streams import Layout
-from phaseline.engine.takeover import Claim, put
+from phaseline.engine.takeover import Claim
+from phaseline.engine.tree import restore
 from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
@@ -59,7 +60,7 @@ async def resume(wire: Wire, layout: Layout, partition: int, claim: Claim) -> No
     await finish(wire, layout, partition, claim, messages)
     for message in messages:
         if not message.subject.startswith(f"{layout.prefix}.timer."):
-            put(claim.tree, message.body)
+            restore(claim.tree, message.body)
 
 
 def _message(subject: str, body: bytes, headers: list[list[str]]) -> Message:

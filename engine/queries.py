@@ -6,14 +6,12 @@ cascade is being copied it may show the first part of it.
 """
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from phaseline.engine import frames
 from phaseline.engine.answers import Reply
 from phaseline.engine.errors import ApiFailed, EntityUnknown, IdUnfit, RecordGone, TreeUnknown, WordUnknown
-from phaseline.engine.fold import partition_of_id
 from phaseline.engine.intake import check_arity
 from phaseline.engine.reader import Stored, read_all
 from phaseline.engine.streams import Layout
@@ -23,10 +21,9 @@ from phaseline.machines.table import DELETED
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, Mark, Rejection, Transition
-from phaseline.schemas.subjects import BadSubject, Subjects, check_id, quoted_id
+from phaseline.schemas.subjects import BadSubject, Subjects, check_id, natural, partition_of_id, quoted_id
 
 NOT_FOUND = "404"
-_NUMBER = re.compile(r"(\d+)")
 
 
 async def last(wire: Wire, layout: Layout, kind: str, entity_id: str) -> Transition:
@@ -123,14 +120,6 @@ def check_tree(below: str) -> None:
         check_id(below)
     except BadSubject as error:
         raise IdUnfit(problem=f"{below!r} can be no id: {error}") from None
-
-
-def natural(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:
-    """A key that sorts ids part by part, `n2` before `n10`."""
-    return [
-        tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in _NUMBER.split(part) if piece)
-        for part in entity_id.split("/")
-    ]
 
 
 def _transition_in(stored: Stored) -> Transition | None:

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from phaseline.engine.draft import fires
 from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree, ancestor_id
-from phaseline.machines.arithmetic import shown
 from phaseline.machines.kinds import Kind
-from phaseline.machines.machine import FacetMachine, Step
+from phaseline.machines.machine import Step
 from phaseline.machines.table import ABSENT, DELETED
 from phaseline.schemas.records import NONE, Entity, Facet, State, Transition
 
@@ -30,7 +29,7 @@ def quiet(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int, 
     for fired in kind.table.fired:
         if fires(fired, trigger, [(old.base, base)], data):
             return None
-    state = _state(tree, kind.machines[index], arrival.id, base)
+    state = kind.machines[index].shown(base, tree, arrival.id)
     if (base == old.base and state == old.state) or _is_seen(tree, kind, arrival.id, index, old, base, state):
         return None
     facet = Facet(base, state, old.since if state == old.state else arrival.time)
@@ -50,14 +49,6 @@ def quiet(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int, 
         made,
         arrival.time,
     )
-
-
-def _state(tree: Tree, machine: FacetMachine, entity_id: str, base: State) -> State:
-    """The base seen through views; none of them looks at the entity itself."""
-    for view in machine.views[base.phase]:
-        if all(predicate.holds(tree, entity_id) for predicate in view.while_):
-            return shown(machine.facet, view, base)
-    return base
 
 
 def _is_seen(tree: Tree, kind: Kind, entity_id: str, index: int, old: Facet, base: State, state: State) -> bool:

@@ -8,13 +8,15 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.errors import RecordUnreadable
-from phaseline.engine.fold import Event, Folder, partition_of_id
+from phaseline.engine.faults import log_fault
+from phaseline.engine.fold import Event, Folder
 from phaseline.engine.message import Message
+from phaseline.engine.sandbox import shared
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Record, Rejection
-from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.subjects import Subjects, partition_of_id
 
 STEP = 1_000
 """Events between two words on the progress."""
@@ -89,12 +91,19 @@ class Folders(dict[int, Folder]):
         self.events = 0
 
     def __missing__(self, partition: int) -> Folder:
-        self[partition] = Folder(Tree(self.kinds), self._subjects, partition)
+        self[partition] = Folder(Tree(self.kinds, shared()), self._subjects, partition)
         return self[partition]
 
     def of(self, entity_id: str) -> Folder:
         """The folder of the partition that an entity is in."""
         return self[partition_of_id(entity_id, self._partitions)]
+
+    def answer(self, partition: int, event: Event) -> list[Record]:
+        """The records that an event makes in its partition; a fault is logged. Nothing changes yet."""
+        decision = self[partition].answer(event)
+        if decision.fault is not None:
+            log_fault(event, decision.fault)
+        return decision.records
 
     async def begin(self, source: Recorded) -> None:
         """Bring all trees to where they stood before the first event."""
@@ -120,10 +129,10 @@ async def rebuild(source: Recorded, folders: Folders, root: str | None, progress
     async for happened in source.happened():
         if happened.event is None:
             continue
-        folder = folders[happened.partition]
-        for record in folder.answer(happened.event):
+        tree = folders[happened.partition].tree
+        for record in folders.answer(happened.partition, happened.event):
             if is_under(record, root):
-                evolve(folder.tree, record)
+                evolve(tree, record)
         folders.events += 1
         if folders.events % STEP == 0:
             progress(STEP)

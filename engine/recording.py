@@ -1,16 +1,17 @@
-"""The transitions that a draft comes to: one for each facet that it changed, each with the whole entity after it. Pure.
+"""The transitions of a draft: one for each facet that it changed, each with the whole entity after it. Pure.
 
-Belongs here: versions, since when, timers, who caused what. Does not: what changes (`draft`).
+Belongs here: `Decision`; versions, times, timers, causes and messages of transitions. Does not: what changes (`draft`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from phaseline.engine.draft import Draft, Touched, Why
-from phaseline.engine.timers import begins_anew, running
+from phaseline.engine.timers import TimerChange, begins_anew, changed, restarted
 from phaseline.machines.kinds import Kind
 from phaseline.machines.predicates import Some
 from phaseline.machines.table import Facet as TableFacet
-from phaseline.schemas.records import NONE, Cause, Entity, Facet, Transition
+from phaseline.schemas.records import NONE, Cause, Entity, Facet, Record, Transition
 
 BECAUSE = "because of "
 """What a message begins with that names causes below."""
@@ -18,28 +19,59 @@ NAMED = 3
 """Those below that a message names; of more, only how many."""
 
 
-def transitions(draft: Draft, cause: Cause, reason: str | None, message: str | None) -> Iterator[Transition]:
-    """The transitions of the event `cause`, in the order in which entities were touched."""
-    time = draft.time
-    for (kind, entity_id), touched in draft.touched.items():
-        entity = touched.before
-        for index, name in enumerate(draft.kinds[kind].names):
-            made = _entity_after(draft.kinds[kind], entity_id, entity, touched, index, time)
-            if made is None:
+class Decision(NamedTuple):
+    """What the core makes of one event: its records, and the timers that they change.
+
+    fault: the error that a rule raised, which is a bug; the event is rejected then.
+    """
+
+    records: list[Record]
+    timers: Sequence[TimerChange] = ()
+    fault: Exception | None = None
+
+
+def transitions(draft: Draft, cause: Cause, reason: str | None, message: str | None) -> Decision:
+    """The transitions of the event `cause`, in the order in which entities were touched, and the timers they change."""
+    records: list[Record] = []
+    changes: list[TimerChange] = []
+    for (name, entity_id), touched in draft.touched.items():
+        kind, entity = draft.kinds[name], touched.before
+        for index in range(len(kind.names)):
+            facets = _facets_after(kind, entity, touched, index, draft.time)
+            if facets is None:
                 continue
-            why = touched.why[index]
-            by = (
-                cause
-                if why.by in ("event", "timer")
-                else Cause(cause.sequence, cause.event, cause.source, why.by, why.origin, cause.time)
-            )
-            before = None if entity is None else entity.facets[index].state
-            own = why.by == "event"
-            said = (message if own else None) or _said(draft, kind, made, index, why)
-            yield Transition(
-                name, before, made.facets[index].state, why.trigger, reason if own else None, said, by, made, time,
-            )  # fmt: skip
-            entity = made
+            restarts = _restarts(kind, entity, touched, index, facets, draft.time, len(records)) if kind.timed else ()
+            before, entity = entity, _entity_after(kind, entity_id, entity, touched, facets, restarts)
+            records.append(_transition(draft, before, entity, index, touched.why[index], cause, reason, message))
+            known = NONE if before is None else before.timers
+            changes += [change for change in restarts if change.due != known.get(change.facet)]
+    return Decision(records, changes)
+
+
+def _transition(
+    draft: Draft, before: Entity | None, entity: Entity, index: int, why: Why,
+    cause: Cause, reason: str | None, message: str | None,
+) -> Transition:  # fmt: skip
+    """The transition of one facet; the event's reason and message stand only in what the event moved itself."""
+    own = why.by == "event"
+    return Transition(
+        entity.names[index],
+        None if before is None else before.facets[index].state,
+        entity.facets[index].state,
+        why.trigger,
+        reason if own else None,
+        (message if own else None) or _said(draft, entity.kind, entity, index, why),
+        _cause(cause, why),
+        entity,
+        draft.time,
+    )
+
+
+def _cause(cause: Cause, why: Why) -> Cause:
+    """The cause of a transition that the event `cause` made in this way."""
+    if why.by in ("event", "timer"):
+        return cause
+    return Cause(cause.sequence, cause.event, cause.source, why.by, why.origin, cause.time)
 
 
 def _said(draft: Draft, kind: str, entity: Entity, index: int, why: Why) -> str | None:
@@ -66,33 +98,45 @@ def named(draft: Draft, kind: str, entity_id: str, below: str, facet: int, phase
     return f"{BECAUSE}{below} {', '.join(found[:NAMED])}{more}" if found else None
 
 
-def _entity_after(
-    kind: Kind, entity_id: str, entity: Entity | None, touched: Touched, index: int, time: int
-) -> Entity | None:
-    """The whole entity after this facet's change; None where the facet did not change."""
+def _facets_after(
+    kind: Kind, entity: Entity | None, touched: Touched, index: int, time: int
+) -> tuple[Facet, ...] | None:
+    """All facets after the change of facet `index`; None where it did not change and set no attribute."""
     before = kind.unborn if entity is None else entity.facets
     old, new = before[index], touched.facets[index]
     assigned = index in touched.why and touched.attributes != (NONE if entity is None else entity.attributes)
     if new.base == old.base and new.state == old.state and not assigned:
         return None
     facet = Facet(new.base, new.state, old.since if new.state == old.state else time)
+    return (*before[:index], facet, *before[index + 1 :])
+
+
+def _restarts(
+    kind: Kind, entity: Entity | None, touched: Touched, index: int, facets: tuple[Facet, ...], time: int, record: int
+) -> list[TimerChange]:
+    """The timers whose time begins again, or ends, with the change of facet `index`. `facets`: those after it."""
+    before = kind.unborn if entity is None else entity.facets
+    attributes = NONE if entity is None else entity.attributes
+    found = []
+    for place, facet in enumerate(facets):
+        fired = place == index and touched.fired == kind.names[place]
+        moved = place == index and facet.state.phase != before[place].state.phase
+        if fired or moved or begins_anew(kind, place, facet, attributes, touched.attributes):
+            found.append(restarted(kind, place, facet, touched.attributes, time, record, fired=fired))
+    return found
+
+
+def _entity_after(
+    kind: Kind,
+    entity_id: str,
+    entity: Entity | None,
+    touched: Touched,
+    facets: tuple[Facet, ...],
+    restarts: Sequence[TimerChange],
+) -> Entity:
+    """The whole entity after one facet's change."""
     timers = NONE if entity is None else entity.timers
-    if kind.timed:
-        facets = (*before[:index], facet, *before[index + 1 :])
-        was = NONE if entity is None else entity.attributes
-        for place, name in enumerate(kind.names):
-            own = place == index
-            fired = own and touched.fired == name
-            moved = own and new.state.phase != old.state.phase
-            if fired or moved or begins_anew(kind, place, facets[place], was, touched.attributes):
-                timers = running(kind, place, timers, facets[place], touched.attributes, time, fired=fired)
-    return Entity(
-        kind.name,
-        entity_id,
-        1 if entity is None else entity.version + 1,
-        kind.names,
-        (*before[:index], facet, *before[index + 1 :]),
-        touched.attributes,
-        touched.sequences,
-        timers,
-    )
+    for change in restarts:
+        timers = changed(timers, change)
+    version = 1 if entity is None else entity.version + 1
+    return Entity(kind.name, entity_id, version, kind.names, facets, touched.attributes, touched.sequences, timers)

@@ -10,16 +10,18 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from phaseline.engine import checkpoint, frames, tables, takeover
+from phaseline.engine import checkpoint, frames, tables
 from phaseline.engine.answers import Reply
 from phaseline.engine.errors import NotPermitted
+from phaseline.engine.faults import log_fault
 from phaseline.engine.fold import Folder
 from phaseline.engine.message import Message
 from phaseline.engine.outgoing import Outgoing
 from phaseline.engine.queries import state_filters
 from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.sandbox import shared
 from phaseline.engine.streams import Layout
-from phaseline.engine.tree import Tree
+from phaseline.engine.tree import Tree, restore
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
@@ -81,7 +83,10 @@ async def rehearse(
     sequence = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
     folder = Folder(tree, subjects, partition)
-    records = folder.answer(Stored(subject, message.body, sequence, time.time_ns(), 0, None))
+    event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
+    records, _, fault = folder.answer(event)
+    if fault is not None:
+        log_fault(event, fault)
     address = subjects.address(subject)
     return Rehearsed(
         sequence,
@@ -136,9 +141,9 @@ async def _load(
         async for slice_ in read_all(wire, layout.state, [filter_]):
             found += slice_
             progress(len(found))
-    tree, highest = Tree(kinds), 0
+    tree, highest = Tree(kinds, shared()), 0
     for stored in sorted(found, key=lambda stored: stored.sequence):
-        highest = max(highest, takeover.put(tree, stored.data))
+        highest = max(highest, restore(tree, stored.data))
     return tree, highest
 
 

@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from phaseline.engine import checkpoint, tables
-from phaseline.engine.commit import last_message
-from phaseline.engine.fold import partition_of_id
+from phaseline.engine.gathering import last_message
 from phaseline.engine.message import Message
 from phaseline.engine.queries import event_at
 from phaseline.engine.reader import BUFFER, Reader, Stored
@@ -22,7 +21,7 @@ from phaseline.engine.tables import Era, decided_by
 from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record, nanoseconds
-from phaseline.schemas.subjects import SHORTENED, Subjects, quote
+from phaseline.schemas.subjects import SHORTENED, Subjects, partition_of_id, quote
 
 
 class Head:

@@ -14,7 +14,6 @@ import structlog
 
 from phaseline.engine import statuses
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, Fenced, NoAnswer, PhaselineError
-from phaseline.engine.fold import partition_of_id
 from phaseline.engine.partition import Partition
 from phaseline.engine.serving import serve
 from phaseline.engine.status import schema
@@ -22,7 +21,7 @@ from phaseline.engine.status.query import BadQuery, read
 from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
-from phaseline.schemas.subjects import BadSubject, Subjects, unquote
+from phaseline.schemas.subjects import BadSubject, Subjects, partition_of_id, unquote
 
 NAME, DESCRIPTION = "phaseline", "What became of what was deployed: the status query on EMCO resources."
 POSITION = "Phaseline-Position"

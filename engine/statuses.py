@@ -11,8 +11,8 @@ from typing import Any
 
 from phaseline.engine import past, queries
 from phaseline.engine.errors import BadStatusQuery, EntityNotYet, EntityUnknown
-from phaseline.engine.fold import partition_of_id
 from phaseline.engine.past import LATEST
+from phaseline.engine.sandbox import shared
 from phaseline.engine.status import emco_shape, source_shape
 from phaseline.engine.status.query import BadQuery, Query
 from phaseline.engine.status.selection import Item, Selection, select
@@ -24,7 +24,7 @@ from phaseline.machines import bundle_state
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition
-from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.subjects import Subjects, partition_of_id
 
 KIND = "emco_resource"
 AT_ONCE = 200
@@ -62,7 +62,7 @@ async def gathered(
     wire: Wire, layout: Layout, kinds: Kinds, resource_id: str, query: Query, place: int | None = None
 ) -> Selection:
     """What the streams say of the resource; raises as `chosen` does."""
-    tree, last = Tree(kinds), await _last(wire, layout, resource_id, place)
+    tree, last = Tree(kinds, shared()), await _last(wire, layout, resource_id, place)
     tree.put(last.entity)
     name = query.instance or last.entity.attributes.get("context")
     contexts = await _states(wire, layout, kinds, "app_context", resource_id, place)

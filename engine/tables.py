@@ -6,8 +6,8 @@ Up to a note's position events were decided by the tables before; what came befo
 
 import msgspec
 
-from phaseline.engine.commit import last_message
 from phaseline.engine.errors import BadSetting, TablesDiffer
+from phaseline.engine.gathering import last_message
 from phaseline.engine.reader import read_all
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout

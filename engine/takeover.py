@@ -12,17 +12,16 @@ from msgspec.structs import replace
 
 from phaseline.engine import checkpoint, tables
 from phaseline.engine.checkpoint import Checkpoint, Plan
-from phaseline.engine.commit import Fence, last_message
-from phaseline.engine.errors import KindMissing
+from phaseline.engine.commit import Fence
+from phaseline.engine.gathering import last_message
 from phaseline.engine.message import Message
 from phaseline.engine.reader import Reader
+from phaseline.engine.sandbox import shared
 from phaseline.engine.streams import Layout
 from phaseline.engine.tables import Era
-from phaseline.engine.tree import Tree
+from phaseline.engine.tree import Tree, restore
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from phaseline.schemas import wire_codec
-from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 
 LOAD = 5_000
@@ -94,7 +93,7 @@ async def load(wire: Wire, layout: Layout, kinds: Kinds, partition: int, epoch: 
 
     STATE copies LOG in order, so once the checkpoint of `epoch` has come through it, the copy is complete.
     """
-    tree, highest = Tree(kinds), 0
+    tree, highest = Tree(kinds, shared()), 0
     subjects = Subjects(layout.prefix)
     own = subjects.state_checkpoint(partition)
     async with Reader(wire, layout.state, [f"{subjects.prefix}.state.{partition}.>"], start="first") as reader:
@@ -107,14 +106,4 @@ async def load(wire: Wire, layout: Layout, kinds: Kinds, partition: int, epoch: 
                     if checkpoint.decode(stored.data).epoch >= epoch:
                         return tree, highest
                     continue
-                highest = max(highest, put(tree, stored.data))
-
-
-def put(tree: Tree, body: bytes) -> int:
-    """Take one committed record into the tree; the sequence of its cause."""
-    record = wire_codec.read(body)
-    if not isinstance(record, Rejection):
-        if record.entity.kind not in tree.kinds:
-            raise KindMissing(kind=record.entity.kind, known=", ".join(tree.kinds))
-        tree.put(record.entity)
-    return record.cause.sequence
+                highest = max(highest, restore(tree, stored.data))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from phaseline.engine.queries import natural
 from phaseline.machines.table import ABSENT, DELETED
 from phaseline.schemas.records import SECOND, State, Transition
+from phaseline.schemas.subjects import natural
 
 HOUR = 3600 * SECOND
 STEPS = tuple(

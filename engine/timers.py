@@ -1,25 +1,39 @@
-"""Timers: schedules that the server keeps, set and cancelled in the same batch as the transitions that cause it (design: Time).
+"""Timers: the server's schedules, set and cancelled in the same batch as the records that cause it.
 
-Belongs here: until when a facet is timed, which schedules follow from records, their messages. Does not: what a timer
-does when it fires (`decide`).
-An entity's record says until when each of its facets is timed. What differs from the record before is set or cancelled.
+Belongs here: when the time of a facet begins again and when it is over, `TimerChange`, the messages that set and cancel
+schedules. Does not: what a timer does when it fires (`decide`).
+An entity's record holds, for each of its facets that is timed, when the time is over.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.engine.message import Message
-from phaseline.engine.tree import Tree
 from phaseline.machines.kinds import Kind
 from phaseline.schemas import codec
 from phaseline.schemas.records import NONE, SECOND, Facet, Record, Rejection, timestamp
 from phaseline.schemas.subjects import Subjects
 
 
-class Timer(NamedTuple):
-    """What becomes of one timer. `place`: of the message that causes it; `due` None cancels it."""
+class TimerChange(NamedTuple):
+    """A record sets or cancels the timer of a facet. `record`: the record's index among those of its event.
 
-    place: int
+    trigger: what the timer fires; empty where it is cancelled. due: when it fires, ns; None cancels it.
+    """
+
+    record: int
+    facet: str
+    trigger: str
+    due: int | None
+
+
+class Schedule(NamedTuple):
+    """A schedule of the server that a commit sets or cancels. `message`: the index in the commit of the record that does so.
+
+    target: the subject on which the timer fires. due: as in `TimerChange`.
+    """
+
+    message: int
     target: str
     kind: str
     id: str
@@ -29,81 +43,79 @@ class Timer(NamedTuple):
 
 
 def begins_anew(kind: Kind, index: int, facet: Facet, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether the time of a facet that stays in its phase begins again, as the entity's attributes went from these to those."""
+    """Whether the time of a facet that stays in its phase begins again when the attributes change like this."""
     timed = kind.after[index].get(facet.state.phase)
     if timed is None or timed.anew is None or before is after:
         return False
     return any(before.get(name) != after.get(name) for name in (timed.anew, timed.attribute) if name is not None)
 
 
-def running(
-    kind: Kind,
-    index: int,
-    timers: Mapping[str, int],
-    facet: Facet,
-    attributes: Mapping[str, Any],
-    time: int,
-    *,
-    fired: bool,
-) -> Mapping[str, int]:
-    """The entity's timers after a facet went to another phase at `time` (ns), began its time anew, or had its timer `fired`."""
-    name = kind.names[index]
-    kept = {other: due for other, due in timers.items() if other != name}
-    after = kind.after[index].get(facet.state.phase)
-    if after is not None:
-        named = after.again if fired else after.attribute
-        seconds = (attributes.get(named) or 0) if named is not None else 0 if fired else after.seconds
-        if seconds > 0:
-            kept[name] = time + int(seconds * SECOND)
+def restarted(
+    kind: Kind, index: int, facet: Facet, attributes: Mapping[str, Any], time: int, record: int, *, fired: bool
+) -> TimerChange:
+    """The timer of a facet whose time begins again at `time` (ns); cancelled where none runs in its phase.
+
+    fired: the facet's timer fired just now. record: as in `TimerChange`.
+    """
+    name, after = kind.names[index], kind.after[index].get(facet.state.phase)
+    if after is None:
+        return TimerChange(record, name, "", None)
+    named = after.again if fired else after.attribute
+    seconds = (attributes.get(named) or 0) if named is not None else 0 if fired else after.seconds
+    if seconds <= 0:
+        return TimerChange(record, name, "", None)
+    return TimerChange(record, name, after.trigger, time + int(seconds * SECOND))
+
+
+def changed(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]:
+    """An entity's timers after a change."""
+    kept = {facet: due for facet, due in timers.items() if facet != change.facet}
+    if change.due is not None:
+        kept[change.facet] = change.due
     return kept or NONE
 
 
-def changed_timers(
-    tree: Tree, subjects: Subjects, partition: int, records: list[Record], place: int
-) -> Iterator[tuple[str, Timer]]:
-    """The timers that the records of one event set or cancel, by their subjects. The tree is as it was before.
+def schedules(
+    subjects: Subjects, partition: int, records: Sequence[Record], changes: Sequence[TimerChange], start: int
+) -> dict[str, Schedule]:
+    """The schedules that the records of one event set or cancel, by subject; the last change of each counts.
 
-    place: of the first of the records among the messages of its commit.
+    start: the index of the first of the records among the messages of the commit.
     """
-    last: dict[tuple[str, str], Mapping[str, int]] = {}
-    for number, record in enumerate(records, place):
-        if isinstance(record, Rejection) or not tree.kinds[record.entity.kind].timed:
-            continue
-        entity, kind = record.entity, tree.kinds[record.entity.kind]
-        key, old = (entity.kind, entity.id), tree.get(entity.kind, entity.id)
-        before = last.get(key, NONE if old is None else old.timers)
-        for name in (name for name in kind.names if before.get(name) != entity.timers.get(name)):
-            index = kind.names.index(name)
-            after = kind.after[index].get(entity.facets[index].state.phase)
-            trigger = "" if after is None else after.trigger
-            target = subjects.fired(kind.name, trigger, entity.id)
-            timer = Timer(number, target, kind.name, entity.id, name, trigger, entity.timers.get(name))
-            yield subjects.timer(partition, kind.name, name, entity.id), timer
-        last[key] = entity.timers
+    found = {}
+    for change in changes:
+        record = records[change.record]
+        if isinstance(record, Rejection):
+            raise TypeError(f"a rejection changes no timer, but it changed that of {change.facet}")
+        kind, entity_id = record.entity.kind, record.entity.id
+        target = "" if change.due is None else subjects.fired(kind, change.trigger, entity_id)
+        found[subjects.timer(partition, kind, change.facet, entity_id)] = Schedule(
+            start + change.record, target, kind, entity_id, change.facet, change.trigger, change.due
+        )
+    return found
 
 
-def with_timers(messages: list[Message], timers: Mapping[str, Timer], installation: str) -> list[Message]:
-    """The messages of a commit: cancelling rides on the record that causes it, setting is a message of its own."""
-    for subject, timer in timers.items():
-        if timer.due is None:
-            cause = messages[timer.place]
+def attach(messages: list[Message], found: Mapping[str, Schedule], installation: str) -> None:
+    """Add schedules to the messages of a commit: one that is set is a message, one that is cancelled a record's headers."""
+    for subject, schedule in found.items():
+        if schedule.due is None:
+            record = messages[schedule.message]
             headers = (("Nats-Schedule-Next", "purge"), ("Nats-Scheduler", subject))
-            messages[timer.place] = Message(cause.subject, cause.body, headers)
+            messages[schedule.message] = record._replace(headers=headers)
         else:
-            headers = (("Nats-Schedule", f"@at {timestamp(timer.due)}"), ("Nats-Schedule-Target", timer.target))
-            messages.append(Message(subject, _body(timer, installation), headers))
-    return messages
+            headers = (("Nats-Schedule", f"@at {timestamp(schedule.due)}"), ("Nats-Schedule-Target", schedule.target))
+            messages.append(Message(subject, _body(schedule, installation), headers))
 
 
-def _body(timer: Timer, installation: str) -> bytes:
+def _body(schedule: Schedule, installation: str) -> bytes:
     """The event that the timer becomes when it is due."""
     return codec.encode(
         {
             "specversion": "1.0",
-            "id": f"timer-{timer.facet}-{timer.due}",
+            "id": f"timer-{schedule.facet}-{schedule.due}",
             "source": installation,
-            "type": f"{timer.kind}.{timer.trigger}",
-            "subject": f"{timer.kind}/{timer.id}",
-            "data": {"facet": timer.facet, "due": timer.due},
+            "type": f"{schedule.kind}.{schedule.trigger}",
+            "subject": f"{schedule.kind}/{schedule.id}",
+            "data": {"facet": schedule.facet, "due": schedule.due},
         }
     )

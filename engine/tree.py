@@ -1,13 +1,15 @@
 """The entities of a partition as records left them, with the tallies and indexes that follow from them.
 
-Belongs here: holding state and `evolve`. Does not: deciding anything (`decide`), I/O.
+Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything (`decide`), I/O.
 """
 
 from collections.abc import Iterator, Mapping
 
-from phaseline.engine.sandbox import shared
+from phaseline.engine.errors import KindMissing
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.programs import Programs
 from phaseline.machines.table import ABSENT
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Entity, Record, Rejection
 
 NOTHING: Mapping[str, int] = {}
@@ -26,10 +28,10 @@ class Tree:
 
     __slots__ = ("below", "entities", "kinds", "programs", "tallies")
 
-    def __init__(self, kinds: Kinds) -> None:
-        """Start empty."""
+    def __init__(self, kinds: Kinds, scripts: Programs) -> None:
+        """Start empty. `scripts` runs the scripts that rules ask for."""
         self.kinds = kinds
-        self.programs = shared()
+        self.programs = scripts
         self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
         self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
         self.tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]] = {
@@ -101,3 +103,15 @@ def evolve(tree: Tree, record: Record) -> None:
     """Take one committed record into the tree."""
     if not isinstance(record, Rejection):
         tree.put(record.entity)
+
+
+def restore(tree: Tree, body: bytes) -> int:
+    """Take one committed record, as the log holds it, into the tree, and return the sequence of its cause.
+
+    Raises `KindMissing` where the tree has no such kind.
+    """
+    record = wire_codec.read(body)
+    if not isinstance(record, Rejection) and record.entity.kind not in tree.kinds:
+        raise KindMissing(kind=record.entity.kind, known=", ".join(tree.kinds))
+    evolve(tree, record)
+    return record.cause.sequence

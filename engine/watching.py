@@ -11,14 +11,13 @@ from typing import Any, Generic, Self, TypeVar, cast, get_args
 
 from phaseline.engine import queries
 from phaseline.engine.errors import EntityUnknown, WordUnknown
-from phaseline.engine.fold import partition_of_id
 from phaseline.engine.reader import Reader, Stored
 from phaseline.engine.streams import Layout
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Invalid, check_time
 from phaseline.schemas.records import Reason, Rejection, Transition
-from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
+from phaseline.schemas.subjects import SHORTENED, partition_of_id, quote, quoted_id
 
 Start = str | int | datetime
 """Where to begin: "now", "start", a place in the log, or a time (RFC 3339 where it is text)."""

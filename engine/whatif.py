@@ -154,7 +154,7 @@ class WhatIf:
         assert happened.event is not None
         was = self._came(happened)
         would = [
-            record for record in self.would[happened.partition].answer(happened.event) if is_under(record, self.root)
+            record for record in self.would.answer(happened.partition, happened.event) if is_under(record, self.root)
         ]
         for record in would:
             evolve(self.would[happened.partition].tree, record)
@@ -172,10 +172,9 @@ class WhatIf:
         assert happened.event is not None
         if self.did is None:
             return [read(message) for message in happened.messages]
-        folder = self.did[happened.partition]
-        records = folder.answer(happened.event)
+        records = self.did.answer(happened.partition, happened.event)
         for record in records:
-            evolve(folder.tree, record)
+            evolve(self.did[happened.partition].tree, record)
         return [record for record in records if is_under(record, self.root)]
 
     def _compare_ends(self) -> None:

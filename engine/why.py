@@ -67,10 +67,10 @@ class _Telling:
     def showing(self, entity: Entity, index: int) -> View | None:
         """The view that makes the state of the base; None where none does, as in a tree that is half read."""
         machine, facet = self.tree.kinds[entity.kind].machines[index], entity.facets[index]
-        for view in machine.views.get(facet.base.phase, ()):
-            if all(predicate.holds(self.tree, entity.id) for predicate in view.while_):
-                return view if shown(machine.facet, view, facet.base) == facet.state else None
-        return None
+        if facet.base.phase not in machine.phases:
+            return None
+        view = machine.shown_view(facet.base, self.tree, entity.id)
+        return view if view is not None and shown(machine.facet, view, facet.base) == facet.state else None
 
     def reason(self, predicate: Predicate, entity: Entity, depth: int) -> Reason:
         text = predicate.text()

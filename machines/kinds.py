@@ -1,13 +1,13 @@
-"""All kinds of an installation, checked against each other and compiled (design: Words; spec: Base and state).
+"""All kinds of an installation, checked against each other and compiled.
 
-Belongs here: who is above whom, who counts whom, who looks up at whom; finding kinds of other packages.
-Does not: what a kind's rules are.
+Belongs here: `Kind`, a compiled table, which selects the steps that a trigger takes; which kind is above, counts or looks
+at which other kind; the kinds of installed packages. Does not: the rules of a kind.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from phaseline.machines import (
     app_cluster,
@@ -30,7 +30,7 @@ from phaseline.machines import (
     rsync_resource,
 )
 from phaseline.machines.machine import FacetMachine, Step, phases_of
-from phaseline.machines.predicates import Above, AttributeIs, Every, Some
+from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Scene, Some
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
 from phaseline.machines.table import Facet as FacetOfTable
 from phaseline.schemas.records import Facet, State, state
@@ -82,6 +82,16 @@ class Seen(NamedTuple):
     below: str
 
 
+class Selection(NamedTuple):
+    """What a trigger does to an entity: the steps to take, each with the index of its facet.
+
+    refused: the first guard that stopped a step which fits otherwise.
+    """
+
+    steps: list[tuple[int, Step]]
+    refused: Predicate | None
+
+
 class Kind:
     """A table, compiled and placed among the others."""
 
@@ -97,10 +107,13 @@ class Kind:
         self.parent = table.parent
         self.parent_arity = len(tables[table.parent].id) if table.parent else 0
         self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
-        self.steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
+        self._judged_by_state = frozenset(table.intents)
+        self._steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
             trigger: tuple((i, m.steps[trigger]) for i, m in enumerate(self.machines) if trigger in m.steps)
             for trigger in table.triggers
         }
+        self.naming = frozenset(row.trigger for facet in table.facets for row in facet.rows if row.to == NAMED)
+        """The triggers whose data may name the base."""
         self.fields: dict[str, tuple[Field, ...]] = {trigger: fields_of(table, trigger) for trigger in table.triggers}
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(Facet(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
@@ -120,6 +133,48 @@ class Kind:
             motion.reachable(machine, table.intents) for machine in self.machines
         )
         """Per facet, every base that rows can lead to, conditions in sorted order."""
+
+    def select(
+        self, trigger: str, facets: Sequence[Facet], scene: Scene, entity_id: str, data: Mapping[str, Any]
+    ) -> Selection:
+        """Select the step that `trigger` takes in each facet: intents are judged by the state, others by the base.
+
+        The first row of the table counts that fits the facet and the data, and whose guards hold.
+        """
+        taken: list[tuple[int, Step]] = []
+        refused: Predicate | None = None
+        by_state = trigger in self._judged_by_state
+        for index, by_phase in self._steps[trigger]:
+            facet = facets[index]
+            judged = facet.state if by_state else facet.base
+            for step in by_phase.get(judged.phase, ()):
+                if step.fits(judged, facet.base, data):
+                    failed = step.failed_guard(scene, entity_id) if step.row.when else None
+                    if failed is None:
+                        taken.append((index, step))
+                        break
+                    refused = refused or failed
+        return Selection(taken, refused)
+
+    def offers(self, trigger: str, facets: Sequence[Facet], scene: Scene, entity_id: str) -> bool:
+        """Whether `select` would find a step for `trigger` now, with data that suits it."""
+        by_state = trigger in self._judged_by_state
+        for index, by_phase in self._steps[trigger]:
+            facet = facets[index]
+            judged = facet.state if by_state else facet.base
+            for step in by_phase.get(judged.phase, ()):
+                if step.is_offered(judged, facet.base) and step.failed_guard(scene, entity_id) is None:
+                    return True
+        return False
+
+    def already_so(self, trigger: str, facets: Sequence[Facet], data: Mapping[str, Any]) -> bool:
+        """Whether an observation reports what the base of one of its facets is already."""
+        for index, by_phase in self._steps[trigger]:
+            for steps in by_phase.values():
+                meant = [step for step in steps if step.row.given and step.means(data)]
+                if any(step.reports(facets[index].base, data) for step in meant or steps):
+                    return True
+        return False
 
 
 class Kinds(dict[str, Kind]):

@@ -1,7 +1,8 @@
-"""Tables become machines: one shared `transitions.Machine` per facet, read back as a lookup. The only importer of `transitions`.
+"""One facet of a table, compiled: its steps by trigger and phase, and the view that shows.
 
-Belongs here: building the machine and the lookup from it. Does not: a second definition of any rule; a test drives
-the machine itself through every state and trigger and compares.
+Belongs here: `FacetMachine`, which builds one `transitions.Machine` for each facet and reads it back as a lookup; `Step`, a
+row from one phase to one phase. It is the only importer of `transitions`. Does not: a second definition of any rule. A
+test drives the machine itself through every state and trigger, and compares the result with the lookup.
 """
 
 from collections.abc import Mapping
@@ -11,8 +12,9 @@ from typing import Any, cast
 from transitions import EventData, Machine
 from transitions import Transition as _Arrow
 
-from phaseline.machines.arithmetic import causes, taken
-from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, At, Facet, Live, Row, Start
+from phaseline.machines.arithmetic import causes, shown, taken
+from phaseline.machines.predicates import Predicate, Scene
+from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, At, Facet, Live, Row, Start, View
 from phaseline.schemas.records import State, state
 
 
@@ -52,6 +54,29 @@ class Step:
         if row.to == NAMED:
             return bool(data.get("phase") == self.dest)
         return self.last is None or self.last == self._clears_last(base)
+
+    def failed_guard(self, scene: Scene, entity_id: str) -> Predicate | None:
+        """The first guard of the row that does not hold; None where all hold."""
+        for guard in self.row.when:
+            if not guard.holds(scene, entity_id):
+                return guard
+        return None
+
+    def is_offered(self, judged: State, base: State) -> bool:
+        """Whether some data exists with which the step fits; guards are asked separately."""
+        return self.plain or self.fits(judged, base, {**self.row.given, "phase": self.dest})
+
+    def reports(self, base: State, data: Mapping[str, Any]) -> bool:
+        """Whether the row, with this data, reports what the base is already: its target, or nothing left to clear."""
+        row = self.row
+        if not self.means(data):
+            return False
+        if row.clears:
+            return base.phase in (self.source, self.dest) and not any(c in base.conditions for c in row.clears)
+        if row.to == NAMED:
+            named = data.get("conditions") or base.conditions
+            return data.get("phase") == base.phase and sorted(named) == sorted(base.conditions)
+        return self.dest == base.phase and (row.because is None or row.because in base.conditions)
 
     def means(self, data: Mapping[str, Any]) -> bool:
         """Whether the row is the one for this data."""
@@ -123,6 +148,21 @@ class FacetMachine:
             )
             for phase in self.phases
         }
+
+    def shown(self, base: State, scene: Scene, entity_id: str) -> State:
+        """The state that the entity shows: the base, or what the first view that holds makes of it."""
+        view = self.shown_view(base, scene, entity_id) if self.views[base.phase] else None
+        return base if view is None else shown(self.facet, view, base)
+
+    def shown_view(self, base: State, scene: Scene, entity_id: str) -> View | None:
+        """The first view of this base whose predicates all hold; None where the base itself shows."""
+        for view in self.views[base.phase]:
+            for predicate in view.while_:
+                if not predicate.holds(scene, entity_id):
+                    break
+            else:
+                return view
+        return None
 
     def drive(self, model: Model, trigger: str, judged: State, base: State, data: Mapping[str, Any]) -> bool:
         """Let the machine itself take `trigger`, guards aside: what the lookup must agree with."""

@@ -6,7 +6,7 @@ Belongs here: the questions. Does not: running them, which is done elsewhere, bo
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from phaseline.machines.health.verdict import Health
+from phaseline.machines.health.verdict import Health, unknown
 
 
 class Removed(NamedTuple):
@@ -30,3 +30,17 @@ class Programs(Protocol):
     def jq(self, program: str, found: Any) -> Removed:
         """An object without what jq's `del(<program>)` names."""
         ...
+
+
+class NoScripts:
+    """Runs nothing: for trees whose kinds need no scripts. Each answer says that no script runner is at hand."""
+
+    PROBLEM = "no script runner: give the tree one that runs Lua and jq"
+
+    def lua(self, script: str, live: Mapping[str, Any], now: int) -> Health:  # noqa: ARG002  # the answer to any script
+        """Unknown, with the reason."""
+        return unknown(f"health script: {self.PROBLEM}")
+
+    def jq(self, program: str, found: Any) -> Removed:  # noqa: ARG002  # the answer to any program
+        """The object as it is, and the problem."""
+        return Removed(found, self.PROBLEM)

@@ -1,7 +1,7 @@
-"""The NATS subjects: how kinds, triggers and ids become tokens, and back.
+"""The NATS subjects: how kinds, triggers and ids become tokens and come back.
 
-Belongs here: the grammar of every subject, percent-encoding, the partition of a tree. Does not: which stream holds
-which subject, who publishes or subscribes.
+Belongs here: the grammar of every subject, percent-encoding, the partition of a tree, the order of ids. Does not: who
+uses them.
 """
 
 import re
@@ -27,6 +27,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _PLAIN = re.compile(r"[!-$&-)+-.0-=?-~]+\Z")
 _WORD = re.compile(r"[a-z][a-z0-9_]*\Z")
 _LABEL = re.compile(r"[A-Za-z0-9_-]+\Z")
+_NUMBER = re.compile(r"(\d+)")
 
 
 class BadSubject(ValueError):
@@ -92,6 +93,19 @@ def partition_of(root: str, partitions: int) -> int:
     for byte in root.encode():
         digest = ((digest ^ byte) * 0x01000193) & 0xFFFFFFFF
     return digest % partitions
+
+
+def partition_of_id(entity_id: str, partitions: int) -> int:
+    """The partition of the tree an id belongs to."""
+    return partition_of(quote(entity_id.partition("/")[0]), partitions)
+
+
+def natural(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:
+    """A key that sorts ids part by part, `n2` before `n10`."""
+    return [
+        tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in _NUMBER.split(part) if piece)
+        for part in entity_id.split("/")
+    ]
 
 
 def check_word(word: str) -> bool:

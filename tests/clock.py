@@ -8,6 +8,7 @@ from phaseline.engine.message import Message
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.tree import Tree
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects
@@ -19,7 +20,7 @@ class Clock:
     """Events at times of one's own; what was scheduled last, by subject."""
 
     def __init__(self, kinds: Kinds) -> None:
-        self.folder = Folder(Tree(kinds), Subjects("pl"), 0)
+        self.folder = Folder(Tree(kinds, NoScripts()), Subjects("pl"), 0)
         self.number = 0
         self.timers: dict[str, Message] = {}
 

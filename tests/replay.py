@@ -6,10 +6,11 @@ Belongs here: comparing a real installation with that. Does not: making events, 
 from collections.abc import Sequence
 
 from phaseline.engine import checkpoint
-from phaseline.engine.commit import last_message
 from phaseline.engine.fold import Folder
+from phaseline.engine.gathering import last_message
 from phaseline.engine.message import Message
 from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.sandbox import shared
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
@@ -27,7 +28,7 @@ async def stored(wire: Wire, stream: str, filters: Sequence[str]) -> list[Stored
 async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> tuple[list[Message], Tree]:
     """The log messages that the partition's events make, and the tree they lead to."""
     subjects = Subjects(layout.prefix)
-    folder = Folder(Tree(kinds), subjects, partition)
+    folder = Folder(Tree(kinds, shared()), subjects, partition)
     messages: list[Message] = []
     timers = f"{layout.prefix}.timer."
     events = await stored(wire, layout.events, [subjects.stored(partition)])
@@ -81,7 +82,7 @@ def _assert_versions(messages: list[Message]) -> None:
 
 
 async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree) -> None:
-    copy = Tree(tree.kinds)
+    copy = Tree(tree.kinds, tree.programs)
     own = Subjects(layout.prefix).state_checkpoint(partition)
     for message in await stored(wire, layout.state, [f"{layout.prefix}.state.{partition}.>"]):
         if message.subject != own:

@@ -13,6 +13,7 @@ from phaseline.machines.component import COMPONENT
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.node import NODE
 from phaseline.machines.node_pool import NODE_POOL
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas.records import Cause, Entity, Facet, State
 from tests.plain_reading import Thing, World, bases, shown
 from tests.spec_edge_hosting import ENDS, ID
@@ -128,7 +129,7 @@ def _options(kind: str, trigger: str) -> tuple[str, ...]:
 
 def tree_of(world: World) -> Tree:
     """The engine's tree of a world."""
-    tree = Tree(KINDS)
+    tree = Tree(KINDS, NoScripts())
     for (kind, entity_id), thing in sorted(world.items(), key=lambda item: len(ID[item[0][0]])):
         facet = Facet(State(*thing.base), State(*shown(world, kind, entity_id)), 0)
         tree.put(Entity(kind, entity_id, 1, ("phase",), (facet,), thing.attributes, {}))

@@ -23,6 +23,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.tree import Tree
 from phaseline.machines import asyncapi
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas import codec
 from tests import wire_events
 from tests.wire_events import SUBJECTS, Arriving
@@ -134,7 +135,7 @@ def test_examples_are_taken_by_the_core() -> None:
 
 
 def folded(history: list[Arriving]) -> list[Message]:
-    folder = Folder(Tree(KINDS), SUBJECTS, 0)
+    folder = Folder(Tree(KINDS, NoScripts()), SUBJECTS, 0)
     return [message for event in history for message in folder.fold([event], 0).messages]
 
 

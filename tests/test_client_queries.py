@@ -8,11 +8,11 @@ import pytest
 
 from phaseline.engine.client import Client
 from phaseline.engine.errors import EntityUnknown, IdUnfit, NotProvisioned, TreeUnknown, WordUnknown
-from phaseline.engine.queries import natural
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, State
+from phaseline.schemas.subjects import natural
 
 FLEET = [
     ("cluster", "c1", "Running"),

@@ -8,9 +8,10 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.checkpoint import Checkpoint
-from phaseline.engine.commit import Fence, last_message
+from phaseline.engine.commit import Fence
 from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
+from phaseline.engine.gathering import last_message
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire

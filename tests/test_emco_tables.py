@@ -8,6 +8,7 @@ import pytest
 from phaseline.engine.decide import decide
 from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree, evolve
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas.records import NONE, Cause, Entity, Facet, Rejection, State, state
 from tests import spec_emco
 from tests.emco import CTX, GROUP, KINDS, NEW, cluster, context, resource
@@ -26,7 +27,7 @@ def put(tree: Tree, kind: str, entity_id: str, facets: tuple[Facet, ...], **attr
 
 
 def tree_of(world: World) -> Tree:
-    tree = Tree(KINDS)
+    tree = Tree(KINDS, NoScripts())
     put(tree, "emco_resource", GROUP, (facet("Instantiated", "Instantiated"),), context=CTX, revision=1, contexts=[CTX])
     put(tree, "app_context", context(), (facet(world.base, world.state, ("Stopped",) if world.stopped else ()),))
     put(tree, "app_cluster", cluster(), (facet(world.reach, world.reach),))
@@ -48,7 +49,7 @@ def told(kind: str, trigger: str, entity_id: str, **data: Any) -> Arrival:
 
 def after(tree: Tree, arrival: Arrival) -> str:
     """`refused`, `nothing`, or `moved`, with the tree brought up to date."""
-    records = decide(tree, arrival)
+    records = decide(tree, arrival).records
     for record in records:
         evolve(tree, record)
     if any(isinstance(record, Rejection) for record in records):
@@ -157,7 +158,7 @@ RESOURCE_FOR = {
 
 def emco_tree(phase: str, type_: str, current: str | None) -> Tree:
     """A resource in `phase` whose current context is in state `current`; a created one stands by."""
-    tree = Tree(KINDS)
+    tree = Tree(KINDS, NoScripts())
     held: dict[str, Any] = {"type": type_}
     if current is not None:
         held |= {"context": CTX, "revision": 1, "contexts": [CTX]}

@@ -78,9 +78,10 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.reader import Stored
 from phaseline.engine.tree import Tree
 from phaseline.machines import kinds
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
-folder = Folder(Tree(kinds.installed()), Subjects("pl"), 0)
+folder = Folder(Tree(kinds.installed(), NoScripts()), Subjects("pl"), 0)
 for number, trigger in enumerate(sys.argv[1:], 1):
     body = {"specversion": "1.0", "id": str(number), "source": "/ci", "type": f"release.{trigger}", "data": {"notes": "n"}}
     event = Stored(f"pl.inbox.0.v2.release.{trigger}", codec.encode(body), number, number, 0, None)

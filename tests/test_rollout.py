@@ -10,9 +10,9 @@ import pytest
 from phaseline.engine import plan, tables
 from phaseline.engine.audit import Audit, Verdict
 from phaseline.engine.checkpoint import Plan
-from phaseline.engine.commit import last_message
 from phaseline.engine.errors import BadSetting, TablesDiffer
 from phaseline.engine.fold import Folder
+from phaseline.engine.gathering import last_message
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import Span, StoredEvent
 from phaseline.engine.serverlog import ServerLog
@@ -24,6 +24,7 @@ from phaseline.engine.whatif import WhatIf
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.fleet import Fleet, Sent, publish
@@ -121,7 +122,7 @@ async def test_a_worker_that_meets_other_tables_later_lets_go(wire: Wire, settin
 async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     subjects = Subjects(layout.prefix)
-    folder, fleet = Folder(Tree(OLD), subjects, 0), Fleet(layout.prefix)
+    folder, fleet = Folder(Tree(OLD, NoScripts()), subjects, 0), Fleet(layout.prefix)
     events = [
         StoredEvent(sent.subject.replace(".events.", ".inbox.0."), sent.body, number, number)
         for number, sent in enumerate(fleet.built(1, 2), 1)

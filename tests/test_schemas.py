@@ -18,6 +18,7 @@ from phaseline.engine.intake import check_data
 from phaseline.engine.tree import Tree
 from phaseline.machines import json_schema
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
 from tests import wire_events
@@ -59,7 +60,7 @@ def accepted(check: Any) -> bool:
 
 def folded(history: list[Arriving]) -> list[bytes]:
     """The bodies of the records that these messages make."""
-    folder = Folder(Tree(KINDS), SUBJECTS, 0)
+    folder = Folder(Tree(KINDS, NoScripts()), SUBJECTS, 0)
     return [message.body for event in history for message in folder.fold([event], 0).messages]
 
 

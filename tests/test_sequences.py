@@ -5,6 +5,7 @@ from phaseline.engine.intake import Arrival
 from phaseline.engine.quiet import MAX_SOURCES
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas.records import Cause, Mark, Transition
 
 
@@ -13,14 +14,14 @@ def arrival(number: int, source: str, sequence: int, trigger: str) -> Arrival:
 
 
 def test_the_source_that_was_silent_longest_is_forgotten() -> None:
-    tree = Tree(Kinds())
+    tree = Tree(Kinds(), NoScripts())
     events = [arrival(1, "/first", 1, "create"), arrival(2, "/agent", 1, "created")]
     events += [arrival(number + 3, f"/s{number}", 9, "created") for number in range(MAX_SOURCES)]
     for event in events:
-        (record,) = decide(tree, event)
+        (record,) = decide(tree, event).records
         assert isinstance(record, Transition | Mark)
         evolve(tree, record)
     entity = tree.get("cluster", "c1")
     assert entity is not None
     assert list(entity.sequences) == [f"/s{number}" for number in range(MAX_SOURCES)]
-    assert decide(tree, arrival(99, "/s0", 9, "error")) == []
+    assert decide(tree, arrival(99, "/s0", 9, "error")).records == []

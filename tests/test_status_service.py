@@ -13,13 +13,14 @@ from jsonschema import Draft202012Validator
 from phaseline.engine import service
 from phaseline.engine.client import Client
 from phaseline.engine.errors import BadStatusQuery, EntityNotYet, EntityUnknown, IdUnfit, NotOwned
-from phaseline.engine.fold import Commit, partition_of_id
+from phaseline.engine.fold import Commit
 from phaseline.engine.partition import Partition
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import Kinds
+from phaseline.schemas.subjects import partition_of_id
 from tests.emco import KINDS
 from tests.fleet import Fleet, publish
 from tests.installation import until_decided

@@ -3,7 +3,6 @@
 Belongs here: comparing the core with the plain reading of the copy. Does not: sequences of events (`test_laws`).
 """
 
-from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -49,7 +48,7 @@ def decided(tree: Tree, kind: str, trigger: str, data: dict[str, Any]) -> Seen |
     """The rejection's reason, or every entity that has records: how the last one leaves it."""
     found: Seen = {}
     event = arrival(kind, trigger, data)
-    for record in fired(tree, event) if trigger in spec_edge_hosting.ITALIC[kind] else decide(tree, event):
+    for record in fired(tree, event) if trigger in spec_edge_hosting.ITALIC[kind] else decide(tree, event).records:
         if isinstance(record, Rejection):
             return record.reason
         entity = record.entity
@@ -58,13 +57,13 @@ def decided(tree: Tree, kind: str, trigger: str, data: dict[str, Any]) -> Seen |
     return found
 
 
-def fired(tree: Tree, event: Arrival) -> Iterator[Record]:
+def fired(tree: Tree, event: Arrival) -> list[Record]:
     """The records of a trigger that only the engine fires, and only at what is known."""
     draft = Draft(tree, event.trigger, event.cause.sequence, event.time)
     if tree.get(event.kind, event.id) is not None:
         draft.cascades.append((event.kind, event.id, Why(event.trigger, "cascade", "above")))
     draft.settle()
-    return transitions(draft, event.cause, None, None)
+    return transitions(draft, event.cause, None, None).records
 
 
 @pytest.mark.parametrize("kind", SPEC_KINDS)

@@ -32,6 +32,7 @@ from phaseline.engine.timeline import Lane, Timeline, ticks, timeline
 from phaseline.engine.tree import Tree, evolve
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, Facet, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
@@ -46,14 +47,16 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def morning() -> list[Transition]:
     """What examples/morning.jsonl makes, at the times that its events name."""
-    folder, found = Folder(Tree(KINDS), Subjects("pl"), 0), list[Transition]()
+    folder, found = Folder(Tree(KINDS, NoScripts()), Subjects("pl"), 0), list[Transition]()
     for number, line in enumerate((ROOT / "examples" / "morning.jsonl").read_text().splitlines(), 1):
         body = json.loads(line)
         kind, _, entity_id = body["subject"].partition("/")
         subject = folder.subjects.event(kind, body["type"].partition(".")[2], entity_id).replace(
             "pl.events", "pl.inbox.0"
         )
-        for record in folder.answer(StoredEvent(subject, codec.encode(body), number, nanoseconds(body["time"]))):
+        for record in folder.answer(
+            StoredEvent(subject, codec.encode(body), number, nanoseconds(body["time"]))
+        ).records:
             evolve(folder.tree, record)
             if isinstance(record, Transition):
                 found.append(record)

@@ -11,23 +11,23 @@ import pytest_asyncio
 
 from phaseline.engine import checkpoint
 from phaseline.engine.audit import Audit
-from phaseline.engine.commit import last_message
 from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.exporting import export
 from phaseline.engine.filelog import FileLog
 from phaseline.engine.fold import Folder
+from phaseline.engine.gathering import last_message
 from phaseline.engine.importing import Clock, import_log
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import Span, StoredEvent
 from phaseline.engine.serverlog import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, inspect
-from phaseline.engine.timers import Timer
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
 from phaseline.machines.checks import WrongTable
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import Above, Some
+from phaseline.machines.programs import NoScripts
 from phaseline.machines.table import ABSENT, DELETED, SAME, After, Facet, Field, Label, Row, Table, View
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection, State, Transition, nanoseconds
@@ -97,7 +97,7 @@ class Story:
     """Events given to the core at times of one's own."""
 
     def __init__(self) -> None:
-        self.folder = Folder(Tree(KINDS), Subjects("pl"), 0)
+        self.folder = Folder(Tree(KINDS, NoScripts()), Subjects("pl"), 0)
         self.number = 0
 
     def event(self, at: float, kind: str, trigger: str, entity_id: str, **data: object) -> list[Message]:
@@ -349,4 +349,3 @@ async def test_streams_take_due_timers_in(wire: Wire, layout: Layout) -> None:
     mark = await last_message(wire, layout.log, Subjects(layout.prefix).checkpoint(0))
     assert mark is not None
     assert checkpoint.decode(mark.data).position == 0
-    assert Timer._fields[-1] == "due"

@@ -16,6 +16,7 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.tree import Tree
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
@@ -38,7 +39,7 @@ def messages(held: dict[str, Any]) -> list[Message]:
 
 
 def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
-    folder = Folder(Tree(KINDS), Subjects("pl"), 1)
+    folder = Folder(Tree(KINDS, NoScripts()), Subjects("pl"), 1)
     commit = folder.fold(events(held), 0)
     return commit.messages, [wire_codec.read(message.body) for message in commit.messages]
 

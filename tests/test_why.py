@@ -8,6 +8,7 @@ import pytest
 
 from phaseline.engine import causes, why
 from phaseline.engine.tree import Tree
+from phaseline.machines.programs import NoScripts
 from phaseline.machines.table import ABSENT
 from phaseline.schemas.records import State, Transition
 from tests import orchard, situations
@@ -138,7 +139,7 @@ def test_a_base_that_was_told_with_its_view_is_told() -> None:
 def test_what_is_half_read_is_explained_by_the_record_that_brought_it(rest: list[Sent]) -> None:
     """As while a large cascade is being copied: the pool shows what no view accounts for."""
     history = play(situations.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
-    pool, tree, known = history.tree.entities["node_pool"]["c/p"], Tree(situations.KINDS), logs(history)
+    pool, tree, known = history.tree.entities["node_pool"]["c/p"], Tree(situations.KINDS, NoScripts()), logs(history)
     tree.put(pool)
     for sent in rest:
         history.take(sent)

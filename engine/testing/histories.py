@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from phaseline.engine import intake
 from phaseline.engine.decide import decide
 from phaseline.engine.intake import Arrival
+from phaseline.engine.sandbox import shared
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import BUILT_IN, Kinds, installed
 from phaseline.machines.table import Table
@@ -85,7 +86,7 @@ class History:
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.tree = Tree(self.kinds)
+        self.tree = Tree(self.kinds, shared())
 
     def __repr__(self) -> str:
         count = len(self.steps)
@@ -99,7 +100,7 @@ class History:
     def decide(self, sent: Sent, place: int | None = None) -> Step:
         """What `sent` would make, nothing changed yet."""
         found = self.read(sent, place)
-        return Step(sent, found, [found] if isinstance(found, Rejection) else decide(self.tree, found))
+        return Step(sent, found, [found] if isinstance(found, Rejection) else decide(self.tree, found).records)
 
     def take(self, sent: Sent, place: int | None = None) -> Step:
         """Decide `sent`, stored next or at that place of the stream, and let it take effect."""

@@ -11,6 +11,7 @@ from typing import Any
 from phaseline.engine.fold import Folder
 from phaseline.engine.intake import Arrival
 from phaseline.engine.recording import BECAUSE
+from phaseline.engine.sandbox import shared
 from phaseline.engine.testing import telling
 from phaseline.engine.testing.anew import Anew
 from phaseline.engine.testing.histories import SUBJECTS, History, Step, play
@@ -48,7 +49,7 @@ def bodies(history: History) -> list[list[bytes]]:
 
 def replay_equals_live(history: History) -> None:
     """The log's bytes lead to the tree that the events led to."""
-    again = Tree(history.kinds)
+    again = Tree(history.kinds, shared())
     for found in bodies(history):
         for each in found:
             evolve(again, wire_codec.read(each))

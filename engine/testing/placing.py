@@ -114,7 +114,7 @@ def differs(wanted: Meant, found: State) -> bool:
 
 def copied(tree: Tree) -> Tree:
     """The same tree, to be changed by itself."""
-    found = Tree(tree.kinds)
+    found = Tree(tree.kinds, tree.programs)
     for by_id in tree.entities.values():
         for entity in by_id.values():
             found.put(entity)
@@ -138,7 +138,7 @@ def place(tree: Tree, wanted: Placed, number: int, time: int) -> Tree:
     touched.attributes = {**(touched.attributes or kind.attributes), **_attributes(kind, wanted.attributes)}
     draft.move(kind.name, wanted.id, index, base, WHY)
     draft.settle()
-    for record in transitions(draft, Cause(number, f"e{number}", "/test", "event"), None, None):
+    for record in transitions(draft, Cause(number, f"e{number}", "/test", "event"), None, None).records:
         evolve(after, record)
     found = after.entities[kind.name][wanted.id].facets[index]
     if found.base == base and not differs(shown, found.state):

@@ -32,7 +32,7 @@ class Replayed:
         for happened in log.read_happened():
             assert happened.event is not None
             self.events += 1
-            for record in folders[happened.partition].answer(happened.event):
+            for record in folders.answer(happened.partition, happened.event):
                 evolve(folders[happened.partition].tree, record)
                 self.transitions += isinstance(record, Transition)
                 self.rejections += isinstance(record, Rejection)

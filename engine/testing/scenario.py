@@ -13,6 +13,7 @@ from typing import Any, Self, Unpack
 from phaseline.engine import intake, outgoing
 from phaseline.engine.decide import decide
 from phaseline.engine.outgoing import Details
+from phaseline.engine.sandbox import shared
 from phaseline.engine.testing import placing, telling
 from phaseline.engine.testing.histories import SUBJECTS, Offered, kinds_of, stored
 from phaseline.engine.testing.placing import Named, differs, facet_of, kind_of, meant, wrong
@@ -35,7 +36,7 @@ def given(kinds: Offered = None) -> "Given":
     ones where one of them hangs under such or takes its place. Raises `WrongTable`.
     """
     found = kinds_of(kinds)
-    return Given(found, Tree(found), nanoseconds(START), 1)
+    return Given(found, Tree(found, shared()), nanoseconds(START), 1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,7 +111,7 @@ class Given:
         said: Details = {"source": SOURCE, "event_id": f"e{self.number}", "time": timestamp(self.clock), **details}
         message = outgoing.pack(SUBJECTS, outgoing.compose(kind, trigger, entity_id, data, said))
         read = intake.read(self.kinds, SUBJECTS, stored(message.subject), message.body, self.number, self.clock)
-        records = [read] if isinstance(read, Rejection) else decide(self.tree, read)
+        records = [read] if isinstance(read, Rejection) else decide(self.tree, read).records
         tree = placing.copied(self.tree)
         for record in records:
             evolve(tree, record)

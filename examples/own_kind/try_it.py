@@ -7,6 +7,7 @@ from phaseline.engine.decide import decide
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines import kinds
 from phaseline.machines.labels import label_of
+from phaseline.machines.programs import NoScripts
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 
@@ -17,7 +18,7 @@ def main() -> None:
     """Each event as a publisher sends it, and what becomes of it."""
     installed = kinds.installed()
     print("kinds:", ", ".join(installed))
-    tree, facets = Tree(installed), {facet.name: facet for facet in installed["release"].table.facets}
+    tree, facets = Tree(installed, NoScripts()), {facet.name: facet for facet in installed["release"].table.facets}
     for sequence, trigger in enumerate(EVENTS, 1):
         body = {"specversion": "1.0", "id": str(sequence), "source": "/ci", "type": f"release.{trigger}"}
         subject = f"pl.inbox.0.v2.release.{trigger}"

@@ -1,0 +1,18 @@
+"""Log lines about events on which the rules failed.
+
+Belongs here: `log_fault`. Does not: the rejection that such an event gets (`fold`).
+"""
+
+import traceback
+
+import structlog
+
+from phaseline.engine.fold import Event
+
+log = structlog.get_logger(__name__)
+
+
+def log_fault(event: Event, error: Exception) -> None:
+    """Log an event that was rejected because a rule raised `error`, which is a bug."""
+    last = traceback.format_exception_only(error)[-1].strip()
+    log.error("event_parked", sequence=event.sequence, subject=event.subject, error=last, exc_info=error)
