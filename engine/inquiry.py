@@ -106,7 +106,7 @@ class _Inquiry:
     async def explain(self, kind: str, entity_id: str) -> Explanation:
         await self.see(Wanted(kind, entity_id))
         if self.scene.get(kind, entity_id) is None:
-            raise EntityUnknown(kind=kind, id=entity_id)
+            raise self.view.unknown([kind], entity_id)
         while True:
             found = why.why(self.scene, self.histories, kind, entity_id)
             seen, told = list(self.scene.wanted), list(self.histories.wanted)
