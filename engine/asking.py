@@ -28,13 +28,25 @@ from phaseline.schemas.records import Entity, Rejection, Transition
 class Asking(Session):
     """What a reader does. Each method with `at` is short for the same method of `await client.at(when)`."""
 
-    async def at(self, when: When | None = None) -> EntityView:
+    @overload
+    async def at(self, when: When) -> EntityView[Moment]: ...
+
+    @overload
+    async def at(self, when: None = None) -> EntityView[None]: ...
+
+    @overload
+    async def at(self, when: When | None) -> EntityView[Moment | None]: ...
+
+    async def at(self, when: When | None = None) -> EntityView[Moment | None]:
         """The entities at a moment; without one the latest states. The moment is resolved here, once.
 
         Raises `WordUnknown`.
         """
         installation = await self.installation()
-        return EntityView(Latest(installation) if when is None else await AsOf.at(installation, when))
+        if when is None:
+            return EntityView(Latest(installation), None)
+        states = await AsOf.at(installation, when)
+        return EntityView(states, states.moment)
 
     async def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
         """One entity; raises `EntityUnknown`. Without `at` it may be milliseconds behind the log, as all latest states."""

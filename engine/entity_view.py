@@ -5,7 +5,7 @@ Belongs here: one method for each read that is about one moment. Does not: the r
 """
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from phaseline.engine import counting, inquiry, naming, placed, queries, statusing
 from phaseline.engine.errors import EntityUnknown, IdUnfit
@@ -17,22 +17,24 @@ from phaseline.engine.when import Moment
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition
 
+M_co = TypeVar("M_co", bound=Moment | None, covariant=True)
 
-class EntityView:
+
+class EntityView(Generic[M_co]):
     """The entities at one moment: all reads of a view show the same one. `client.at` makes it.
 
     The view of the latest states has no moment: it shows at each read what is known by then, some milliseconds behind the
     log.
     """
 
-    def __init__(self, states: StateView) -> None:
-        """Read from these states."""
-        self._states = states
+    def __init__(self, states: StateView, moment: M_co) -> None:
+        """Read from these states, which show `moment`."""
+        self._states, self._moment = states, moment
 
     @property
-    def moment(self) -> Moment | None:
+    def moment(self) -> M_co:
         """What the view shows: a place in the log, and its time. None: the latest states."""
-        return self._states.moment
+        return self._moment
 
     @property
     def kinds(self) -> Kinds:

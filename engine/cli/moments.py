@@ -5,9 +5,10 @@ Belongs here: that line. Does not: parsing moments (`options`), resolving them (
 
 from phaseline.engine.cli import looks, talk
 from phaseline.engine.entity_view import EntityView
+from phaseline.engine.when import Moment
 
 
-def moment_of(view: EntityView) -> int:
+def moment_of(view: EntityView[Moment | None]) -> int:
     """The time of the view, ns. Unless it shows the latest states, says on stderr which moment that is."""
     if view.moment is None:
         return looks.now_ns()

@@ -63,7 +63,7 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @asynccontextmanager
 async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bool = True) -> AsyncIterator[ServerLog]:
-    """That part of an installation's log."""
+    """Open that part of an installation's log."""
     async with Wire.open(settings, name="phaseline-replay") as wire:
         installation = Installation(wire, await inspect(wire, settings), kinds)
         first, last = part.start or 1, part.end
@@ -76,7 +76,7 @@ async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bo
 
 
 def of_file(path: Path, part: Part) -> FileLog:
-    """That part of a file."""
+    """Open that part of a file."""
     first, last = part.start or 1, part.end
     if isinstance(first, datetime):
         first = _first_after(path, first)

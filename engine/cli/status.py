@@ -18,7 +18,7 @@ from phaseline.engine.entity_view import EntityView
 from phaseline.engine.settings import Settings
 from phaseline.engine.status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.status.selection import Item, Placed, Selection
-from phaseline.engine.when import When
+from phaseline.engine.when import Moment, When
 from phaseline.machines import wording
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, State, state
@@ -84,7 +84,9 @@ def status(settings: Settings, resource_id: str, *, at: When | None, as_json: bo
     return talk.run(work())
 
 
-async def _known(view: EntityView, resource_id: str, query: dict[str, Any]) -> dict[tuple[str, ...], Any]:
+async def _known(
+    view: EntityView[Moment | None], resource_id: str, query: dict[str, Any]
+) -> dict[tuple[str, ...], Any]:
     """By app, cluster, name and kind: the details of each resource in the outputs `detail` and `rsync`."""
     body = await view.status(resource_id, **query)
     return {
