@@ -18,6 +18,7 @@ from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.exporting import export
 from phaseline.engine.filelog import FileLog
 from phaseline.engine.fold import Folder
+from phaseline.engine.installation import Installation
 from phaseline.engine.logformat import EventItem, Header, RecordItem
 from phaseline.engine.logwriter import LogWriter
 from phaseline.engine.recorded import Folders, Recorded, Span, StoredEvent, rebuild
@@ -98,11 +99,11 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
             layout = await installation(wire, settings, count)
 
             async def from_server() -> None:
-                async with ServerLog.open(wire, layout, Span(), records=False) as source:
+                async with ServerLog.open(Installation(wire, layout, installed()), Span(), records=False) as source:
                     await fold(source)
 
             async def to_file() -> None:
-                async with ServerLog.open(wire, layout, Span(), records=False) as source:
+                async with ServerLog.open(Installation(wire, layout, installed()), Span(), records=False) as source:
                     await export(source, Path(folder) / "exported.plog", records=False, expect=False)
 
             rebuilt = aggregates.stored(count)

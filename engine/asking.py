@@ -1,218 +1,201 @@
-"""The client's half that asks: states now and then, records as they come, explanations.
+"""The half of the client that reads: states at a moment, records as they come, explanations.
 
-Belongs here: one method for each thing a reader does. Does not: how it is done (`queries`, `past`, `watching`, `inquiry`).
+Belongs here: one method for each thing that a reader does. Does not: the work itself (`entity_view`, `watching`, `changes`,
+`timeline`).
 """
 
 from collections.abc import AsyncIterator, Sequence
-from time import time_ns
 from typing import Any, Literal, overload
 
-from phaseline.engine import counting, inquiry, naming, observation, past, placed, queries, statusing
+from phaseline.engine import log_records, observation, past, queries
 from phaseline.engine.changes import Change, Changes
-from phaseline.engine.errors import EntityUnknown, IdUnfit, TreeUnknown
+from phaseline.engine.entity_view import EntityView
+from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explanation import Explanation
+from phaseline.engine.log_records import Logged
 from phaseline.engine.observation import Judged
-from phaseline.engine.past import LATEST, Moment
-from phaseline.engine.queries import Logged
+from phaseline.engine.past import AsOf
+from phaseline.engine.queries import Latest
 from phaseline.engine.reader import Reader
 from phaseline.engine.session import Session
 from phaseline.engine.status.selection import Selection
 from phaseline.engine.timeline import Timeline, timeline
-from phaseline.engine.watching import Start, Wanted, Watch
+from phaseline.engine.watching import Wanted, Watch
+from phaseline.engine.when import NOW, START, Moment, When
 from phaseline.schemas.records import Entity, Rejection, Transition
 
 
 class Asking(Session):
-    """What a reader does."""
+    """What a reader does. Each method with `at` is short for the same method of `await client.at(when)`."""
 
-    async def get(self, kind: str, entity_id: str, *, at: Moment | None = None) -> Entity:
-        """An entity as it stands, or as it was at a moment (a place in the log, or a time); raises `EntityUnknown`.
+    @overload
+    async def at(self, when: When) -> EntityView[Moment]: ...
 
-        As all states now, it may be milliseconds behind the log.
+    @overload
+    async def at(self, when: None = None) -> EntityView[None]: ...
+
+    @overload
+    async def at(self, when: When | None) -> EntityView[Moment | None]: ...
+
+    async def at(self, when: When | None = None) -> EntityView[Moment | None]:
+        """The entities at a moment; without one the latest states. The moment is resolved here, once.
+
+        Raises `WordUnknown`.
         """
-        return (await self.last(kind, entity_id, at=at)).entity
+        installation = await self.installation()
+        if when is None:
+            return EntityView(Latest(installation), None)
+        states = await AsOf.at(installation, when)
+        return EntityView(states, states.moment)
 
-    async def last(self, kind: str, entity_id: str, *, at: Moment | None = None) -> Transition:
-        """The last transition of an entity, until a moment: what it is, why, and since when; raises `EntityUnknown`."""
-        queries.check_name(self.kinds, kind, entity_id)
-        layout, place = await self.layout(), await self._place(at)
-        if place is not None:
-            return await past.last(self._wire, layout, kind, entity_id, place)
-        return await queries.last(self._wire, layout, kind, entity_id)
+    async def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
+        """One entity; raises `EntityUnknown`. Without `at` it may be milliseconds behind the log, as all latest states."""
+        return await (await self.at(at)).get(kind, entity_id)
+
+    async def last(self, kind: str, entity_id: str, *, at: When | None = None) -> Transition:
+        """The last transition of an entity: its state, the reason, and the time. Raises `EntityUnknown`."""
+        return await (await self.at(at)).last(kind, entity_id)
 
     async def list(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False,
-        at: Moment | None = None,
+        at: When | None = None,
     ) -> AsyncIterator[Entity]:  # fmt: skip
-        """Entities as they stand, or stood, ids in natural order.
+        """The entities that fit, ids in natural order. tree: this id and what is under it. deleted: gone ones too."""
+        async for entity in (await self.at(at)).list(kind, tree=tree, state=state, deleted=deleted):
+            yield entity
 
-        tree: this id and what is under it. deleted: gone ones too. at: a place in the log, or a time.
+    async def tree(self, root: str, *, deleted: bool = False, at: When | None = None) -> Sequence[Entity]:
+        """`root` and all entities under it, ids in natural order; raises `TreeUnknown`."""
+        return await (await self.at(at)).tree(root, deleted=deleted)
+
+    async def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
+        """The kind of the only entity with that id, or `kind` if it exists; raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`."""
+        return await (await self.at(at)).kind_of(entity_id, kind)
+
+    async def why(self, kind: str, entity_id: str, *, at: When | None = None) -> Explanation:
+        """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""
+        return await (await self.at(at)).why(kind, entity_id)
+
+    async def status(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> dict[str, Any]:
+        """The status of an EMCO resource. `query`: `output`, `type`, `app`, `cluster`, `resource`, `instance`, `shape` and so on.
+
+        The worker that owns its tree answers, in one round trip. The streams answer where no worker does, where the answer
+        is too large for a message, and with `at`. Raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`.
         """
-        Wanted(kind=kind, state=state, below=tree).check(self.kinds)
-        layout, place = await self.layout(), await self._place(at)
-        if place is None:
-            found = await queries.states(self._wire, layout, self.kinds, kind, tree, state, deleted=deleted)
-        else:
-            found = await past.states(self._wire, layout, self.kinds, kind, tree, state, deleted=deleted, place=place)
-        for record in found:
-            yield record.entity
+        return await (await self.at(at)).status(resource_id, **query)
 
-    async def tree(self, root: str, *, deleted: bool = False, at: Moment | None = None) -> Sequence[Entity]:
-        """`root` and all that is under it, now or at a moment, ids in natural order; raises `TreeUnknown`."""
-        queries.check_tree(root)
-        layout, place = await self.layout(), await self._place(at)
-        if place is None:
-            found = await queries.tree(self._wire, layout, self.kinds, root, deleted=deleted)
-        else:
-            found = await past.tree(self._wire, layout, self.kinds, root, deleted=deleted, place=place)
-        return [record.entity for record in found]
+    async def selected(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> Selection:
+        """What a status is made of: entities, counts, resources and why they failed. Raises as `status` does."""
+        return await (await self.at(at)).selected(resource_id, **query)
+
+    async def counts(self, entity_id: str, *, at: When | None = None) -> dict[str, Any]:
+        """Fleet's counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+        return await (await self.at(at)).counts(entity_id)
+
+    async def cluster_counts(self, cluster: str, *, at: When | None = None) -> dict[str, Any]:
+        """Fleet's counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+        return await (await self.at(at)).cluster_counts(cluster)
 
     @overload
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
-        start: Start = "now", rejections: Literal[False] = False, follow: bool = True,
+        start: When = NOW, rejections: Literal[False] = False, follow: bool = True,
     ) -> Watch[Transition]: ...  # fmt: skip
 
     @overload
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
-        start: Start = "now", rejections: bool, follow: bool = True,
+        start: When = NOW, rejections: bool, follow: bool = True,
     ) -> Watch[Transition | Rejection]: ...  # fmt: skip
 
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
-        start: Start = "now", rejections: bool = False, follow: bool = True,
+        start: When = NOW, rejections: bool = False, follow: bool = True,
     ) -> Watch[Any]:  # fmt: skip
-        """Transitions into `state` (and `rejections`), from `start` on, each once and in the log's order.
+        """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
 
-        start: "now", "start", a place in the log, or a time. follow: go on when all that is there has come.
+        start: a place or a time, included; after a `Moment`, so that a watch continues a view without a gap. follow: go on
+        after the last record that is there.
         """
         wanted = Wanted(kind=kind, facet=facet, state=state, below=tree, rejections=rejections)
         return self._watch(wanted, start, follow=follow)
 
     def history(self, kind: str, entity_id: str, *, follow: bool = False) -> Watch[Transition]:
         """All transitions of one entity; raises `EntityUnknown` where there is none."""
-        return self._watch(Wanted(kind=kind, id=entity_id), "start", follow=follow)
+        return self._watch(Wanted(kind=kind, id=entity_id), START, follow=follow)
 
     def rejections(
         self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None,
-        start: Start = "start", follow: bool = False,
+        start: When = START, follow: bool = False,
     ) -> Watch[Rejection]:  # fmt: skip
-        """What was refused, in order; `watch.sequence` is what `resend` takes."""
+        """The rejections, in order; `watch.sequence` is what `resend` takes."""
         wanted = Wanted(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
         return self._watch(wanted, start, follow=follow)
 
-    async def record(self, sequence: int) -> Logged:
-        """The record that stands at `sequence` in the log; raises `RecordGone`."""
-        return await queries.record_at(self._wire, await self.layout(), sequence)
-
-    async def event(self, sequence: int) -> bytes | None:
-        """The body of an event as it was stored, by its sequence; None where it is no longer kept."""
-        found = await queries.event_at(self._wire, await self.layout(), sequence)
-        return None if found is None else found.body
-
-    def _watch(self, wanted: Wanted, start: Start, *, follow: bool) -> Watch[Any]:
+    def _watch(self, wanted: Wanted, start: When, *, follow: bool) -> Watch[Any]:
         wanted.check(self.kinds)
         watch: Watch[Any] = Watch(self._reader, wanted, start, follow=follow)
         self._watches = [*(other for other in self._watches if not other.over), watch]
         return watch
 
     async def _reader(self, wanted: Wanted, start: int | str) -> Reader:
-        layout = await self.layout()
-        return Reader(self._wire, layout.log, wanted.filters(layout, self.kinds), start)
+        installation = await self.installation()
+        return Reader(installation.wire, installation.layout.log, wanted.filters(installation), start)
 
-    async def kind_of(self, entity_id: str, kind: str | None = None, *, at: Moment | None = None) -> str:
-        """The kind of the only entity of that id, or `kind` if it is there; raises `NameUnknown`, `KindUnsaid` and others."""
-        layout = await self.layout()
-        place = await self._place(at)
-        return await naming.find(self._wire, layout, self.kinds, entity_id, kind, place)
+    async def record(self, sequence: int) -> Logged:
+        """The record at `sequence` of the log; raises `RecordGone`."""
+        return await log_records.record_at(await self.installation(), sequence)
 
-    async def why(self, kind: str, entity_id: str, *, at: Moment | None = None) -> Explanation:
-        """Why an entity is as it is, or was at a place in the log or a time: back to the events from outside.
-
-        Raises `EntityUnknown`.
-        """
-        queries.check_name(self.kinds, kind, entity_id)
-        layout = await self.layout()
-        place = await self._place(at)
-        return await inquiry.explain(self._wire, layout, self.kinds, kind, entity_id, place)
-
-    async def status(self, resource_id: str, /, *, at: Moment | None = None, **query: Any) -> dict[str, Any]:
-        """What became of an EMCO resource: `output`, `type`, `app`, `cluster`, `resource`, `instance`, `shape` and so on.
-
-        Answered by the worker that owns its tree, in one round trip; from the streams where none does, where the answer
-        is too large for a message, and for a moment (`at`). Raises `EntityUnknown`, `BadStatusQuery`.
-        """
-        return await statusing.status(
-            self._wire, await self.layout(), self.kinds, resource_id, query, await self._place(at)
-        )
-
-    async def counts(self, entity_id: str, *, at: Moment | None = None) -> dict[str, Any]:
-        """Fleet's counts of a repository, a bundle or a deployment, now or then.
-
-        Raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`.
-        """
-        place = entity_id.count("/")
-        if place >= len(counting.KINDS):
-            raise IdUnfit(problem=f"{entity_id!r} is longer than <repo>/<bundle>/<cluster>")
-        kind = counting.KINDS[place]
-        queries.check_name(self.kinds, kind, entity_id)
-        found = [one for one in await self.tree(entity_id, at=at) if one.kind in counting.COUNTED]
-        top = next((one for one in found if (one.kind, one.id) == (kind, entity_id)), None)
-        if top is None:
-            raise EntityUnknown(kind=kind, id=entity_id)
-        return counting.counts(top, found)
-
-    async def cluster_counts(self, cluster: str, *, at: Moment | None = None) -> dict[str, Any]:
-        """Fleet's counts of one cluster, out of all repositories, now or then; raises `NameUnknown`, `IdUnfit`."""
-        queries.check_tree(cluster)
-        layout, place = await self.layout(), await self._place(at)
-        found = await placed.on_cluster(self._wire, layout, cluster, place)
-        return counting.cluster_counts(cluster, found)
+    async def event(self, sequence: int) -> bytes | None:
+        """The body of a stored event, by its sequence; None where it is no longer kept."""
+        found = await log_records.event_at(await self.installation(), sequence)
+        return None if found is None else found.body
 
     async def diff(self, resource_id: str) -> Judged:
-        """The last observation of a Kubernetes object, and what it says by its application's settings as they are now.
+        """The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
         Raises `NotObserved`, `IdUnfit`.
         """
-        return await observation.judged(self._wire, await self.layout(), self.kinds, resource_id)
-
-    async def selected(self, resource_id: str, /, *, at: Moment | None = None, **query: Any) -> Selection:
-        """What a status is made of, read from the streams: entities, counts, resources with why they failed."""
-        return await statusing.selected(
-            self._wire, await self.layout(), self.kinds, resource_id, query, await self._place(at)
-        )
+        return await observation.judged(await self.installation(), resource_id)
 
     async def timeline(
-        self, entity_id: str, *, kind: str | None = None, start: Moment | None = None, end: Moment | None = None,
+        self, entity_id: str, *, kind: str | None = None, start: When | None = None, end: When | None = None,
         depth: int | None = None,
     ) -> Timeline:  # fmt: skip
-        """The states of `entity_id` and what is under it (`depth` levels) between two moments; raises `TreeUnknown`."""
+        """The states of `entity_id` and of what is under it (`depth` levels) from `start` to `end`; raises `TreeUnknown`.
+
+        Without `start` it begins with the first state; without `end` it ends now.
+        """
         Wanted(kind=kind, below=entity_id).check(self.kinds)
-        layout, after = await self.layout(), 0 if start is None else await self.place(start)
-        up_to = await self.place(LATEST if end is None else end)
-        before = await past.states(self._wire, layout, self.kinds, kind, entity_id, None, deleted=True, place=after)
-        found = [
-            logged.record
-            for subject in past.filters(layout, self.kinds, kind, entity_id)
-            async for logged in past.records(self._wire, layout, subject, after, up_to)
-            if isinstance(logged.record, Transition)
-        ]
+        after, up_to = await self._range(start, end)
+        before = await AsOf(await self.installation(), after).states(kind, entity_id, deleted=True)
+        records = [logged.record async for logged in self._between(kind, entity_id, after, up_to)]
+        found = [record for record in records if isinstance(record, Transition)]
         if not before and not found:
             raise TreeUnknown(root=entity_id)
-        first = min(record.time for record in (*before, *found)) if start is None else await self._time(start)
-        last = time_ns() if end is None else await self._time(end)
-        return timeline(before, found, first, max(first, last), depth)
+        first = after.time or min(record.time for record in (*before, *found))
+        return timeline(before, found, first, max(first, up_to.time), depth)
 
     async def changes(
-        self, start: Moment, end: Moment | None = None, *, tree: str | None = None, kind: str | None = None
+        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
     ) -> Sequence[Change]:
-        """How entities differ between two moments (`end` None: now), and what happened to them in between."""
+        """How entities differ between `start` and `end` (None: now), and what happened to them in between."""
         Wanted(kind=kind, below=tree).check(self.kinds)
-        layout, after = await self.layout(), await self.place(start)
-        up_to = await self.place(LATEST if end is None else end)
+        after, up_to = await self._range(start, end)
         found = Changes()
-        for subject in past.filters(layout, self.kinds, kind, tree):
-            async for logged in past.records(self._wire, layout, subject, after, up_to):
-                found.take(logged.record)
+        async for logged in self._between(kind, tree, after, up_to):
+            found.take(logged.record)
         return found.sorted()
+
+    async def _range(self, start: When | None, end: When | None) -> tuple[Moment, Moment]:
+        """Both ends, each resolved once. The beginning of the log has no time: 0."""
+        after = Moment(0, 0) if start in (None, START) else await self.moment(start)
+        return after, await self.moment(NOW if end is None else end)
+
+    async def _between(self, kind: str | None, tree: str | None, after: Moment, up_to: Moment) -> AsyncIterator[Logged]:
+        """The transitions of a kind, of a tree, of both or of all, after one moment and up to another."""
+        installation = await self.installation()
+        for pattern in queries.patterns(installation.layout, self.kinds, kind, tree):
+            subject = past.transition_filter(installation, pattern)
+            async for logged in log_records.records(installation, subject, after.place, up_to.place):
+                yield logged

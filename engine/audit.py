@@ -10,15 +10,14 @@ from typing import NamedTuple
 
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.fold import Folder
+from phaseline.engine.installation import Installation
 from phaseline.engine.message import Message
 from phaseline.engine.reader import read_all
 from phaseline.engine.recorded import STEP, Folders, Happened, Recorded, entity_of, is_under, read
-from phaseline.engine.streams import Layout
 from phaseline.engine.tree import evolve
-from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, quote
+from phaseline.schemas.subjects import quote
 
 
 class Divergence(NamedTuple):
@@ -154,14 +153,15 @@ class Audit:
             self.verdict.differ(sequence, record, None)
 
 
-async def compare_states(wire: Wire, layout: Layout, found: Audit) -> None:
-    """Hold the copy of the states against the trees of an audit that came to the end.
+async def compare_states(installation: Installation, found: Audit) -> None:
+    """Compare the copy of the states with the trees of an audit that came to the end.
 
-    The copy may be newer than what was read of the log, but where it is as old it must be the same.
+    The copy may be newer than what the audit read of the log, but where it is as old it must be the same.
     """
+    wire, state, subjects = installation.wire, installation.layout.state, installation.subjects
     for partition, folder in found.folders.items():
         for end in [">"] if found.root is None else [quote(found.root), f"{quote(found.root)}.>"]:
-            async for slice_ in read_all(wire, layout.state, [f"{layout.prefix}.state.{partition}.*.{end}"]):
+            async for slice_ in read_all(wire, state, [f"{installation.prefix}.state.{partition}.*.{end}"]):
                 for stored in slice_:
-                    if stored.subject != Subjects(layout.prefix).state_checkpoint(partition):
+                    if stored.subject != subjects.state_checkpoint(partition):
                         found.verdict.compare_state(folder, Message(stored.subject, stored.data))

@@ -1,6 +1,6 @@
-"""The Python client: everything a publisher or a watcher does, over one connection.
+"""The Python client: everything that a publisher or a reader does, over one connection.
 
-Belongs here: connecting. Does not: what one can do with it (`sending`, `asking`).
+Belongs here: connecting. Does not: what a client does (`sending`, `asking`).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -26,7 +26,7 @@ async def connect(
 ) -> AsyncIterator["Client"]:
     """A client of the installation `prefix` on these servers; `settings` are those of `phaseline.engine.settings`.
 
-    source: who its events come from. kinds: the tables to check against; those installed here by default.
+    source: where its events come from. kinds: the tables to check against; by default those installed here.
     Raises `BadSetting`, `NatsUnreachable`.
     """
     chosen = from_words(nats=url, prefix=prefix, **settings)
@@ -35,14 +35,22 @@ async def connect(
 
 
 class Client(Sending, Asking):
-    """One connection to one installation. Ids are written `c1/pool-a/n7`; all methods raise `phaseline.errors`."""
+    """One connection to one installation. Ids are written `c1/pool-a/n7`; all methods raise `phaseline.errors`.
+
+    Answers and iterators: `await` gives an answer that is read whole; several results come as a list (`tree`, `changes`).
+    What may be of any length is an asynchronous iterator, without `await`: `list`, `watch`, `history`, `rejections`.
+
+    When: `at` is one moment, `start` and `end` are a range. Each takes a place in the log, a `datetime`, text ("15m",
+    "03:12", "2026-03-02T08:00Z", "start", "now"), or a `Moment`, and is resolved once per call. `await client.at("15m")`
+    gives a view of the entities at that moment; `view.moment` is what all its reads show.
+    """
 
     @classmethod
     @asynccontextmanager
     async def open(
         cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None
     ) -> AsyncIterator[Self]:
-        """A client with a connection of its own."""
+        """Open a connection, and a client on it."""
         async with Wire.open(settings, name="phaseline-client") as wire:
             client = cls(wire, settings, kinds or installed(), source or outgoing.default_source("python"))
             try:

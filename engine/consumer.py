@@ -60,6 +60,6 @@ def _where(start: int | str, last: int) -> dict[str, Any]:
         return {"deliver_policy": "by_start_sequence", "opt_start_seq": last + 1}
     if isinstance(start, int):
         return {"deliver_policy": "by_start_sequence", "opt_start_seq": max(1, start)}
-    if start == "first":
+    if start == "start":
         return {"deliver_policy": "all"}
     return {"deliver_policy": "by_start_time", "opt_start_time": start}

@@ -1,6 +1,6 @@
-"""Asking why: reads what an explanation asks for, and no more, until it asks for nothing further.
+"""Reads the states and histories that an explanation needs, and no more, until it needs nothing further.
 
-Belongs here: which states and histories are read, from where. Does not: what follows from them (`why`).
+Belongs here: which states and histories to read. Does not: what follows from them (`why`).
 """
 
 import asyncio
@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from phaseline.engine import past, queries, why
+from phaseline.engine import why
 from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explanation import Explained, Explanation
-from phaseline.engine.sandbox import shared
-from phaseline.engine.streams import Layout
+from phaseline.engine.past import AsOf
+from phaseline.engine.state_view import StateView
 from phaseline.engine.tree import Tree, ancestor_id
-from phaseline.engine.wire import Wire
+from phaseline.engine.when import NOW
 from phaseline.machines.kinds import Kinds
+from phaseline.machines.programs import Programs
 from phaseline.schemas.records import Entity, Transition
-from phaseline.schemas.subjects import Subjects, partition_of_id
 
 
 class Wanted(NamedTuple):
@@ -28,14 +28,14 @@ class Wanted(NamedTuple):
     below: str | None = None
 
 
-class Scene(Tree):
-    """A tree that notes what is looked at before it was read."""
+class ReadTree(Tree):
+    """A tree of the entities that were read so far. It notes each entity that a rule asks for and that is not read."""
 
     __slots__ = ("read", "wanted")
 
-    def __init__(self, kinds: Kinds) -> None:
+    def __init__(self, kinds: Kinds, scripts: Programs) -> None:
         """Nothing is read yet."""
-        super().__init__(kinds, shared())
+        super().__init__(kinds, scripts)
         self.read: set[Wanted] = set()
         self.wanted: dict[Wanted, None] = {}
 
@@ -75,16 +75,14 @@ class Histories:
         return self.read.get(key)
 
 
-async def explain(
-    wire: Wire, layout: Layout, kinds: Kinds, kind: str, entity_id: str, place: int | None = None
-) -> Explanation:
-    """Why `kind/entity_id` is as it is; or was, when the log had come to `place`. Raises `EntityUnknown`."""
-    found = await _Inquiry(wire, layout, kinds, place).explain(kind, entity_id)
-    if place is None and any(map(_half_read, found.facets)):
+async def explain(view: StateView, kind: str, entity_id: str) -> Explanation:
+    """Why `kind/entity_id` is as this view shows it; raises `EntityUnknown`."""
+    found = await _Inquiry(view).explain(kind, entity_id)
+    if view.moment is None and any(map(_half_read, found.facets)):
         # STATE is a copy, and may be caught in the middle of an event. The log itself has events whole.
-        place = await past.place_of(wire, layout, past.LATEST)
-        found = await _Inquiry(wire, layout, kinds, place).explain(kind, entity_id)
-    return replace(found, place=place)
+        view = await AsOf.at(view.installation, NOW)
+        found = await _Inquiry(view).explain(kind, entity_id)
+    return replace(found, place=None if view.moment is None else view.moment.place)
 
 
 def _half_read(found: Explained) -> bool:
@@ -99,17 +97,18 @@ def _under(found: Explained) -> Iterator[Explained]:
 
 
 class _Inquiry:
-    """One question: now, or at a place."""
+    """One explanation under way."""
 
-    def __init__(self, wire: Wire, layout: Layout, kinds: Kinds, place: int | None) -> None:
-        self.wire, self.layout, self.place = wire, layout, place
-        self.scene, self.histories = Scene(kinds), Histories()
+    def __init__(self, view: StateView) -> None:
+        self.view = view
+        found = view.installation
+        self.scene, self.histories = ReadTree(found.kinds, found.scripts), Histories()
         self.last: dict[tuple[str, str], Transition] = {}
 
     async def explain(self, kind: str, entity_id: str) -> Explanation:
         await self.see(Wanted(kind, entity_id))
         if self.scene.get(kind, entity_id) is None:
-            raise EntityUnknown(kind=kind, id=entity_id)
+            raise self.view.unknown([kind], entity_id)
         while True:
             found = why.why(self.scene, self.histories, kind, entity_id)
             seen, told = list(self.scene.wanted), list(self.histories.wanted)
@@ -131,27 +130,18 @@ class _Inquiry:
                 self.scene.put(entity)
 
     async def states(self, wanted: Wanted) -> list[Transition]:
-        wire, layout, kinds, place = self.wire, self.layout, self.scene.kinds, self.place
+        """What there is of it."""
         kind, entity_id, below = wanted
-        if below is not None and place is None:
-            return await queries.states(wire, layout, kinds, below, entity_id, None, deleted=True)
-        if below is not None and place is not None:
-            return await past.states(wire, layout, kinds, below, entity_id, None, deleted=True, place=place)
+        if below is not None:
+            return await self.view.states(below, entity_id, deleted=True)
         try:
-            if place is None:
-                return [await queries.last(wire, layout, kind, entity_id)]
-            return [await past.last(wire, layout, kind, entity_id, place)]
+            return [await self.view.last(kind, entity_id)]
         except EntityUnknown:
             return []
 
     async def hear(self, key: tuple[str, str]) -> None:
-        """Read a history. The last record of it is in the states, where the log has lost it."""
-        kind, entity_id = key
-        subjects, partition = Subjects(self.layout.prefix), partition_of_id(entity_id, self.layout.partitions)
-        filter_ = subjects.transition(partition, kind, "*", "*", entity_id)
-        end = past.LATEST if self.place is None else self.place
-        found = [logged.record async for logged in past.records(self.wire, self.layout, filter_, 0, end)]
-        known = [record for record in found if isinstance(record, Transition)]
+        """Read a history. Where the log has lost its last record, the states still have it."""
+        known = await self.view.history(*key)
         last = self.last.get(key)
         if last is not None and (not known or known[-1].entity.version < last.entity.version):
             known.append(last)

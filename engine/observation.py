@@ -1,32 +1,29 @@
-"""The last observation of a Kubernetes object, and what its manifests say by the settings of its application as they are now.
+"""The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
-Belongs here: reading both, putting them together. Does not: the rules (`machines`), layout (`cli`).
+Belongs here: reading both, assessing. Does not: the rules (`machines`), layout (`cli`).
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine import queries
 from phaseline.engine.errors import EntityUnknown, NotObserved
-from phaseline.engine.sandbox import shared
-from phaseline.engine.streams import Layout
-from phaseline.engine.tree import Tree
-from phaseline.engine.wire import Wire
+from phaseline.engine.installation import Installation
+from phaseline.engine.log_records import direct
+from phaseline.engine.queries import Latest, check_name
 from phaseline.machines.assessing import Assessed, assessed
-from phaseline.machines.kinds import Kinds
 from phaseline.machines.profiles import Profile
 from phaseline.machines.settings import application_of, customs_of
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, nanoseconds
-from phaseline.schemas.subjects import Subjects, partition_of_id
 
 KIND = "resource"
 
 
 class Observation(NamedTuple):
-    """What was seen of an object. time: when the event was stored, ns since 1970. None: it was not there, or not declared.
+    """What an observer saw of an object. `live` and `desired`: None where it was not there, or not declared.
 
-    is_known: whether the event said what Git declares. event: its id and its source.
+    time: when the event was stored, ns since 1970. is_known: whether the event held what Git declares. event: its id and
+    its source.
     """
 
     live: Mapping[str, Any] | None
@@ -37,18 +34,18 @@ class Observation(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """An observation, and what it says by these settings."""
+    """An observation, and its assessment by the profile of these settings."""
 
     observation: Observation
     said: Assessed
     profile: Profile
 
 
-async def last(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> Observation:
+async def last(installation: Installation, resource_id: str) -> Observation:
     """The last observation of a resource; raises `NotObserved`, `IdUnfit`."""
-    queries.check_name(kinds, KIND, resource_id)
-    subject = Subjects(layout.prefix).live(partition_of_id(resource_id, layout.partitions), resource_id)
-    reply = await queries.direct(wire, f"{layout.live}.{subject}")
+    check_name(installation.kinds, KIND, resource_id)
+    subject = installation.subjects.live(installation.partition_of(resource_id), resource_id)
+    reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")
     if reply is None:
         raise NotObserved(id=resource_id)
     event = codec.decode(reply.data)
@@ -57,18 +54,19 @@ async def last(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> Ob
     return Observation(data.get("live"), data.get("desired"), "desired" in data, stored, (event["id"], event["source"]))
 
 
-async def judged(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> Judged:
-    """The last observation of a resource, by its application's settings as they are now; raises as `last` does."""
-    found = await last(wire, layout, kinds, resource_id)
-    tree = Tree(kinds, shared())
+async def judged(installation: Installation, resource_id: str) -> Judged:
+    """The last observation of a resource, assessed by its application's settings; raises as `last` does."""
+    found = await last(installation, resource_id)
+    tree, states = installation.tree(), Latest(installation)
     application = application_of(resource_id)
     for kind, entity_id in (("application_set", application.partition("/")[0]), ("application", application)):
         try:
-            tree.put((await queries.last(wire, layout, kind, entity_id)).entity)
+            tree.put((await states.last(kind, entity_id)).entity)
         except EntityUnknown:
             continue
     customs = customs_of(tree, resource_id)
     said = assessed(
-        found.live, found.desired, customs, shared(), now=found.time // SECOND, is_known=found.is_known, explains=True
-    )
+        found.live, found.desired, customs, installation.scripts, now=found.time // SECOND, is_known=found.is_known,
+        explains=True,
+    )  # fmt: skip
     return Judged(found, said, customs.profile)

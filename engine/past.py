@@ -1,149 +1,184 @@
-"""What was: states and records as the log had them at an earlier place.
+"""States as the log had them at an earlier moment, and finding that moment's place in the log.
 
-Belongs here: reads of the log that end at a place in it. Does not: states now (`queries`), records to come (`watching`).
-A place is a sequence of LOG. What is read is what had been committed by then, so it does not change any more.
+Belongs here: `resolve`, `AsOf`. Does not: the latest states (`queries`), records to come (`watching`).
+A place is a sequence of LOG. Everything up to a place is committed, so what is read there never changes.
 """
 
-from collections.abc import AsyncIterator
-from datetime import datetime, timedelta
+import json
+import time
+from collections.abc import Sequence
+from typing import Any, Self
 
-from phaseline.engine import frames, queries
-from phaseline.engine.errors import ApiFailed, EntityNotYet, TreeNotYet
+from phaseline.engine import frames
+from phaseline.engine.answers import Reply
+from phaseline.engine.errors import ApiFailed, EntityNotYet, EntityUnknown, NotYetKnown, TreeNotYet
 from phaseline.engine.fold import BATCH
 from phaseline.engine.gathering import gather
-from phaseline.engine.queries import Logged
-from phaseline.engine.reader import BUFFER, Reader
-from phaseline.engine.streams import Layout
-from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import Kinds
+from phaseline.engine.installation import Installation
+from phaseline.engine.log_records import NOT_FOUND, Logged, direct, history, read_record, records
+from phaseline.engine.queries import in_order, patterns
+from phaseline.engine.reader import Reader
+from phaseline.engine.state_view import Pattern, StateView
+from phaseline.engine.when import END, Moment, Time, When, parse
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
-from phaseline.schemas.subjects import Subjects, partition_of_id, quoted_id
+from phaseline.schemas.subjects import quoted_id
 
 TOO_MANY = "413"
-"""What the server answers where more than 1,024 subjects would have to be looked at."""
-SEQUENCE, SUBJECT = "Nats-Sequence", "Nats-Subject"
+"""The server's status where a request selects more than 1,024 subjects."""
+SEQUENCE, SUBJECT, STORED = "Nats-Sequence", "Nats-Subject", "Nats-Time-Stamp"
 NEAR = 100
-"""Places to look back for a message: checkpoints that were moved on are gone."""
-Moment = int | str | datetime
-LATEST = 2**63
-"""A place beyond every end."""
+"""Places to look back for a message: older checkpoints are deleted, so places may be empty."""
 
 
-async def place_of(wire: Wire, layout: Layout, moment: Moment) -> int:
-    """The last place in the log at or before a moment: a place, an RFC 3339 time, or a `datetime`.
+async def resolve(installation: Installation, when: When) -> Moment:
+    """The moment that `when` names; a `Moment` is returned as it is. Raises `WordUnknown`.
 
-    Moved back so that no event shows in part: all its records are in one batch. Of more than 999 they are in several,
-    and may show in part. 0 is before everything; a place beyond the end is the end.
+    Its place is the last one at or before that time, moved back so that no event shows in part: all records of an event
+    are in one batch. An event with more than 999 records takes several batches, and may show in part. Place 0 is before
+    everything; a place beyond the end is the end.
     """
-    place = int((await wire.api(f"STREAM.INFO.{layout.log}"))["state"]["last_seq"])
-    if isinstance(moment, int):
-        place = max(0, min(moment, place))
-    else:
-        async with Reader(wire, layout.log, [], _just_after(moment)) as reader:
-            if not reader.caught_up and (found := await reader.take(1)):
-                place = found[0].sequence - 1
-    return place - await _cut(wire, layout, place)
+    if isinstance(when, Moment):
+        return when
+    named = parse(when)
+    end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
+    place = max(0, min(named, end)) if isinstance(named, int) else await _place_at(installation, named, end)
+    found = await _message(installation, place)
+    cut = 0 if found is None else _cut(installation, found)
+    if isinstance(named, Time):
+        return Moment(place - cut, named.ns)
+    if named == END:
+        return Moment(place - cut, time.time_ns())
+    if found is not None and not cut:
+        return Moment(place, nanoseconds(found.headers[STORED]))
+    return Moment(place - cut, await _time_of(installation, place - cut))
 
 
-def _just_after(moment: str | datetime) -> str:
-    if isinstance(moment, datetime):
-        return (moment.astimezone() + timedelta(microseconds=1)).isoformat()
-    return timestamp(nanoseconds(moment) + 1)
+async def _place_at(installation: Installation, named: Time, end: int) -> int:
+    """The last place whose message was stored at that time or before."""
+    after = timestamp(named.ns + named.width)
+    async with Reader(installation.wire, installation.layout.log, [], after) as reader:
+        if not reader.caught_up and (found := await reader.take(1)):
+            return found[0].sequence - 1
+    return end
 
 
-async def _cut(wire: Wire, layout: Layout, place: int) -> int:
-    """How many records of an event stand up to `place` while others of it follow."""
-    found = await gather(wire, f"$JS.API.DIRECT.GET.{layout.log}", {"seq": place}) if place else []
-    if not found or not found[0].headers.get(SUBJECT, "").startswith(f"{layout.prefix}.log."):
+async def _message(installation: Installation, place: int) -> Reply | None:
+    """The message at a place; None where there is none."""
+    if place < 1:
+        return None
+    return await direct(installation.wire, installation.layout.log, json.dumps({"seq": place}).encode())
+
+
+def _cut(installation: Installation, found: Reply) -> int:
+    """How many records of this message's event stand up to here while others of it follow."""
+    if not found.headers.get(SUBJECT, "").startswith(f"{installation.prefix}.log."):
         return 0
-    body = codec.decode(found[0].data)
+    body = codec.decode(found.data)
     at, total = int(body["id"].partition("-")[2]) + 1, int(body["data"]["cause"]["records"])
     return at if at < total <= BATCH else 0
 
 
-async def time_of(wire: Wire, layout: Layout, place: int) -> int:
-    """When the last message at or before a place was stored, ns; 0 where there is none any more."""
+async def _time_of(installation: Installation, place: int) -> int:
+    """When the last message at or before a place was stored, ns; 0 where the log no longer holds one."""
     for sequence in range(place, max(0, place - NEAR), -1):
-        found = await gather(wire, f"$JS.API.DIRECT.GET.{layout.log}", {"seq": sequence})
-        if found and frames.STATUS not in found[0].headers:
-            return nanoseconds(found[0].headers["Nats-Time-Stamp"])
+        found = await _message(installation, sequence)
+        if found is not None:
+            return nanoseconds(found.headers[STORED])
     return 0
 
 
-async def last(wire: Wire, layout: Layout, kind: str, entity_id: str, place: int) -> Transition:
-    """The last transition of one entity at `place`, which holds its whole state; raises `EntityNotYet`."""
-    subjects = Subjects(layout.prefix)
-    wanted = subjects.transition(partition_of_id(entity_id, layout.partitions), kind, "*", "*", entity_id)
-    found = await under(wire, layout, [wanted], place)
-    if not found:
-        raise EntityNotYet(kind=kind, id=entity_id, place=place)
-    return found[0]
+class AsOf(StateView):
+    """The states as the log had them at a moment."""
+
+    moment: Moment
+
+    def __init__(self, installation: Installation, moment: Moment) -> None:
+        """Nothing is read yet."""
+        self.installation, self.moment = installation, moment
+
+    @classmethod
+    async def at(cls, installation: Installation, when: When) -> Self:
+        """The view of the moment that `when` names; raises `WordUnknown`."""
+        return cls(installation, await resolve(installation, when))
+
+    async def last(self, kind: str, entity_id: str) -> Transition:
+        """One entity; raises `EntityNotYet`."""
+        found = await self.matching([self._pattern(kind, entity_id)])
+        if not found:
+            raise EntityNotYet(kind=kind, id=entity_id, place=self.moment.place)
+        return found[0]
+
+    async def exists(self, kind: str, entity_id: str) -> bool:
+        """Whether the log held a record of the entity by then: looks for its first one."""
+        subject = transition_filter(self.installation, self._pattern(kind, entity_id))
+        wanted = json.dumps({"seq": 1, "next_by_subj": subject}).encode()
+        found = await direct(self.installation.wire, self.installation.layout.log, wanted)
+        return found is not None and int(found.headers[SEQUENCE]) <= self.moment.place
+
+    async def states(
+        self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
+    ) -> list[Transition]:
+        """The entities that fit, ids in natural order."""
+        wanted = patterns(self.installation.layout, self.installation.kinds, kind, below)
+        return in_order(await self.matching(wanted), state, deleted=deleted)
+
+    async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
+        """`root` and all entities under it; raises `TreeNotYet`."""
+        found = await self.states(below=root, deleted=True)
+        if not found:
+            raise TreeNotYet(root=root, place=self.moment.place)
+        return in_order(found, None, deleted=deleted)
+
+    async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
+        """The entities that at least one pattern selects: in one request if they are few, else by reading the log."""
+        place, log = self.moment.place, self.installation.layout.log
+        if place < 1:
+            return []
+        subjects = [transition_filter(self.installation, pattern) for pattern in patterns]
+        wanted = {"multi_last": subjects, "up_to_seq": place}
+        replies = await gather(self.installation.wire, f"$JS.API.DIRECT.GET.{log}", wanted)
+        found: dict[tuple[str, str], Logged] = {}
+        if replies and replies[0].headers.get(frames.STATUS) == TOO_MANY:
+            for subject in subjects:
+                async for logged in records(self.installation, subject, 0, place):
+                    _keep(found, logged)
+        for logged in filter(None, (_logged(log, reply) for reply in replies)):
+            _keep(found, logged)
+        return [logged.record for logged in found.values() if isinstance(logged.record, Transition)]
+
+    async def history(self, kind: str, entity_id: str) -> list[Transition]:
+        """The transitions of one entity until then, oldest first."""
+        return await history(self.installation, kind, entity_id, self.moment.place)
+
+    def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
+        """The error for an id that names no entity of these kinds."""
+        return NotYetKnown(id=entity_id, kinds=" or ".join(kinds), place=self.moment.place)
+
+    def _pattern(self, kind: str, entity_id: str) -> Pattern:
+        return Pattern(self.installation.partition_of(entity_id), kind, quoted_id(entity_id))
 
 
-async def states(
-    wire: Wire, layout: Layout, kinds: Kinds, kind: str | None, below: str | None, state: str | None, *,
-    deleted: bool, place: int,
-) -> list[Transition]:  # fmt: skip
-    """The last transition at `place` of each entity that fits, ids in natural order; as `queries.states`, but then."""
-    found = await under(wire, layout, filters(layout, kinds, kind, below), place)
-    return queries.in_order(found, state, deleted=deleted)
+def transition_filter(installation: Installation, pattern: Pattern) -> str:
+    """The subject of LOG for the transitions of the entities that a pattern selects."""
+    return f"{installation.prefix}.log.{pattern.partition}.transition.{pattern.kind}.*.*.{pattern.id}"
 
 
-async def tree(wire: Wire, layout: Layout, kinds: Kinds, root: str, *, deleted: bool, place: int) -> list[Transition]:
-    """The last transition at `place` of `root` and of each entity under it; raises `TreeNotYet`."""
-    found = await states(wire, layout, kinds, None, root, None, deleted=True, place=place)
-    if not found:
-        raise TreeNotYet(root=root, place=place)
-    return [record for record in found if queries.fits(record.entity, None, deleted=deleted)]
-
-
-def filters(layout: Layout, kinds: Kinds, kind: str | None, below: str | None) -> list[str]:
-    """The log's subjects of the transitions of a kind, of what is under an id, of both or of all."""
-    if below is None:
-        return [f"{layout.prefix}.log.*.transition.{kind or '*'}.*.*.>"]
-    place = f"{layout.prefix}.log.{partition_of_id(below, layout.partitions)}.transition.{kind or '*'}.*.*"
-    return [f"{place}.{quoted_id(below)}{end}" for end in queries.ends(kinds, kind, below)]
-
-
-async def under(wire: Wire, layout: Layout, subjects: list[str], place: int) -> list[Transition]:
-    """The last transition at `place` of each entity on these subjects of LOG: in one request if they are few, else all read."""
-    found: dict[tuple[str, str], Logged] = {}
-    if place < 1:
-        return []
-    replies = await gather(wire, f"$JS.API.DIRECT.GET.{layout.log}", {"multi_last": subjects, "up_to_seq": place})
-    if replies and replies[0].headers.get(frames.STATUS) == TOO_MANY:
-        for subject in subjects:
-            async for logged in records(wire, layout, subject, 0, place):
-                _keep(found, logged)
-    for reply in replies:
-        status = reply.headers.get(frames.STATUS)
-        if status is None:
-            body = codec.decode(reply.data)
-            _keep(found, Logged(int(reply.headers[SEQUENCE]), queries.read_record(body), body))
-        elif status not in (queries.NOT_FOUND, TOO_MANY):
-            raise ApiFailed(
-                subject=layout.log, code=int(status), description=reply.headers.get(frames.DESCRIPTION, ""), err_code=0
-            )
-    return [logged.record for logged in found.values() if isinstance(logged.record, Transition)]
+def _logged(log: str, reply: Reply) -> Logged | None:
+    """The record in one reply; None where the reply says that there is none. Raises `ApiFailed`."""
+    status = reply.headers.get(frames.STATUS)
+    if status is None:
+        body = codec.decode(reply.data)
+        return Logged(int(reply.headers[SEQUENCE]), read_record(body), body)
+    if status not in (NOT_FOUND, TOO_MANY):
+        described: dict[str, Any] = {"description": reply.headers.get(frames.DESCRIPTION, ""), "err_code": 0}
+        raise ApiFailed(subject=log, code=int(status), **described)
+    return None
 
 
 def _keep(found: dict[tuple[str, str], Logged], logged: Logged) -> None:
-    """An entity has a subject for each state it was in: the one that came last counts."""
+    """Keep the last record of each entity, which has a subject for each state that it was in."""
     if isinstance(logged.record, Transition):
         key = (logged.record.entity.kind, logged.record.entity.id)
         if key not in found or found[key].sequence < logged.sequence:
             found[key] = logged
-
-
-async def records(wire: Wire, layout: Layout, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
-    """Transitions and rejections under one filter subject, with after < place <= up_to, in order."""
-    if up_to <= after:
-        return
-    async with Reader(wire, layout.log, [filter_], after + 1) as reader:
-        while not reader.caught_up:
-            for stored in await reader.take(BUFFER):
-                if stored.sequence > up_to:
-                    return
-                body = codec.decode(stored.data)
-                yield Logged(stored.sequence, queries.read_record(body), body)

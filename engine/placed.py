@@ -1,27 +1,26 @@
-"""What Fleet has put on one cluster, out of all its trees, now or then.
+"""Finds what Fleet has deployed to one cluster, across all trees.
 
-Belongs here: reading across trees. Does not: counting (`counting`), reading one tree (`queries`, `past`).
+Belongs here: `on_cluster`. Does not: counting (`counting`), reading one tree (`queries`, `past`).
 """
 
-from phaseline.engine import past, queries
 from phaseline.engine.errors import NameUnknown
-from phaseline.engine.streams import Layout
-from phaseline.engine.wire import Wire
+from phaseline.engine.queries import in_order
+from phaseline.engine.state_view import Pattern, StateView
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import quote
 
 
-async def on_cluster(wire: Wire, layout: Layout, cluster: str, place: int | None) -> list[Entity]:
-    """Bundle deployments and their resources on that cluster, at a place of the log or now; raises `NameUnknown`.
+async def on_cluster(view: StateView, cluster: str) -> list[Entity]:
+    """The bundle deployments on that cluster and their resources; raises `NameUnknown`.
 
-    The server picks them by subject: what is on other clusters is not read.
+    The server selects them by subject: nothing of other clusters is read.
     """
-    ends = [("bundle_deployment", f"*.*.{quote(cluster)}"), ("bundle_resource", f"*.*.{quote(cluster)}.>")]
-    if place is None:
-        found = await queries.under(wire, layout, [f"{layout.prefix}.state.*.{kind}.{end}" for kind, end in ends])
-    else:
-        subjects = [f"{layout.prefix}.log.*.transition.{kind}.*.*.{end}" for kind, end in ends]
-        found = await past.under(wire, layout, subjects, place)
+    token = quote(cluster)
+    wanted = [
+        Pattern("*", "bundle_deployment", f"*.*.{token}"),
+        Pattern("*", "bundle_resource", f"*.*.{token}.>"),
+    ]
+    found = await view.matching(wanted)
     if not found:
         raise NameUnknown(kinds="bundle_deployment on a cluster", id=cluster)
-    return [record.entity for record in queries.in_order(found, None, deleted=False)]
+    return [record.entity for record in in_order(found, None, deleted=False)]

@@ -1,7 +1,7 @@
-"""One event into the stream, surely: sent again under the same id while no answer comes.
+"""Stores one event reliably: sends it again under the same id while no answer comes.
 
-Belongs here: a single event and its receipt; sending a refused one again. Does not: many at once (`pipeline`), what
-came of it (`outcomes`).
+Belongs here: a single event and its receipt; sending a refused one again. Does not: many at once (`pipeline`), the
+outcome (`outcomes`).
 """
 
 import time
@@ -16,9 +16,9 @@ from phaseline.engine.errors import (
     NotRejected,
     Unconfirmed,
 )
+from phaseline.engine.installation import Installation
+from phaseline.engine.log_records import event_at, record_at
 from phaseline.engine.outgoing import Outgoing
-from phaseline.engine.queries import event_at, record_at
-from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
 from phaseline.schemas.records import Rejection
 
@@ -26,7 +26,7 @@ MESSAGE_ID = "Nats-Msg-Id"
 
 
 class Receipt(NamedTuple):
-    """EVENTS' word that an event is stored. `duplicate`: it was there already, with this sequence."""
+    """Confirms that EVENTS has stored an event. `duplicate`: it was there already, with this sequence."""
 
     sequence: int
     duplicate: bool
@@ -37,7 +37,7 @@ class Receipt(NamedTuple):
 async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
     """Store one event; sends it again when the connection breaks, for `timeout` seconds.
 
-    Raises `NatsUnreachable` where it never was sent, `Unconfirmed` where it may or may not be stored, or as `Wire` does.
+    Raises `NatsUnreachable` where it was never sent, `Unconfirmed` where it may or may not be stored, or as `Wire` does.
     """
     again = False
     deadline = time.monotonic() + timeout
@@ -56,19 +56,19 @@ async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
             return Receipt(ack.seq, ack.duplicate and not again, message.event, message.source)
 
 
-async def resend(wire: Wire, layout: Layout, sequence: int, timeout: float) -> Receipt:
+async def resend(installation: Installation, sequence: int, timeout: float) -> Receipt:
     """Store again the event whose rejection is message `sequence` of the log, byte for byte.
 
     The server drops a second try for the same rejection within its window. Raises `RecordGone`, `NotRejected`,
     `EventGone`, or as `publish` does.
     """
-    record = (await record_at(wire, layout, sequence)).record
+    prefix, record = installation.prefix, (await record_at(installation, sequence)).record
     if not isinstance(record, Rejection):
         raise NotRejected(sequence=sequence, found="a transition")
-    found = await event_at(wire, layout, record.cause.sequence)
+    found = await event_at(installation, record.cause.sequence)
     if found is None:
-        raise EventGone(sequence=record.cause.sequence, stream=layout.events)
-    rest = found.subject.removeprefix(f"{layout.prefix}.inbox.").partition(".")[2]
-    subject, cause = f"{layout.prefix}.events.{rest}", record.cause
+        raise EventGone(sequence=record.cause.sequence, stream=installation.layout.events)
+    rest = found.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
+    subject, cause = f"{prefix}.events.{rest}", record.cause
     message = Outgoing(subject, found.body, f"phaseline-resend {sequence}", cause.event, cause.source)
-    return await publish(wire, message, timeout)
+    return await publish(installation.wire, message, timeout)

@@ -1,91 +1,118 @@
-"""Asking for what is: states now, out of STATE; single messages of the log and of EVENTS.
+"""The latest states of an installation, read from STATE, and checks of the names that a read asks for.
 
-Belongs here: reads that end. Does not: what comes in future (`watching`).
-STATE copies the log a moment after each commit: what is read here may be some milliseconds old, and while a large
-cascade is being copied it may show the first part of it.
+Belongs here: `Latest`, the subjects that select entities, checks of kinds and ids. Does not: states at an earlier moment
+(`past`), records to come (`watching`).
+STATE copies the log a moment after each commit. So a state may be some milliseconds old, and of a large cascade that is
+being copied the first part may show.
 """
 
-import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
-from phaseline.engine import frames
-from phaseline.engine.answers import Reply
-from phaseline.engine.errors import ApiFailed, EntityUnknown, IdUnfit, RecordGone, TreeUnknown, WordUnknown
+from phaseline.engine.errors import EntityUnknown, IdUnfit, NameUnknown, TreeUnknown, WordUnknown
+from phaseline.engine.installation import Installation
 from phaseline.engine.intake import check_arity
+from phaseline.engine.log_records import direct, history, read_record
 from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.state_view import Pattern, StateView
 from phaseline.engine.streams import Layout
-from phaseline.engine.wire import Wire
+from phaseline.engine.when import END
 from phaseline.machines.kinds import Kind, Kinds
 from phaseline.machines.table import DELETED
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.envelope import Invalid
-from phaseline.schemas.records import Entity, Mark, Rejection, Transition
-from phaseline.schemas.subjects import BadSubject, Subjects, check_id, natural, partition_of_id, quoted_id
-
-NOT_FOUND = "404"
+from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.subjects import BadSubject, check_id, natural, partition_of_id, quoted_id
 
 
-async def last(wire: Wire, layout: Layout, kind: str, entity_id: str) -> Transition:
-    """The last transition of one entity, which holds its whole state; raises `EntityUnknown`."""
-    subjects = Subjects(layout.prefix)
-    subject = subjects.state(partition_of_id(entity_id, layout.partitions), kind, entity_id)
-    reply = await direct(wire, f"{layout.state}.{subject}", b"")
-    if reply is None:
-        raise EntityUnknown(kind=kind, id=entity_id)
-    record = read_record(codec.decode(reply.data))
-    if not isinstance(record, Transition):
-        raise EntityUnknown(kind=kind, id=entity_id)
-    return record
+class Latest(StateView):
+    """The states as STATE has them at each read."""
 
+    def __init__(self, installation: Installation) -> None:
+        """Nothing is read yet."""
+        self.installation, self.moment = installation, None
 
-async def states(
-    wire: Wire, layout: Layout, kinds: Kinds, kind: str | None, below: str | None, state: str | None, *, deleted: bool
-) -> list[Transition]:
-    """The last transition of each entity that fits, ids in natural order; `deleted` ones only where asked for."""
-    found = await under(wire, layout, state_filters(layout, kinds, kind, below))
-    return in_order(found, state, deleted=deleted)
+    async def last(self, kind: str, entity_id: str) -> Transition:
+        """One entity; raises `EntityUnknown`."""
+        found, layout = self.installation, self.installation.layout
+        subject = found.subjects.state(found.partition_of(entity_id), kind, entity_id)
+        reply = await direct(found.wire, f"{layout.state}.{subject}")
+        record = None if reply is None else read_record(codec.decode(reply.data))
+        if not isinstance(record, Transition):
+            raise EntityUnknown(kind=kind, id=entity_id)
+        return record
 
+    async def exists(self, kind: str, entity_id: str) -> bool:
+        """Whether the entity is known."""
+        try:
+            await self.last(kind, entity_id)
+        except EntityUnknown:
+            return False
+        return True
 
-async def under(wire: Wire, layout: Layout, subjects: Sequence[str]) -> list[Transition]:
-    """The last transition of each entity on these subjects of STATE."""
-    found: dict[tuple[str, str], Transition] = {}
-    for subject in subjects:
-        async for slice_ in read_all(wire, layout.state, [subject]):
-            for record in filter(None, map(_transition_in, slice_)):
-                found[record.entity.kind, record.entity.id] = record
-    return list(found.values())
+    async def states(
+        self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
+    ) -> list[Transition]:
+        """The entities that fit, ids in natural order."""
+        wanted = patterns(self.installation.layout, self.installation.kinds, kind, below)
+        return in_order(await self.matching(wanted), state, deleted=deleted)
+
+    async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
+        """`root` and all entities under it; raises `TreeUnknown`."""
+        found = await self.states(below=root, deleted=True)
+        if not found:
+            raise TreeUnknown(root=root)
+        return in_order(found, None, deleted=deleted)
+
+    async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
+        """The entities that at least one pattern selects."""
+        wire, layout = self.installation.wire, self.installation.layout
+        found: dict[tuple[str, str], Transition] = {}
+        for pattern in patterns:
+            async for slice_ in read_all(wire, layout.state, [_state_filter(layout, pattern)]):
+                for record in filter(None, map(_transition_in, slice_)):
+                    found[record.entity.kind, record.entity.id] = record
+        return list(found.values())
+
+    async def history(self, kind: str, entity_id: str) -> list[Transition]:
+        """The transitions of one entity, oldest first."""
+        return await history(self.installation, kind, entity_id, END)
+
+    def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
+        """The error for an id that names no entity of these kinds."""
+        if len(kinds) == 1:
+            return EntityUnknown(kind=kinds[0], id=entity_id)
+        return NameUnknown(id=entity_id, kinds=" or ".join(kinds))
 
 
 def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -> list[Transition]:
-    """Those that fit, ids in natural order."""
+    """The entities that fit, ids in natural order."""
     wanted = [record for record in found if fits(record.entity, state, deleted=deleted)]
     return sorted(wanted, key=lambda record: (natural(record.entity.id), record.entity.kind))
 
 
-async def tree(wire: Wire, layout: Layout, kinds: Kinds, root: str, *, deleted: bool) -> list[Transition]:
-    """The last transition of `root` and of each entity under it; raises `TreeUnknown`."""
-    found = await states(wire, layout, kinds, None, root, None, deleted=True)
-    if not found:
-        raise TreeUnknown(root=root)
-    return [record for record in found if fits(record.entity, None, deleted=deleted)]
-
-
 def fits(entity: Entity, state: str | None, *, deleted: bool) -> bool:
-    """Whether a facet of the entity is in `state`; where none is asked for, whether it still exists (or `deleted`)."""
+    """Whether a facet of the entity is in `state`; without a state, whether it exists or `deleted` ones are wanted."""
     phases = {facet.state.phase for facet in entity.facets}
     if state is not None:
         return state in phases
     return deleted or phases != {DELETED}
 
 
-def state_filters(layout: Layout, kinds: Kinds, kind: str | None, below: str | None) -> Sequence[str]:
-    """Subjects of STATE, to be read one after another: a consumer of several is slow where there are many subjects."""
-    start = f"{layout.prefix}.state"
+def patterns(layout: Layout, kinds: Kinds, kind: str | None, below: str | None) -> list[Pattern]:
+    """What selects the entities of a kind, those under an id, both, or all; raises `IdUnfit` where none can be."""
     if below is None:
-        return [f"{start}.*.{kind or '*'}.>"]
-    partition = partition_of_id(below, layout.partitions)
-    return [f"{start}.{partition}.{kind or '*'}.{quoted_id(below)}{end}" for end in ends(kinds, kind, below)]
+        return [Pattern("*", kind or "*", ">")]
+    partition, tokens = partition_of_id(below, layout.partitions), quoted_id(below)
+    return [Pattern(partition, kind or "*", f"{tokens}{end}") for end in ends(kinds, kind, below)]
+
+
+def state_filters(layout: Layout, kinds: Kinds, kind: str | None, below: str | None) -> Sequence[str]:
+    """The subjects of STATE for `patterns`. Read them one after another: consumers with several filters are slow."""
+    return [_state_filter(layout, pattern) for pattern in patterns(layout, kinds, kind, below)]
+
+
+def _state_filter(layout: Layout, pattern: Pattern) -> str:
+    return f"{layout.prefix}.state.{pattern.partition}.{pattern.kind}.{pattern.id}"
 
 
 def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
@@ -115,7 +142,7 @@ def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
 
 
 def check_tree(below: str) -> None:
-    """Raise `IdUnfit` unless `below` may be the id of something."""
+    """Raise `IdUnfit` unless `below` may be an id."""
     try:
         check_id(below)
     except BadSubject as error:
@@ -123,7 +150,7 @@ def check_tree(below: str) -> None:
 
 
 def _transition_in(stored: Stored) -> Transition | None:
-    """The transition in a message of STATE, or None for the checkpoint's and the marks among them."""
+    """The transition in a message of STATE; None for checkpoints and marks."""
     if not stored.data:
         return None
     body = codec.decode(stored.data)
@@ -131,56 +158,3 @@ def _transition_in(stored: Stored) -> Transition | None:
         return None
     record = wire_codec.from_wire(body)
     return record if isinstance(record, Transition) else None
-
-
-class Logged(NamedTuple):
-    """A record with its place in the log, and the map it is on the wire."""
-
-    sequence: int
-    record: Transition | Rejection
-    wire: dict[str, Any]
-
-
-class Kept(NamedTuple):
-    """An event as EVENTS keeps it. `subject`: the inbox's; `time`: when it was stored, RFC 3339."""
-
-    subject: str
-    body: bytes
-    time: str
-
-
-async def record_at(wire: Wire, layout: Layout, sequence: int) -> Logged:
-    """The record at `sequence` of the log; raises `RecordGone` where there is none."""
-    reply = await direct(wire, layout.log, json.dumps({"seq": sequence}).encode())
-    body = {} if reply is None else codec.decode(reply.data)
-    if not str(body.get("type", "")).endswith((".transitioned", ".rejected")):
-        held = (await wire.api(f"STREAM.INFO.{layout.log}"))["state"]
-        raise RecordGone(sequence=sequence, first=held["first_seq"], last=held["last_seq"])
-    return Logged(sequence, read_record(body), body)
-
-
-async def event_at(wire: Wire, layout: Layout, sequence: int) -> Kept | None:
-    """One stored event; None where it is gone."""
-    reply = await direct(wire, layout.events, json.dumps({"seq": sequence}).encode())
-    return None if reply is None else Kept(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
-
-
-def read_record(body: dict[str, Any]) -> Transition | Rejection:
-    """The record in a map that is known to be one of these two."""
-    record = wire_codec.from_wire(body)
-    if isinstance(record, Mark):
-        raise TypeError("a mark is no record of what happened")
-    return record
-
-
-async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
-    """A direct get of `<stream>` or `<stream>.<subject>`; None where there is no such message."""
-    subject = f"$JS.API.DIRECT.GET.{where}"
-    reply = await wire.request(subject, payload)
-    status = reply.headers.get(frames.STATUS)
-    if status == NOT_FOUND:
-        return None
-    if status is not None:
-        described: dict[str, Any] = {"description": reply.headers.get(frames.DESCRIPTION, ""), "err_code": 0}
-        raise ApiFailed(subject=subject, code=int(status), **described)
-    return reply

@@ -50,10 +50,10 @@ class Stored(NamedTuple):
 class Reader:
     """`async with Reader(...) as reader: await reader.take(500)`: each message once, in the stream's order.
 
-    start: a sequence, an RFC 3339 time, "first", or "new" (after what is in the stream when the reader is entered).
+    start: a sequence, an RFC 3339 time, "start", or "now" (after what is in the stream when the reader is entered).
     """
 
-    def __init__(self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "first") -> None:
+    def __init__(self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start") -> None:
         """Read what matches any of `filters` (all, where there is none)."""
         self._wire, self._stream, self._filters, self._start = wire, stream, list(filters), start
         self._buffer: deque[Stored] = deque()
@@ -73,7 +73,7 @@ class Reader:
 
     async def __aenter__(self) -> Self:
         """Create the consumer; raises as `Wire.api` does."""
-        if self._start == "new":
+        if self._start == "now":
             info = await self._wire.api(f"STREAM.INFO.{self._stream}")
             self._start = int(info["state"]["last_seq"]) + 1
         await self._open()
@@ -241,7 +241,7 @@ class Reader:
 
 
 async def read_all(
-    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "first"
+    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start"
 ) -> AsyncIterator[list[Stored]]:
     """What is in the stream now, in order, in lists of some size; what comes meanwhile may be in the last one."""
     async with Reader(wire, stream, filters, start) as reader:

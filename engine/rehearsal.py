@@ -15,6 +15,7 @@ from phaseline.engine.answers import Reply
 from phaseline.engine.errors import NotPermitted
 from phaseline.engine.faults import log_fault
 from phaseline.engine.fold import Folder
+from phaseline.engine.installation import Installation
 from phaseline.engine.message import Message
 from phaseline.engine.outgoing import Outgoing
 from phaseline.engine.queries import state_filters
@@ -117,7 +118,7 @@ async def _is_newer(wire: Wire, layout: Layout, subject: str, sequence: int) -> 
 
 async def _differing(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> str:
     """How these tables differ from those that the last worker to take the partition had, if they do."""
-    eras = await tables.eras(wire, layout, partition)
+    eras = await tables.eras(Installation(wire, layout, kinds), partition)
     return "" if not eras or eras[-1].digest in ("", kinds.digest) else tables.how(kinds, eras[-1])
 
 

@@ -1,7 +1,7 @@
-"""The client's half that publishes: events sent, waited for, tried out.
+"""The half of the client that publishes: sends events, waits for their outcomes, tries them out.
 
-Belongs here: one method for each thing a publisher does. Does not: how it is done (`publishing`, `pipeline`, `outcomes`,
-`rehearsal`).
+Belongs here: one method for each thing that a publisher does. Does not: the work itself (`publishing`, `pipeline`,
+`outcomes`, `rehearsal`).
 """
 
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping
@@ -17,7 +17,7 @@ from phaseline.engine.session import Session
 from phaseline.schemas.envelope import Event
 
 WAIT = 10.0
-"""Seconds to wait for what comes of an event."""
+"""Seconds to wait for the outcome of an event."""
 
 
 class Sending(Session):
@@ -40,24 +40,23 @@ class Sending(Session):
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
         check: bool = True, timeout: float = WAIT, **details: Unpack[Details],
     ) -> Outcome:  # fmt: skip
-        """Store one event as `publish` does, and wait for what comes of it: its transitions, its rejection, or nothing.
+        """Store one event as `publish` does, and wait for its outcome: its transitions, its rejection, or nothing.
 
         Raises `Undecided` when no worker has answered after `timeout` seconds; the event stays stored.
         """
         message = self._message(kind, trigger, entity_id, data, check, details)
-        layout = await self.layout()
-        async with outcomes.follow(self._wire, layout, entity_id.partition("/")[0]) as reader:
+        async with outcomes.follow(await self.installation(), entity_id.partition("/")[0]) as reader:
             receipt = await publishing.publish(self._wire, message, self._settings.request_timeout)
             if not receipt.duplicate:
-                return await outcomes.outcome(reader, layout, receipt, timeout)
+                return await outcomes.outcome(reader, self._settings.prefix, receipt, timeout)
         return await self.outcome(receipt, timeout=timeout)
 
     async def outcome(self, receipt: Receipt, *, timeout: float = WAIT) -> Outcome:
-        """What came of an event that was stored before; waits as `publish_and_wait` does."""
-        layout = await self.layout()
-        root, start = await outcomes.whereabouts(self._wire, layout, receipt.sequence)
-        async with outcomes.follow(self._wire, layout, root, start) as reader:
-            return await outcomes.outcome(reader, layout, receipt, timeout)
+        """The outcome of an event that was stored before; waits as `publish_and_wait` does."""
+        installation = await self.installation()
+        root, start = await outcomes.whereabouts(installation, receipt.sequence)
+        async with outcomes.follow(installation, root, start) as reader:
+            return await outcomes.outcome(reader, installation.prefix, receipt, timeout)
 
     async def publish_many(
         self,
@@ -83,8 +82,8 @@ class Sending(Session):
         return await pipeline.publish_many(self._wire, messages, window, patience, progress)
 
     async def resend(self, sequence: int) -> Receipt:
-        """Store again the event whose rejection stands at `sequence` in the log: what refused it is put right now."""
-        return await publishing.resend(self._wire, await self.layout(), sequence, self._settings.request_timeout)
+        """Store again the event whose rejection stands at `sequence` in the log, once its reason is put right."""
+        return await publishing.resend(await self.installation(), sequence, self._settings.request_timeout)
 
     async def rehearse(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
@@ -95,7 +94,8 @@ class Sending(Session):
         progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
         """
         message = self._message(kind, trigger, entity_id, data, False, details)
-        return await rehearse(self._wire, await self.layout(), self.kinds, message, progress)
+        installation = await self.installation()
+        return await rehearse(installation.wire, installation.layout, installation.kinds, message, progress)
 
     def _message(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, check: bool, details: Details

@@ -1,7 +1,7 @@
-"""What an installation recorded, read from its streams while it goes on working.
+"""Reads what an installation has recorded from its streams, while it keeps working.
 
-Belongs here: EVENTS and LOG side by side, partition by partition in step. Does not: what is made of it (`audit`, `whatif`,
-`exporting`). Only what is there when it begins is read, and no more than some thousand messages are held.
+Belongs here: reading EVENTS and LOG side by side, one partition each in step. Does not: using what is read (`audit`,
+`whatif`, `exporting`). It reads what is there when it begins, and holds some thousand messages at most.
 """
 
 from collections import deque
@@ -12,16 +12,15 @@ from typing import Any, Self
 
 from phaseline.engine import checkpoint, tables
 from phaseline.engine.gathering import last_message
+from phaseline.engine.installation import Installation
+from phaseline.engine.log_records import event_at
 from phaseline.engine.message import Message
-from phaseline.engine.queries import event_at
 from phaseline.engine.reader import BUFFER, Reader, Stored
 from phaseline.engine.recorded import Happened, Span, read
-from phaseline.engine.streams import Layout
 from phaseline.engine.tables import Era, decided_by
-from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record, nanoseconds
-from phaseline.schemas.subjects import SHORTENED, Subjects, partition_of_id, quote
+from phaseline.schemas.subjects import SHORTENED, quote
 
 
 class Head:
@@ -70,12 +69,12 @@ def cause_of(body: bytes, otherwise: int) -> int:
 
 
 class ServerLog:
-    """`async with ServerLog.open(wire, layout, span) as log:` gives a `Recorded`."""
+    """`async with ServerLog.open(installation, span) as log:` gives a `Recorded`."""
 
-    def __init__(self, wire: Wire, layout: Layout, span: Span, *, records: bool) -> None:
+    def __init__(self, installation: Installation, span: Span, *, records: bool) -> None:
         """Nothing is read yet."""
-        self.wire, self.layout, self.span, self.recorded = wire, layout, span, records
-        self.prefix, self.partitions = layout.prefix, layout.partitions
+        self.installation, self.span, self.recorded = installation, span, records
+        self.prefix, self.partitions = installation.prefix, installation.layout.partitions
         self.undecided = 0
         self.begins, self.ends = 1, 0
         self.eras: dict[int, list[Era]] = {}
@@ -87,28 +86,29 @@ class ServerLog:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, wire: Wire, layout: Layout, span: Span, *, records: bool = True) -> AsyncIterator[Self]:
-        """See what is there, and begin to read. records: with what the events made; without, undecided ones come too."""
-        log = cls(wire, layout, span, records=records)
+    async def open(cls, installation: Installation, span: Span, *, records: bool = True) -> AsyncIterator[Self]:
+        """Find out what is there, and begin to read. records: with the records of the events; without, undecided ones too."""
+        log = cls(installation, span, records=records)
         await log._measure()
         async with AsyncExitStack() as stack:
             for partition in log._own_partitions() if records or log.begins > 1 else ():
                 # One filter, whatever is wanted of it: with several the server is slow where there are many subjects.
-                reader = Reader(wire, layout.log, [f"{log.prefix}.*.{partition}.>"])
+                reader = Reader(installation.wire, installation.layout.log, [f"{log.prefix}.*.{partition}.>"])
                 head = Head(await stack.enter_async_context(reader), log._wants(partition))
                 await head.advance()
                 log._heads[partition] = head
             yield log
 
     async def _measure(self) -> None:
-        held = (await self.wire.api(f"STREAM.INFO.{self.layout.events}"))["state"]
+        wire, layout, subjects = self.installation.wire, self.installation.layout, self.installation.subjects
+        held = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]
         self.begins = max(self.span.first, int(held["first_seq"]), 1)
         self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
         # First how far it is decided, then the log: so all that is decided by then is in what is read.
         for partition in self._own_partitions():
-            mark = await last_message(self.wire, self.layout.log, Subjects(self.prefix).checkpoint(partition))
+            mark = await last_message(wire, layout.log, subjects.checkpoint(partition))
             self._decided[partition] = checkpoint.decode(mark.data).position if mark else 0
-            self.eras[partition] = await tables.eras(self.wire, self.layout, partition)
+            self.eras[partition] = await tables.eras(self.installation, partition)
 
     async def messages_before(self) -> AsyncIterator[Message]:
         """The log's messages of all events before the first one that is read."""
@@ -125,7 +125,7 @@ class ServerLog:
         """Event by event, with its records; then the records that are left over."""
         root, place = self.span.root, self.prefix.count(".") + 2
         inbox = [] if root is None else [f"{self.prefix}.*.{self._own_partitions()[0]}.{quote(root)}.>"]
-        async with Reader(self.wire, self.layout.events, inbox, self.begins) as events:
+        async with Reader(self.installation.wire, self.installation.layout.events, inbox, self.begins) as events:
             async for event in _up_to(events, self.ends):
                 partition = int(event.subject.split(".", place + 1)[place])
                 if not self.recorded:
@@ -148,12 +148,12 @@ class ServerLog:
 
     def _own_partitions(self) -> Sequence[int]:
         root = self.span.root
-        return range(self.partitions) if root is None else [partition_of_id(root, self.partitions)]
+        return range(self.partitions) if root is None else [self.installation.partition_of(root)]
 
     def _wants(self, partition: int) -> Callable[[str], bool]:
         """Which subjects are records: all of them, or those under the tree."""
         place = f"{self.prefix}.log.{partition}"
-        starts = (f"{place}.transition.", f"{place}.rejection.", f"{Subjects(self.prefix).marks(partition)}.")
+        starts = (f"{place}.transition.", f"{place}.rejection.", f"{self.installation.subjects.marks(partition)}.")
         if self.span.root is None:
             return lambda subject: subject.startswith(starts)
         token = quote(self.span.root)
@@ -185,10 +185,11 @@ async def _up_to(reader: Reader, last: int) -> AsyncIterator[Stored]:
             yield stored
 
 
-async def first_event_after(wire: Wire, layout: Layout, moment: datetime) -> int:
-    """The sequence of the first event that was stored at or after `moment`; one more than the last where there is none."""
-    info = await wire.api(f"STREAM.INFO.{layout.events}")
-    async with Reader(wire, layout.events, [], moment.astimezone().isoformat()) as reader:
+async def first_event_after(installation: Installation, moment: datetime) -> int:
+    """The sequence of the first event stored at `moment` or later; one more than the last where there is none."""
+    wire, events = installation.wire, installation.layout.events
+    info = await wire.api(f"STREAM.INFO.{events}")
+    async with Reader(wire, events, [], moment.astimezone().isoformat()) as reader:
         if not reader.caught_up and (found := await reader.take(1)):
             return found[0].sequence
     return int(info["state"]["last_seq"]) + 1
@@ -196,5 +197,5 @@ async def first_event_after(wire: Wire, layout: Layout, moment: datetime) -> int
 
 async def moment_of(log: ServerLog, sequence: int) -> int:
     """When an event was stored, ns; 0 where there is none."""
-    kept = await event_at(log.wire, log.layout, sequence) if sequence else None
+    kept = await event_at(log.installation, sequence) if sequence else None
     return 0 if kept is None else nanoseconds(kept.time)

@@ -1,8 +1,8 @@
 """The status service: each worker answers status queries for the trees it owns, by NATS' service conventions.
 
-Belongs here: requests and replies, handing a request on to the worker that owns the tree. Does not: answers (`statuses`).
-Any worker may get a request; one that does not own the tree asks the one that does. What is answered has been committed:
-a worker waits for the commits that its memory is ahead by.
+Belongs here: requests and replies, forwarding a request to the worker that owns the tree. Does not: answers (`statuses`).
+Any worker may get a request. One that does not own the tree asks the one that does. An answer holds committed states only:
+a worker whose memory is ahead of its commits waits for them.
 """
 
 import asyncio
@@ -14,14 +14,14 @@ import structlog
 
 from phaseline.engine import statuses
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, Fenced, NoAnswer, PhaselineError
+from phaseline.engine.installation import Installation
 from phaseline.engine.partition import Partition
+from phaseline.engine.queries import Latest
 from phaseline.engine.serving import serve
 from phaseline.engine.status import schema
 from phaseline.engine.status.query import BadQuery, read
-from phaseline.engine.streams import Layout
-from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
-from phaseline.schemas.subjects import BadSubject, Subjects, partition_of_id, unquote
+from phaseline.schemas.subjects import BadSubject, unquote
 
 NAME, DESCRIPTION = "phaseline", "What became of what was deployed: the status query on EMCO resources."
 POSITION = "Phaseline-Position"
@@ -61,16 +61,16 @@ class Asked(Protocol):
 class StatusService:
     """One worker's part of the service. `owned`: its partitions, as they come and go."""
 
-    def __init__(self, wire: Wire, layout: Layout, owned: Mapping[int, Partition], worker: str, version: str) -> None:
+    def __init__(self, installation: Installation, owned: Mapping[int, Partition], worker: str, version: str) -> None:
         """Answer from these partitions once started."""
-        self.wire, self.layout, self.owned = wire, layout, owned
+        self.installation, self.wire, self.owned = installation, installation.wire, owned
         self.worker, self.version = worker, version
-        self.subjects = Subjects(layout.prefix)
+        self.subjects = installation.subjects
         self._under_way: set[asyncio.Future[None]] = set()
 
     async def start(self) -> Any:
         """Announce the service; what comes back has `stop`."""
-        metadata = {"prefix": self.layout.prefix, "worker": self.worker}
+        metadata = {"prefix": self.installation.prefix, "worker": self.worker}
         service = await serve(self.wire, NAME, self.version, DESCRIPTION, metadata)
         about = {name: json.dumps(found, separators=(",", ":")) for name, found in schema.service().items()}
         await service.add_endpoint(name="status", handler=self.asked, subject=self.subjects.status("*"), metadata=about)
@@ -84,7 +84,7 @@ class StatusService:
         except BadSubject as error:
             found = refused(400, str(error))
         else:
-            partition = partition_of_id(resource_id, self.layout.partitions)
+            partition = self.installation.partition_of(resource_id)
             if partition in self.owned:
                 found = await self.answer(partition, resource_id, request.data)
             else:
@@ -127,7 +127,7 @@ class StatusService:
         try:
             query = read(codec.decode(body) if body else {})
             selection, position = await partition.look(lambda tree: statuses.chosen(tree, resource_id, query))
-            found = codec.encode_json(await statuses.told(self.wire, self.layout, selection, query))
+            found = codec.encode_json(await statuses.told(Latest(self.installation), selection, query))
         except codec.Undecodable as error:
             return refused(400, f"the question must be a JSON object, or a msgpack map: {error}")
         except (BadQuery, BadStatusQuery) as error:

@@ -1,6 +1,7 @@
-"""Asking for a status: the worker that owns the tree, or the streams where no worker can tell.
+"""Asks for a status: the worker that owns the tree, or the streams where no worker can answer.
 
-Belongs here: which of the two, and what a refusal means. Does not: the answer itself (`statuses`), the service (`service`).
+Belongs here: which of the two is asked, and what a refusal means. Does not: the answer (`statuses`), the service
+(`service`).
 """
 
 from collections.abc import Mapping
@@ -8,37 +9,31 @@ from typing import Any
 
 from phaseline.engine import queries, statuses
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, NoResponders, NotPermitted, ServiceRefused
+from phaseline.engine.installation import Installation
 from phaseline.engine.service import CODE, ERROR
+from phaseline.engine.state_view import StateView
 from phaseline.engine.status.query import BadQuery, Query, read
 from phaseline.engine.status.selection import Selection
-from phaseline.engine.streams import Layout
-from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.subjects import Subjects, quoted_id
+from phaseline.schemas.subjects import quoted_id
 
 ELSEWHERE = ("413", "503")
 """Refusals after which the streams still have the answer."""
 
 
-async def status(
-    wire: Wire, layout: Layout, kinds: Kinds, resource: str, parameters: Mapping[str, Any], place: int | None
-) -> dict[str, Any]:
-    """The answer, now or as the log had it at `place`. Raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
-    given, query = _checked(kinds, resource, parameters)
-    if place is None:
-        found = await _asked(wire, layout, resource, given)
-        if found is not None:
-            return found
-    return await statuses.read(wire, layout, kinds, resource, query, place)
+async def status(view: StateView, resource: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer for this view. Raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
+    given, query = _checked(view.installation.kinds, resource, parameters)
+    # A worker knows the latest states only.
+    found = await _asked(view.installation, resource, given) if view.moment is None else None
+    return await statuses.read(view, resource, query) if found is None else found
 
 
-async def selected(
-    wire: Wire, layout: Layout, kinds: Kinds, resource: str, parameters: Mapping[str, Any], place: int | None
-) -> Selection:
-    """What the answer would be made of, from the streams; raises as `status` does."""
-    _, query = _checked(kinds, resource, parameters)
-    return await statuses.gathered(wire, layout, kinds, resource, query, place)
+async def selected(view: StateView, resource: str, parameters: Mapping[str, Any]) -> Selection:
+    """What the answer is made of, from the streams; raises as `status` does."""
+    _, query = _checked(view.installation.kinds, resource, parameters)
+    return await statuses.gathered(view, resource, query)
 
 
 def _checked(kinds: Kinds, resource: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], Query]:
@@ -50,11 +45,11 @@ def _checked(kinds: Kinds, resource: str, parameters: Mapping[str, Any]) -> tupl
         raise BadStatusQuery(problem=error) from None
 
 
-async def _asked(wire: Wire, layout: Layout, resource: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The owner's answer; None where it has none, or may not be asked."""
-    subject = Subjects(layout.prefix).status(quoted_id(resource))
+async def _asked(installation: Installation, resource: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The answer of the tree's owner; None where it has none, or may not be asked."""
+    subject = installation.subjects.status(quoted_id(resource))
     try:
-        reply = await wire.request(subject, codec.encode_json(dict(given)))
+        reply = await installation.wire.request(subject, codec.encode_json(dict(given)))
     except (NoResponders, NotPermitted):
         return None
     code = reply.headers.get(CODE)

@@ -1,20 +1,18 @@
-"""Which tables decide a partition's events: notes in the log, and refusing to go on by others unasked.
+"""Notes in the log of which tables decide a partition's events. Workers with other tables refuse to continue.
 
 Belongs here: the notes, reading them, comparing. Does not: writing them into a commit (`takeover`), versions (`machines`).
-Up to a note's position events were decided by the tables before; what came before the first note is not said.
+The tables of a note decided the events after its position. The tables before the first note are not known.
 """
 
 import msgspec
 
 from phaseline.engine.errors import BadSetting, TablesDiffer
 from phaseline.engine.gathering import last_message
+from phaseline.engine.installation import Installation
 from phaseline.engine.reader import read_all
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout
-from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.subjects import Subjects
 
 
 class Era(msgspec.Struct, frozen=True):
@@ -35,15 +33,16 @@ def decode(body: bytes) -> Era:
     return msgspec.convert(codec.decode(body), Era)
 
 
-async def eras(wire: Wire, layout: Layout, partition: int) -> list[Era]:
+async def eras(installation: Installation, partition: int) -> list[Era]:
     """The notes of a partition, oldest first."""
-    subject = Subjects(layout.prefix).tables(partition)
-    return [decode(stored.data) async for found in read_all(wire, layout.log, [subject]) for stored in found]
+    log, subject = installation.layout.log, installation.subjects.tables(partition)
+    return [decode(stored.data) async for found in read_all(installation.wire, log, [subject]) for stored in found]
 
 
-async def latest(wire: Wire, layout: Layout, partition: int) -> Era | None:
+async def latest(installation: Installation, partition: int) -> Era | None:
     """The last note of a partition, by the log's leader; None where there is none."""
-    found = await last_message(wire, layout.log, Subjects(layout.prefix).tables(partition))
+    subject = installation.subjects.tables(partition)
+    found = await last_message(installation.wire, installation.layout.log, subject)
     return None if found is None else decode(found.data)
 
 
@@ -71,10 +70,10 @@ def how(kinds: Kinds, era: Era) -> str:
     return "; ".join(f"{word}: {', '.join(names)}" for word, names in parts if names)
 
 
-async def check_all(wire: Wire, layout: Layout, kinds: Kinds, accepted: str) -> None:
+async def check_all(installation: Installation, accepted: str) -> None:
     """`check` for every partition."""
-    for partition in range(layout.partitions):
-        check(kinds, await latest(wire, layout, partition), partition, accepted)
+    for partition in range(installation.layout.partitions):
+        check(installation.kinds, await latest(installation, partition), partition, accepted)
 
 
 def decided_by(found: list[Era], sequence: int) -> str | None:

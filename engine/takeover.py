@@ -14,6 +14,7 @@ from phaseline.engine import checkpoint, tables
 from phaseline.engine.checkpoint import Checkpoint, Plan
 from phaseline.engine.commit import Fence
 from phaseline.engine.gathering import last_message
+from phaseline.engine.installation import Installation
 from phaseline.engine.message import Message
 from phaseline.engine.reader import Reader
 from phaseline.engine.sandbox import shared
@@ -59,7 +60,7 @@ async def take_over(wire: Wire, layout: Layout, kinds: Kinds, partition: int, wo
     subject = Subjects(layout.prefix).checkpoint(partition)
     found = await last_message(wire, layout.log, subject)
     # Read after the checkpoint: who changes the tables moves that, and our fence with it.
-    era = await tables.latest(wire, layout, partition)
+    era = await tables.latest(Installation(wire, layout, kinds), partition)
     tables.check(kinds, era, partition, accepted)
     last = checkpoint.decode(found.data) if found else Checkpoint()
     mine = replace(last, epoch=last.epoch + 1, worker=worker)
@@ -96,7 +97,7 @@ async def load(wire: Wire, layout: Layout, kinds: Kinds, partition: int, epoch: 
     tree, highest = Tree(kinds, shared()), 0
     subjects = Subjects(layout.prefix)
     own = subjects.state_checkpoint(partition)
-    async with Reader(wire, layout.state, [f"{subjects.prefix}.state.{partition}.>"], start="first") as reader:
+    async with Reader(wire, layout.state, [f"{subjects.prefix}.state.{partition}.>"]) as reader:
         while True:
             found = await reader.take(LOAD, SLOW)
             if not found:

@@ -1,26 +1,24 @@
-"""Records as they come, out of the log: caught up from the past where asked for, then live, without a gap between.
+"""Records of the log as they come: from an earlier moment on if asked for, then live, without a gap between.
 
-Belongs here: which subjects to read, and the iterator. Does not: states (`queries`).
+Belongs here: the choice of subjects, and the iterator. Does not: states (`queries`).
 """
 
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Generic, Self, TypeVar, cast, get_args
 
 from phaseline.engine import queries
 from phaseline.engine.errors import EntityUnknown, WordUnknown
+from phaseline.engine.installation import Installation
+from phaseline.engine.log_records import read_record
 from phaseline.engine.reader import Reader, Stored
-from phaseline.engine.streams import Layout
+from phaseline.engine.when import NOW, START, Moment, Time, When, parse
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.envelope import Invalid, check_time
-from phaseline.schemas.records import Reason, Rejection, Transition
-from phaseline.schemas.subjects import SHORTENED, partition_of_id, quote, quoted_id
+from phaseline.schemas.records import Reason, Rejection, Transition, timestamp
+from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
 
-Start = str | int | datetime
-"""Where to begin: "now", "start", a place in the log, or a time (RFC 3339 where it is text)."""
 SLICE = 500
 
 R = TypeVar("R", bound=Transition | Rejection)
@@ -28,7 +26,7 @@ R = TypeVar("R", bound=Transition | Rejection)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which records; None takes all. `below`: an id, it and what is under it. `id`: this entity alone."""
+    """Selects records; None takes all. `below`: this id and what is under it. `id`: this entity alone."""
 
     kind: str | None = None
     facet: str | None = None
@@ -40,7 +38,7 @@ class Wanted:
     rejections: bool = False
 
     def check(self, kinds: Kinds) -> None:
-        """Raise `WordUnknown` or `IdUnfit` where nothing could ever fit."""
+        """Raise `WordUnknown` or `IdUnfit` where no record can ever fit."""
         among = [queries.check_kind(kinds, self.kind)] if self.kind else list(kinds.values())
         _check("facet", self.facet, [name for kind in among for name in kind.names])
         _check(
@@ -52,23 +50,20 @@ class Wanted:
         if self.id is not None:
             queries.check_name(kinds, self.kind or "", self.id)
 
-    def filters(self, layout: Layout, kinds: Kinds) -> list[str]:
-        """The log's subjects that hold them."""
+    def filters(self, installation: Installation) -> list[str]:
+        """The log's subjects that hold these records."""
         everything = self.kind is self.facet is self.state is self.below is self.reason is self.id is None
         if everything and self.transitions and self.rejections:
-            return [f"{layout.prefix}.log.*.*.*.>"]
-        found = []
+            return [f"{installation.prefix}.log.*.*.*.>"]
+        root, found = self.id or self.below, []
+        start = f"{installation.prefix}.log.{'*' if root is None else installation.partition_of(root)}"
         if self.transitions:
             words = f"{self.kind or '*'}.{self.facet or '*'}.{self.state or '*'}"
-            found += [f"{self._place(layout)}.transition.{words}.{end}" for end in self._ends(kinds)]
+            found += [f"{start}.transition.{words}.{end}" for end in self._ends(installation.kinds)]
         if self.rejections:
             words = f"{self.kind or '*'}.{self.reason or '*'}"
-            found += [f"{self._place(layout)}.rejection.{words}.{end}" for end in self._rejected_ends()]
+            found += [f"{start}.rejection.{words}.{end}" for end in self._rejected_ends()]
         return found
-
-    def _place(self, layout: Layout) -> str:
-        root = self.id or self.below
-        return f"{layout.prefix}.log.{'*' if root is None else partition_of_id(root, layout.partitions)}"
 
     def _ends(self, kinds: Kinds) -> list[str]:
         if self.id is not None:
@@ -90,22 +85,22 @@ def _check(what: str, word: str | None, known: list[str]) -> None:
 
 
 class Watch(Generic[R]):
-    """`async for record in watch`. Of the last one, `sequence` is its place in the log and `wire` its map on the wire.
+    """`async for record in watch`. `sequence` is the place in the log of the last record, `wire` its map on the wire.
 
-    `start=watch.sequence + 1` goes on after it. `async with watch:` begins at once and ends at the end of the block;
-    without it the watch begins with the first record asked for.
+    `start=watch.sequence + 1` continues after it. `async with watch:` begins at once and ends at the end of the block;
+    without it the watch begins when the first record is asked for.
     """
 
     def __init__(
         self,
         reader: Callable[[Wanted, int | str], Awaitable[Reader]],
         wanted: Wanted,
-        start: Start,
+        start: When,
         *,
         follow: bool,
     ) -> None:
-        """`reader` makes an unopened one. follow: whether to go on when what was there is read."""
-        self._make, self._wanted, self._start, self._follow = reader, wanted, _start(start), follow
+        """`reader` makes a reader, not yet opened. follow: whether to go on after the last record that was there."""
+        self._make, self._wanted, self._start, self._follow = reader, wanted, first(start), follow
         self._reader: Reader | None = None
         self._held: deque[Stored] = deque()
         self.over = False
@@ -126,7 +121,7 @@ class Watch(Generic[R]):
         await self.close()
 
     async def close(self) -> None:
-        """End it; what asks for a further record finds none."""
+        """End the watch: there are no further records."""
         self.over = True
         reader, self._reader = self._reader, None
         if reader is not None:
@@ -152,22 +147,18 @@ class Watch(Generic[R]):
             self._held.extend(await reader.take(SLICE))
         stored = self._held.popleft()
         self.sequence, self.wire = stored.sequence, codec.decode(stored.data)
-        return cast("R", queries.read_record(self.wire))
+        return cast("R", read_record(self.wire))
 
     def _miss(self) -> None:
         if self._wanted.id is not None and not self.sequence:
             raise EntityUnknown(kind=self._wanted.kind, id=self._wanted.id)
 
 
-def _start(start: Start) -> int | str:
-    if isinstance(start, datetime):
-        return start.astimezone().isoformat()
-    if isinstance(start, str) and start not in ("now", "start"):
-        try:
-            check_time(start)
-        except Invalid as error:
-            known = "now, start, a place in the log, an RFC 3339 time with its offset"
-            raise WordUnknown(what="start", word=start, known=known) from error
+def first(start: When) -> int | str:
+    """Where a reader of the log begins: at a place or a time, or after a `Moment`; raises `WordUnknown`."""
+    if isinstance(start, Moment):
+        return start.place + 1
+    if isinstance(start, str) and start in (NOW, START):
         return start
-    named: dict[Any, int | str] = {"now": "new", "start": "first"}
-    return named.get(start, start)
+    found = parse(start)
+    return timestamp(found.ns) if isinstance(found, Time) else found

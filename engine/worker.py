@@ -24,6 +24,7 @@ from phaseline.engine.errors import (
     TablesDiffer,
 )
 from phaseline.engine.fold import Counts
+from phaseline.engine.installation import Installation
 from phaseline.engine.lease import Leases
 from phaseline.engine.partition import Partition
 from phaseline.engine.service import StatusService
@@ -70,17 +71,18 @@ class Worker:
         """Work until `stop`; then finish the commits under way and give the partitions back."""
         self.wire.require(*MINIMUM_SERVER)
         tables.check_accepted(self.settings, self.kinds)
-        layout = await self._provisioned(stop)
-        if layout is None:
+        installation = await self._provisioned(stop)
+        if installation is None:
             return
+        layout = installation.layout
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
         leases = Leases(self.wire, self.settings, layout, self.name)
-        status = StatusService(self.wire, layout, self.loaded, self.name, __version__)
+        status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         reporting = asyncio.create_task(self._report())
         try:
             self.ready.set()
-            await leases.run(stop, gained=lambda p: self._start(layout, leases, status, p), lost=self._end)
+            await leases.run(stop, gained=lambda p: self._start(installation, leases, status, p), lost=self._end)
         finally:
             reporting.cancel()
             await announced.stop()
@@ -88,8 +90,8 @@ class Worker:
             await leases.release_all()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
 
-    async def _provisioned(self, stop: asyncio.Event) -> Layout | None:
-        """The streams, made where they are absent; servers that are away or electing a leader are waited for.
+    async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
+        """The installation; its streams are made where they are absent. Waits for servers that are away or elect a leader.
 
         Raises `TablesDiffer` where a partition was decided by other tables than ours.
         """
@@ -106,18 +108,21 @@ class Worker:
                 await asyncio.sleep(BREATH)
         return None
 
-    async def _checked(self, layout: Layout) -> Layout:
-        await tables.check_all(self.wire, layout, self.kinds, self.settings.accept_tables)
-        return layout
+    async def _checked(self, layout: Layout) -> Installation:
+        installation = Installation(self.wire, layout, self.kinds)
+        await tables.check_all(installation, self.settings.accept_tables)
+        return installation
 
     def counts(self) -> Counts:
         """What became of all events this worker has seen."""
         parts = [self.done, *(partition.counts for partition, _, _ in self.owned.values())]
         return Counts(*(sum(getattr(part, name) for part in parts) for name in Counts.__dataclass_fields__))
 
-    async def _start(self, layout: Layout, leases: Leases, status: StatusService, number: int) -> None:
+    async def _start(self, installation: Installation, leases: Leases, status: StatusService, number: int) -> None:
         stop = asyncio.Event()
-        partition = Partition(self.wire, layout, self.kinds, number, self.name, self.settings.accept_tables)
+        partition = Partition(
+            self.wire, installation.layout, self.kinds, number, self.name, self.settings.accept_tables
+        )
         self.loaded[number] = partition
         listening = await status.listen(number)
         task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest_asyncio
 
 from phaseline.engine.audit import Audit, Verdict, compare_states
+from phaseline.engine.installation import Installation
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import Span
 from phaseline.engine.serverlog import ServerLog, first_event_after
@@ -34,11 +35,11 @@ async def audit(
     wire: Wire, layout: Layout, span: Span | None = None, progress: Callable[[int], None] | None = None
 ) -> Verdict:
     span = span or Span()
-    async with ServerLog.open(wire, layout, span) as log:
+    async with ServerLog.open(Installation(wire, layout, Kinds()), span) as log:
         found = Audit(log, KINDS, span.root, progress)
         await found.run()
         if span.last is None:
-            await compare_states(wire, layout, found)
+            await compare_states(Installation(wire, layout, Kinds()), found)
         return found.verdict
 
 
@@ -103,9 +104,12 @@ async def test_a_part_of_the_log(wire: Wire, layout: Layout) -> None:
 async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
     stream = await stored(wire, layout.events, [])
     moment = datetime.fromtimestamp(stream[149].time_ns // 1000 / 1e6, UTC) - timedelta(microseconds=1)
-    assert 1 < await first_event_after(wire, layout, moment) <= 150
-    assert await first_event_after(wire, layout, moment + timedelta(days=1)) == stream[-1].sequence + 1
-    assert await first_event_after(wire, layout, moment - timedelta(days=1)) == 1
+    assert 1 < await first_event_after(Installation(wire, layout, Kinds()), moment) <= 150
+    assert (
+        await first_event_after(Installation(wire, layout, Kinds()), moment + timedelta(days=1))
+        == stream[-1].sequence + 1
+    )
+    assert await first_event_after(Installation(wire, layout, Kinds()), moment - timedelta(days=1)) == 1
 
 
 async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
@@ -120,7 +124,7 @@ async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
 
 async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout) -> None:
     (last,) = await stored(wire, layout.state, [f"{layout.prefix}.state.*.cluster.c1"])
-    async with ServerLog.open(wire, layout, Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as log:
         found = Audit(log, KINDS, None, None)
         await found.run()
     folder = next(folder for folder in found.folders.values() if folder.tree.get("cluster", "c1"))

@@ -61,7 +61,7 @@ async def test_changes_are_the_difference_of_two_states(wire: Wire, layout: Layo
     log = await whole(wire, layout)
     for seed in range(8):
         bounds = sorted(random.Random(seed).sample([logged.sequence for logged in log], 2))
-        after, up_to = [await reader.place(bound) for bound in bounds]
+        after, up_to = [(await reader.moment(bound)).place for bound in bounds]
         found = {(change.kind, change.id): change for change in await reader.changes(after, up_to)}
         wanted = between(log, after, up_to)
         assert found.keys() == wanted.keys()
@@ -96,7 +96,7 @@ def test_words() -> None:
 
 async def test_the_client_as_of_a_moment(wire: Wire, layout: Layout, reader: Client) -> None:
     log = await whole(wire, layout)
-    place = await reader.place(log[len(log) // 2].sequence)
+    place = (await reader.moment(log[len(log) // 2].sequence)).place
     then = folded(log, place)
     assert {(e.kind, e.id): e async for e in reader.list(deleted=True, at=place)} == then
     for (kind, entity_id), entity in list(then.items())[:5]:
@@ -111,7 +111,7 @@ async def test_the_client_as_of_a_moment(wire: Wire, layout: Layout, reader: Cli
 async def test_the_commands(wire: Wire, settings: Settings, layout: Layout, reader: Client) -> None:
     shell = Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
     log = await whole(wire, layout)
-    place = await reader.place(log[300].sequence)
+    place = (await reader.moment(log[300].sequence)).place
     then = folded(log, place)
     found = (await shell("list", "--all", "--at", str(place), "--json")).lines
     assert {(e["kind"], e["id"], e["version"]) for e in found} == {(*key, e.version) for key, e in then.items()}

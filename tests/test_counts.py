@@ -4,9 +4,9 @@ import pytest
 
 from phaseline.engine.client import Client
 from phaseline.engine.errors import IdUnfit, NameUnknown, TreeUnknown
-from phaseline.engine.past import LATEST
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
+from phaseline.engine.when import Moment
 from phaseline.engine.wire import Wire
 from tests.command import Shell
 from tests.installation import until_decided
@@ -14,8 +14,8 @@ from tests.installation import until_decided
 ON = "infra/web/c1"
 
 
-async def deployed(client: Client, wire: Wire, settings: Settings) -> int:
-    """Two clusters, eleven resources each; one of them is deleted. The place of the log before that."""
+async def deployed(client: Client, wire: Wire, settings: Settings) -> Moment:
+    """Two clusters, eleven resources each; one of them is deleted. The moment before that."""
     for cluster in ("c1", "c2"):
         where = f"infra/web/{cluster}"
         await client.publish("bundle_deployment", "target", where, {"deployment_id": "v1"})
@@ -23,7 +23,7 @@ async def deployed(client: Client, wire: Wire, settings: Settings) -> int:
         for number in range(11):
             await client.publish("bundle_resource", "ready", f"{where}/core:ConfigMap/shop/r{number}")
     await until_decided(wire, await inspect(wire, settings))
-    before = await client.place(LATEST)
+    before = await client.moment("now")
     await client.publish("bundle_resource", "deleted", f"{ON}/core:ConfigMap/shop/r7", {"message": "by hand"})
     await until_decided(wire, await inspect(wire, settings))
     return before
@@ -66,14 +66,14 @@ async def test_a_cluster_out_of_all_repositories(shell: Shell, client: Client, w
         "  infra/web/c1/core:ConfigMap/shop/r7 Missing (by hand)",
         "  tools/log/c1 WaitApplied",
     ]
-    place = await client.place(LATEST)
-    now, then = await client.cluster_counts("c1"), await client.cluster_counts("c1", at=place)
+    moment = await client.moment("now")
+    now, then = await client.cluster_counts("c1"), await client.cluster_counts("c1", at=moment)
     assert now == then
     assert now["per_git_repo"]["tools"]["deployments"]["wait_applied"] == 1
     await client.publish("git_repo", "removed", "tools")
     await until_decided(wire, await inspect(wire, working))
     assert (await client.cluster_counts("c1"))["state"] == "Modified"
-    assert await client.cluster_counts("c1", at=place) == now
+    assert await client.cluster_counts("c1", at=moment) == now
     assert (await client.cluster_counts("c2"))["display"]["ready_resources"] == "11/11"
 
 

@@ -60,7 +60,7 @@ async def test_a_batch_through_several_filters(wire: Wire, settings: Settings) -
     )
     fence = Fence(wire, name, f"{name}.checkpoint", 0)
     for number in range(10):
-        async with Reader(wire, name, [f"{name}.a.*", f"{name}.b.>", f"{name}.checkpoint"], "new") as reader:
+        async with Reader(wire, name, [f"{name}.a.*", f"{name}.b.>", f"{name}.checkpoint"], "now") as reader:
             sent = [(f"{name}.a.{number}", b"0"), (f"{name}.b.same.place", b"1"), (f"{name}.a.same", b"2")]
             await fence.append(sent, lambda commit: Checkpoint().encode_as(commit))
             found = await take(reader, 4)
@@ -73,10 +73,10 @@ async def test_starts(wire: Wire, settings: Settings) -> None:
     await asyncio.sleep(0.02)
     moment = datetime.now(UTC).isoformat()
     await fill(wire, stream, 5, 5)
-    for start, first in (("first", 0), (3, 2), (moment, 5)):
+    for start, first in (("start", 0), (3, 2), (moment, 5)):
         async with Reader(wire, stream, [], start) as reader:
             assert numbers(await reader.take(1)) == [first]
-    async with Reader(wire, stream, [], "new") as reader:
+    async with Reader(wire, stream, [], "now") as reader:
         await fill(wire, stream, 1, 99)
         assert numbers(await reader.take(1)) == [99]
 

@@ -16,6 +16,7 @@ import pytest_asyncio
 from phaseline.engine import outcomes, publishing
 from phaseline.engine.client import Client
 from phaseline.engine.errors import ApiFailed, KindMissing, Unsendable
+from phaseline.engine.installation import Installation
 from phaseline.engine.outcomes import Outcome
 from phaseline.engine.outgoing import Outgoing
 from phaseline.engine.rehearsal import rehearse
@@ -78,10 +79,10 @@ def outgoing(sent: Sent, prefix: str, number: int) -> Outgoing:
 
 async def happen(wire: Wire, layout: Layout, message: Outgoing) -> Outcome:
     root = message.subject.split(".")[2]
-    async with outcomes.follow(wire, layout, root) as reader:
+    async with outcomes.follow(Installation(wire, layout, Kinds()), root) as reader:
         receipt = await publishing.publish(wire, message, 5)
         assert not receipt.duplicate
-        return await outcomes.outcome(reader, layout, receipt, 10)
+        return await outcomes.outcome(reader, layout.prefix, receipt, 10)
 
 
 def timeless(body: dict[str, Any]) -> Any:

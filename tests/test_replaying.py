@@ -15,6 +15,7 @@ from phaseline.engine.errors import LogFileCut, NoRecords, NoTables, StateUnknow
 from phaseline.engine.exporting import export
 from phaseline.engine.filelog import FileLog
 from phaseline.engine.importing import Clock, Imported, Player, import_log
+from phaseline.engine.installation import Installation
 from phaseline.engine.logfile import LogFile
 from phaseline.engine.logformat import EventItem, Header, RecordItem
 from phaseline.engine.logwriter import LogWriter
@@ -47,7 +48,7 @@ async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
 
 
 async def exported(wire: Wire, layout: Layout, path: Path, span: Span | None = None, *, records: bool = True) -> Path:
-    async with ServerLog.open(wire, layout, span or Span(), records=records) as source:
+    async with ServerLog.open(Installation(wire, layout, Kinds()), span or Span(), records=records) as source:
         await export(source, path, records=records, expect=False)
     return path
 
@@ -116,7 +117,7 @@ async def test_a_part_begins_with_states(wire: Wire, layout: Layout, tmp_path: P
 async def test_events_that_are_gone(wire: Wire, layout: Layout, tmp_path: Path) -> None:
     everything = await folded(wire, layout)
     await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": 250})
-    async with ServerLog.open(wire, layout, Span()) as source:
+    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
         assert (source.begins, await rebuilt(source)) == (250, everything)
     assert await rebuilt(FileLog(await exported(wire, layout, tmp_path / "x.plog"))) == everything
 
@@ -129,7 +130,7 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
     await publish(wire, sent)
     assert LogFile(await exported(wire, layout, tmp_path / "a", records=False)).header.last == len(sent)
     assert len(await rebuilt(FileLog(tmp_path / "a"))) == 4
-    async with ServerLog.open(wire, layout, Span()) as source:
+    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
         assert [one async for one in source.happened()] == []
         assert source.undecided == len(sent)
 
@@ -154,7 +155,7 @@ async def test_a_slice_of_the_log_is_a_test(wire: Wire, settings: Settings, layo
     path = tmp_path / "c2.jsonl"
     events = len(await stored(wire, layout.events, []))
     for first in (200, events - 20):
-        async with ServerLog.open(wire, layout, Span("c2", first=first)) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds()), Span("c2", first=first)) as source:
             await export(source, path, records=False, expect=True)
         found = replay(path, KINDS)
         found.assert_as_expected()
@@ -171,9 +172,9 @@ async def test_a_log_that_is_not_as_expected(wire: Wire, settings: Settings, tmp
         fleet = Fleet(settings.prefix)
         await publish(wire, [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")])
         await until_decided(wire, layout)
-        async with ServerLog.open(wire, layout, Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
             await export(source, tmp_path / "x.plog", records=True, expect=True)
-        async with ServerLog.open(wire, layout, Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
             await export(source, tmp_path / "y.plog", records=True, expect=False)
     replay(tmp_path / "x.plog").assert_as_expected()
     wrong = r"1 of 4 entities differ\ncomponent c0/dns: expected phase Failed \[Degraded\], found phase Degraded \[Degraded\]"
@@ -267,7 +268,7 @@ def test_what_cannot_be_adopted_whole_is_counted() -> None:
 
 
 async def test_the_same_tables_would_differ_nowhere(wire: Wire, layout: Layout, tmp_path: Path) -> None:
-    async with ServerLog.open(wire, layout, Span()) as source:
+    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
         found = await what_if(source, Kinds())
         assert (found.none, found.entities) == (True, 6 * 7)
         assert found.events == len(await stored(wire, layout.events, []))
@@ -288,7 +289,7 @@ async def test_other_tables_differ_where_they_must(wire: Wire, settings: Setting
         story += [fleet.event("component", "delete", "c0/dns"), fleet.event("cluster", "stop", "c1")]
         await publish(wire, story)
         await until_decided(wire, layout)
-        async with ServerLog.open(wire, layout, Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
             found = await what_if(source, DEGRADED)
     moves = {(str(move.before), str(move.after), move.trigger): seen.count for move, seen in found.gained.items()}
     assert (
@@ -311,10 +312,10 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
         story = [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")]
         await publish(wire, [*story, fleet.event("cluster", "update", "c0")])
         await until_decided(wire, layout)
-        async with ServerLog.open(wire, layout, Span(first=len(story) + 1)) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds()), Span(first=len(story) + 1)) as source:
             with pytest.raises(StateUnknown, match=r"component c0/dns is in phase Degraded \[Degraded\]"):
                 await what_if(source, KINDS)
-        async with ServerLog.open(wire, layout, Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
             assert not (await what_if(source, KINDS)).none
 
 

@@ -13,6 +13,7 @@ from phaseline.engine.checkpoint import Plan
 from phaseline.engine.errors import BadSetting, TablesDiffer
 from phaseline.engine.fold import Folder
 from phaseline.engine.gathering import last_message
+from phaseline.engine.installation import Installation
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import Span, StoredEvent
 from phaseline.engine.serverlog import ServerLog
@@ -62,7 +63,7 @@ async def decide(wire: Wire, settings: Settings, kinds: Kinds, events: list[Sent
 
 
 async def audit(wire: Wire, layout: Layout, kinds: Kinds) -> Verdict:
-    async with ServerLog.open(wire, layout, Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as log:
         return await Audit(log, kinds, None, None).run()
 
 
@@ -86,7 +87,7 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
     layout = await decide(wire, settings, OLD, begin)
     said = await refused(wire, settings, DEGRADED)
     assert f"other tables than those installed here, which are {DEGRADED.digest} (changed: component)" in said
-    async with ServerLog.open(wire, layout, Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as log:
         difference = await WhatIf(log, OLD, DEGRADED, None, None).run()
     assert [found.id for found in difference.final] == ["c0/dns"]
     # That one state is in the way of the new table; it goes first, by the old one.
@@ -94,7 +95,7 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
     behind = len(begin) + 1
     await decide(wire, settings, DEGRADED, later[1:], accepted=DEGRADED.digest)
     for partition in range(layout.partitions):
-        first, second = await tables.eras(wire, layout, partition)
+        first, second = await tables.eras(Installation(wire, layout, Kinds()), partition)
         assert (first.position, first.digest, first.tables) == (0, OLD.digest, OLD.versions)
         assert 0 < second.position <= behind
         assert (second.digest, second.tables) == (DEGRADED.digest, DEGRADED.versions)
@@ -136,14 +137,14 @@ async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, set
     found = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
     assert [message.data for message in found] == [message.body for message in messages]
     assert (new.position, len(new.tree)) == (len(events), 5)
-    assert (await tables.eras(wire, layout, 0))[-1].position == len(events)
+    assert (await tables.eras(Installation(wire, layout, Kinds()), 0))[-1].position == len(events)
 
 
 async def test_the_same_tables_are_noted_once(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     for number in range(3):
         await take_over(wire, layout, OLD, 0, f"worker-{number}", OLD.digest)
-    (era,) = await tables.eras(wire, layout, 0)
+    (era,) = await tables.eras(Installation(wire, layout, Kinds()), 0)
     assert (era.position, era.worker) == (0, "worker-0")
 
 
@@ -151,9 +152,11 @@ async def test_an_installation_without_notes_gets_one(wire: Wire, settings: Sett
     begin, later = story(Fleet(settings.prefix))
     layout = await decide(wire, settings, OLD, begin)
     await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": f"{layout.prefix}.tables.*"})
-    assert await tables.latest(wire, layout, 0) is None
+    assert await tables.latest(Installation(wire, layout, Kinds()), 0) is None
     await decide(wire, settings, OLD, later)
-    noted = [await tables.eras(wire, layout, partition) for partition in range(layout.partitions)]
+    noted = [
+        await tables.eras(Installation(wire, layout, Kinds()), partition) for partition in range(layout.partitions)
+    ]
     assert [len(found) for found in noted] == [1, 1]
     assert 0 < noted[0][0].position <= len(begin)
     verdict = await audit(wire, layout, OLD)

@@ -244,10 +244,10 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
         ]
         for record in records[::9]:
             assert at(found, record.time) == alive(records, record.time)
-        place = await client.place(log[len(log) // 2].sequence)
-        part = await client.timeline("c2", start=place)
+        moment = await client.moment(log[len(log) // 2].sequence)
+        part = await client.timeline("c2", start=moment)
         assert_sound(part)
-        then = folded(log, place)
+        then = folded(log, moment.place)
         assert {lane.id for lane in part.lanes} >= {
             name for (_, name), e in then.items() if name.split("/")[0] == "c2" and e.facets[0].state.phase != "Deleted"
         }

@@ -17,6 +17,7 @@ from phaseline.engine.filelog import FileLog
 from phaseline.engine.fold import Folder
 from phaseline.engine.gathering import last_message
 from phaseline.engine.importing import Clock, import_log
+from phaseline.engine.installation import Installation
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import Span, StoredEvent
 from phaseline.engine.serverlog import ServerLog
@@ -299,7 +300,7 @@ async def test_they_are_in_the_log_as_a_file(wire: Wire, layout: Layout, setting
     await until_logged(wire, layout, "Waiting", 5)
     await until_decided(wire, layout)
     for path in (tmp_path / "log.plog", tmp_path / "log.jsonl"):
-        async with ServerLog.open(wire, layout, Span("d")) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds()), Span("d")) as source:
             counts = await export(source, path, records=True, expect=False)
         verdict = await Audit(FileLog(path), KINDS, None, None).run()
         assert (verdict.holds, verdict.events, counts["event"]) == (True, 11, 11)

@@ -1,6 +1,6 @@
-"""`changes`: what differs between two moments.
+"""The command `changes`: what differs between two moments.
 
-Belongs here: the command, and how changes look. Does not: finding them (`phaseline.engine.changes`).
+Belongs here: the command, and the layout of changes. Does not: finding them (`phaseline.engine.changes`).
 """
 
 from collections import Counter
@@ -15,6 +15,7 @@ from phaseline.engine.cli import looks, options, talk
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
+from phaseline.engine.when import When
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import State, timestamp
@@ -36,15 +37,15 @@ COLOURS = {
         ("phaseline changes --from 1d --json | jq 'select(.flaps > 3)'", "what flaps"),
     ],
 )
-@click.option("--from", "start", type=options.Moment(), required=True, metavar="MOMENT",
+@click.option("--from", "start", type=options.WhenType(), required=True, metavar="MOMENT",
               help="The earlier moment: a place in the log, a time, or how long ago (2h).")  # fmt: skip
-@click.option("--to", "end", type=options.Moment(), metavar="MOMENT", help="The later one, likewise.  [default: now]")
+@click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="The later one, likewise.  [default: now]")
 @click.option("--tree", metavar="ID", help="Only this entity and what is under it.")
 @click.option("--kind", metavar="KIND", help="Only this kind.")
 @options.as_json
 @options.connected
 def changes(
-    settings: Settings, *, start: Any, end: Any, tree: str | None, kind: str | None, as_json: bool
+    settings: Settings, *, start: When, end: When | None, tree: str | None, kind: str | None, as_json: bool
 ) -> int | None:
     """Show what differs between two moments: which entities, how, and how often they changed in between.
 
@@ -54,8 +55,7 @@ def changes(
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            after, up_to = ({"start": 0, "now": None}.get(moment, moment) for moment in (start, end))
-            found = await client.changes(2**63 if after is None else after, up_to, tree=tree, kind=kind)
+            found = await client.changes(start, end, tree=tree, kind=kind)
             if as_json:
                 for change in found:
                     looks.show_json(change_map(change))

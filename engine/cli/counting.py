@@ -13,8 +13,8 @@ from phaseline.engine.cli import looks, options, talk
 from phaseline.engine.cli.moments import moment_of
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
-from phaseline.engine.past import Moment
 from phaseline.engine.settings import Settings
+from phaseline.engine.when import When
 from phaseline.machines.fleet_counts import fraction
 
 
@@ -34,7 +34,7 @@ from phaseline.machines.fleet_counts import fraction
 @options.as_json
 @options.connected
 def counts(
-    settings: Settings, entity_id: str | None, *, cluster: str | None, at: Moment | None, as_json: bool
+    settings: Settings, entity_id: str | None, *, cluster: str | None, at: When | None, as_json: bool
 ) -> int | None:
     """Show how many deployments and resources of a Fleet repository, bundle, deployment or cluster are ready, and which not.
 
@@ -46,14 +46,15 @@ def counts(
 
     async def work() -> None:
         async with Client.open(settings) as client:
+            view = await client.at(at)
             if cluster is not None:
-                found = await client.cluster_counts(cluster, at=at)
+                found = await view.cluster_counts(cluster)
             else:
-                found = await client.counts(str(entity_id), at=at)
+                found = await view.counts(str(entity_id))
             if as_json:
                 looks.show_json(found)
                 return
-            await moment_of(client, at)
+            moment_of(view)
             _show(found)
 
     return talk.run(work())

@@ -64,7 +64,7 @@ def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part
     """
 
     async def work() -> None:
-        async with sources.of_server(settings, part, records=records or expect) as source:
+        async with sources.of_server(settings, part, installed(), records=records or expect) as source:
             with sources.progress_bar("writing") as bar:
                 task = bar.add_task("", total=sources.total(source))
                 counts = await export(

@@ -1,23 +1,16 @@
-"""The moment that a view shows: said to the person, so that nobody takes what was for what is.
+"""Tells a person which moment a view shows, so that nobody takes an earlier state for the latest one.
 
-Belongs here: that line. Does not: parsing moments (`options`), finding their place (`phaseline.engine.past`).
+Belongs here: that line. Does not: parsing moments (`options`), resolving them (`phaseline.engine.past`).
 """
 
-from datetime import datetime
-
 from phaseline.engine.cli import looks, talk
-from phaseline.engine.client import Client
-from phaseline.engine.past import Moment
+from phaseline.engine.entity_view import EntityView
+from phaseline.engine.when import Moment
 
 
-async def moment_of(client: Client, at: Moment | None) -> int:
-    """The moment that is shown, ns; said on stderr unless it is now."""
-    if at is None:
+def moment_of(view: EntityView[Moment | None]) -> int:
+    """The time of the view, ns. Unless it shows the latest states, says on stderr which moment that is."""
+    if view.moment is None:
         return looks.now_ns()
-    place = await client.place(at)
-    if isinstance(at, datetime):
-        found = int(at.timestamp() * 1e9)
-    else:
-        found = await client.time_of(place)
-    talk.say(f"as of {looks.moment(found)}, place {place} of the log")
-    return found
+    talk.say(f"as of {looks.moment(view.moment.time)}, place {view.moment.place} of the log")
+    return view.moment.time

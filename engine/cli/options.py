@@ -5,18 +5,17 @@ Belongs here: options that several commands have, types of their values. Does no
 
 import functools
 import json
-import re
 from collections.abc import Callable
-from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
-from typing import Any, ClassVar, ParamSpec
+from typing import Any, ParamSpec
 
 import click
 
 from phaseline.engine.cli import talk
 from phaseline.engine.cli.pages import Shared
-from phaseline.engine.errors import BadSetting
+from phaseline.engine.errors import BadSetting, WordUnknown
 from phaseline.engine.settings import Settings, from_words
+from phaseline.engine.when import NOW, START, Time, parse
 
 P = ParamSpec("P")
 Function = Callable[..., int | None]
@@ -101,13 +100,13 @@ language = click.option(
 
 
 def at(function: Function) -> Function:
-    """`--at`: as of a moment; `function` gets it as `at`, None for now."""
-    flag = click.option("--at", type=Moment(), metavar="MOMENT",
+    """`--at`: as of a moment; `function` gets it as `at`, None for the latest states."""
+    flag = click.option("--at", type=WhenType(), metavar="MOMENT",
                         help="As it was then: a place in the log, a time, or how long ago (15m).")  # fmt: skip
 
     @functools.wraps(function)
     def call(*, at: Any, **values: Any) -> int | None:
-        return function(at={"start": 0, "now": None}.get(at, at), **values)
+        return function(at=None if at == NOW else at, **values)
 
     return flag(call)
 
@@ -130,25 +129,17 @@ class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no
         return found
 
 
-class Moment(click.ParamType):  # type: ignore[type-arg]  # as above
-    """Where to begin: `start`, `now`, a place in the log, a time, or how long ago."""
+class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A `When` on the command line. How long ago is counted from here on, so that a command has one moment only."""
 
     name = "where"
-    UNITS: ClassVar = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As `Client.watch` takes it."""
-        if not isinstance(value, str) or value in ("start", "now"):
+        """`start` and `now` as they are, a place, or a `datetime`."""
+        if not isinstance(value, str) or value in (START, NOW):
             return value
-        if value.isdecimal():
-            return int(value)
-        if ago := re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", value):
-            return datetime.now(UTC) - timedelta(seconds=float(ago[1]) * self.UNITS[ago[2]])
-        if re.fullmatch(r"\d\d:\d\d(:\d\d)?", value):
-            today = datetime.combine(datetime.now().astimezone(), time.fromisoformat(value)).astimezone()
-            return today if today <= datetime.now(UTC) else today - timedelta(days=1)
         try:
-            return datetime.fromisoformat(value).astimezone()
-        except ValueError:
-            known = "start, now, a place in the log (4711), a time (2026-03-02T08:00 or 03:12), how long ago (15m)"
-            self.fail(f"{value!r} is none of: {known}", param, ctx)
+            found = parse(value)
+        except WordUnknown as error:
+            self.fail(f"{value!r} is none of: {error.known}", param, ctx)
+        return found.as_datetime() if isinstance(found, Time) else found

@@ -1,4 +1,4 @@
-"""`rejections`: what was refused; one of them whole; the same event again.
+"""The commands `rejections list`, `show` and `resend`: rejections, one of them in full, the same event again.
 
 Belongs here: options and layout of these three. Does not: reading the log or sending (`phaseline.engine.client`).
 """
@@ -13,11 +13,11 @@ from phaseline.engine.cli.pages import Page
 from phaseline.engine.cli.watching import show_records
 from phaseline.engine.client import Client
 from phaseline.engine.errors import NotRejected
+from phaseline.engine.log_records import Logged
 from phaseline.engine.outcomes import Outcome
-from phaseline.engine.queries import Logged
 from phaseline.engine.sending import WAIT
 from phaseline.engine.settings import Settings
-from phaseline.engine.watching import Start
+from phaseline.engine.when import When
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 
 
@@ -51,13 +51,13 @@ def rejections() -> None:
 @click.argument("kind", required=False)
 @click.option("--reason", metavar="REASON", help="Only these: illegal, guard, undecodable, invalid, unknown_kind, ...")
 @click.option("--tree", metavar="ID", help="Only this entity and what is under it.")
-@click.option("--from", "start", type=options.Moment(), default="start", show_default=True,
+@click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
               help="start, a place in the log, a time, or how long ago (15m).")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Go on with those that come.")
 @options.as_json
 @options.connected
 def list_(
-    settings: Settings, kind: str | None, *, start: Start, follow: bool, as_json: bool, **which: Any
+    settings: Settings, kind: str | None, *, start: When, follow: bool, as_json: bool, **which: Any
 ) -> int | None:
     """List what was refused, in order: place in the log, when, what, why."""
 

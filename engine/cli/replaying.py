@@ -80,7 +80,7 @@ def replay(
 
     async def work() -> int:
         kinds = kinds_at(changed) if changed else installed()
-        async with opened(settings, file, part) as source:
+        async with opened(settings, file, part, kinds) as source:
             if audits:
                 return await _audit(source, kinds, part.root, as_json=as_json)
             if changed:
@@ -91,10 +91,10 @@ def replay(
 
 
 @asynccontextmanager
-async def opened(settings: Settings, file: Path | None, part: Part) -> AsyncIterator[Source]:
-    """What is to be replayed."""
+async def opened(settings: Settings, file: Path | None, part: Part, kinds: Kinds) -> AsyncIterator[Source]:
+    """Open the log that is to be replayed."""
     if file is None:
-        async with sources.of_server(settings, part) as log:
+        async with sources.of_server(settings, part, kinds) as log:
             yield log
     else:
         yield sources.of_file(file, part)
@@ -123,7 +123,7 @@ async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: boo
         audit = Audit(source, kinds, root, show)
         await audit.run()
         if isinstance(source, ServerLog) and source.span.last is None:
-            await compare_states(source.wire, source.layout, audit)
+            await compare_states(source.installation, audit)
 
     damage = await _shown(source, run)
     assert audit is not None

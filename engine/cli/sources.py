@@ -1,6 +1,6 @@
-"""What `replay` and `export` read: an installation, or a file; a part of it where that is asked for.
+"""The log that `replay` and `export` read: an installation's, or a file; all of it or a part.
 
-Belongs here: options that name it, opening it, its progress. Does not: what is done with it.
+Belongs here: the options that select it, opening it, its progress bar. Does not: using it.
 """
 
 import functools
@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from phaseline.engine.cli import options
 from phaseline.engine.filelog import FileLog
+from phaseline.engine.installation import Installation
 from phaseline.engine.logfile import LogFile
 from phaseline.engine.logformat import EventItem
 from phaseline.engine.recorded import Span
@@ -24,6 +25,7 @@ from phaseline.engine.serverlog import ServerLog, first_event_after
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
 
 Bound = Any
 """None, a sequence, or a `datetime`."""
@@ -46,10 +48,10 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--tree`, `--from`, `--to`; `function` gets them as `part`."""
     tree = click.option("--tree", metavar="ROOT", help="Only this tree: a root, like c1.")
     start = click.option(
-        "--from", "start", type=options.Moment(), metavar="WHEN",
+        "--from", "start", type=options.WhenType(), metavar="WHEN",
         help="From this event on: its sequence (`cause.sequence` in records), a time, or how long ago (2h).",
     )  # fmt: skip
-    end = click.option("--to", "end", type=options.Moment(), metavar="WHEN", help="Up to this event, likewise.")
+    end = click.option("--to", "end", type=options.WhenType(), metavar="WHEN", help="Up to this event, likewise.")
 
     @functools.wraps(function)
     def call(*, tree: str | None, start: Bound, end: Bound, **rest: Any) -> Any:
@@ -60,21 +62,21 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @asynccontextmanager
-async def of_server(settings: Settings, part: Part, *, records: bool = True) -> AsyncIterator[ServerLog]:
-    """That part of an installation's log."""
+async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bool = True) -> AsyncIterator[ServerLog]:
+    """Open that part of an installation's log."""
     async with Wire.open(settings, name="phaseline-replay") as wire:
-        layout = await inspect(wire, settings)
+        installation = Installation(wire, await inspect(wire, settings), kinds)
         first, last = part.start or 1, part.end
         if isinstance(first, datetime):
-            first = await first_event_after(wire, layout, first)
+            first = await first_event_after(installation, first)
         if isinstance(last, datetime):
-            last = await first_event_after(wire, layout, last) - 1
-        async with ServerLog.open(wire, layout, Span(part.root, first, last), records=records) as log:
+            last = await first_event_after(installation, last) - 1
+        async with ServerLog.open(installation, Span(part.root, first, last), records=records) as log:
             yield log
 
 
 def of_file(path: Path, part: Part) -> FileLog:
-    """That part of a file."""
+    """Open that part of a file."""
     first, last = part.start or 1, part.end
     if isinstance(first, datetime):
         first = _first_after(path, first)

@@ -1,4 +1,4 @@
-"""`get`, `list` and `tree`: entities as they stand.
+"""The commands `get`, `list` and `tree`: entities at a moment.
 
 Belongs here: options and layout of these three. Does not: reading states (`phaseline.engine.queries`).
 """
@@ -15,9 +15,9 @@ from phaseline.engine.cli import looks, options, talk
 from phaseline.engine.cli.moments import moment_of
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
-from phaseline.engine.past import Moment
 from phaseline.engine.settings import Settings
 from phaseline.engine.tree import ancestor_id
+from phaseline.engine.when import When
 from phaseline.machines import wording
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.labels import Language, schedulable
@@ -40,18 +40,17 @@ every = click.option("--all", "deleted", is_flag=True, help="Also what is delete
 @options.language
 @options.as_json
 @options.connected
-def get(
-    settings: Settings, kind: str, entity_id: str, *, at: Moment | None, lang: Language, as_json: bool
-) -> int | None:
+def get(settings: Settings, kind: str, entity_id: str, *, at: When | None, lang: Language, as_json: bool) -> int | None:
     """Show one entity as it stands, or as it stood: its state, what it is called, since when and why."""
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            last = await client.last(kind, entity_id, at=at)
+            view = await client.at(at)
+            last = await view.last(kind, entity_id)
             if as_json:
                 looks.show_json(looks.entity_map(last.entity))
             else:
-                looks.show_pairs(described(client.kinds, last, lang, await moment_of(client, at)))
+                looks.show_pairs(described(client.kinds, last, lang, moment_of(view)))
 
     return talk.run(work())
 
@@ -106,7 +105,7 @@ def list_(
     tree: str | None,
     state: str | None,
     deleted: bool,
-    at: Moment | None,
+    at: When | None,
     lang: Language,
     as_json: bool,
 ) -> int | None:
@@ -114,12 +113,13 @@ def list_(
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            found = [entity async for entity in client.list(kind, tree=tree, state=state, deleted=deleted, at=at)]
+            view = await client.at(at)
+            found = [entity async for entity in view.list(kind, tree=tree, state=state, deleted=deleted)]
             if as_json:
                 for entity in found:
                     looks.show_json(looks.entity_map(entity))
                 return
-            now = await moment_of(client, at)
+            now = moment_of(view)
             if found:
                 looks.show(table(client.kinds, found, lang, now))
             talk.say(f"{len(found):,} found" if found else "nothing found")
@@ -164,18 +164,19 @@ def table(kinds: Kinds, found: Sequence[Entity], language: Language, now: int) -
 @options.as_json
 @options.connected
 def tree(
-    settings: Settings, root: str, *, depth: int | None, deleted: bool, at: Moment | None, lang: Language, as_json: bool
+    settings: Settings, root: str, *, depth: int | None, deleted: bool, at: When | None, lang: Language, as_json: bool
 ) -> int | None:
     """Show an entity and all that is under it, now or then, with states, labels and counts."""
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            forest = Forest(client.kinds, await client.tree(root, deleted=deleted, at=at))
+            view = await client.at(at)
+            forest = Forest(client.kinds, await view.tree(root, deleted=deleted))
             if as_json:
                 for top in forest.tops:
                     looks.show_json(forest.nested(top))
                 return
-            await moment_of(client, at)
+            moment_of(view)
             for top in forest.tops:
                 looks.show(forest.drawn(top, lang, depth))
 

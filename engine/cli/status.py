@@ -14,10 +14,11 @@ from phaseline.engine.cli import looks, options, talk
 from phaseline.engine.cli.moments import moment_of
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
-from phaseline.engine.past import Moment
+from phaseline.engine.entity_view import EntityView
 from phaseline.engine.settings import Settings
 from phaseline.engine.status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.status.selection import Item, Placed, Selection
+from phaseline.engine.when import Moment, When
 from phaseline.machines import wording
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, State, state
@@ -58,7 +59,7 @@ def filters(function: options.Function) -> options.Function:
 @options.at
 @options.as_json
 @options.connected
-def status(settings: Settings, resource_id: str, *, at: Moment | None, as_json: bool, **query: Any) -> int | None:
+def status(settings: Settings, resource_id: str, *, at: When | None, as_json: bool, **query: Any) -> int | None:
     """Show what became of an EMCO resource: the user's last action, its context, and what is where in which state.
 
     RESOURCE is the id of an emco_resource, the names of what the user acts on, joined by +.
@@ -68,12 +69,13 @@ def status(settings: Settings, resource_id: str, *, at: Moment | None, as_json: 
 
     async def work() -> None:
         async with Client.open(settings) as client:
+            view = await client.at(at)
             if as_json:
-                looks.show_json(await client.status(resource_id, at=at, **query))
+                looks.show_json(await view.status(resource_id, **query))
                 return
-            found = await client.selected(resource_id, at=at, **query)
-            known = {} if query["output"] in ("summary", "all") else await _known(client, resource_id, at, query)
-            drawing = Drawing(client.kinds, found, query, await moment_of(client, at), known)
+            found = await view.selected(resource_id, **query)
+            known = {} if query["output"] in ("summary", "all") else await _known(view, resource_id, query)
+            drawing = Drawing(client.kinds, found, query, moment_of(view), known)
             for line in drawing.head():
                 looks.show_line(line)
             for branch in drawing.apps():
@@ -83,10 +85,10 @@ def status(settings: Settings, resource_id: str, *, at: Moment | None, as_json: 
 
 
 async def _known(
-    client: Client, resource_id: str, at: Moment | None, query: dict[str, Any]
+    view: EntityView[Moment | None], resource_id: str, query: dict[str, Any]
 ) -> dict[tuple[str, ...], Any]:
-    """By app, cluster, name and kind, what `detail` and `rsync` say of each resource."""
-    body = await client.status(resource_id, at=at, **query)
+    """By app, cluster, name and kind: the details of each resource in the outputs `detail` and `rsync`."""
+    body = await view.status(resource_id, **query)
     return {
         (app["app-name"], cluster["name"], found["Name"], found["GVK"]["Kind"]): found
         for app in body.get("resources", ())

@@ -1,4 +1,4 @@
-"""`timeline`: states over time, in the terminal or as a picture.
+"""The command `timeline`: states over time, in the terminal or as a picture.
 
 Belongs here: the command, and lanes in a terminal. Does not: making lanes (`phaseline.engine.timeline`), SVG (`picture`).
 """
@@ -17,6 +17,7 @@ from phaseline.engine.cli.picture import Words, label, picture, tick
 from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
 from phaseline.engine.timeline import Interval, Lane, ticks
+from phaseline.engine.when import When
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, State, timestamp
@@ -40,15 +41,15 @@ SHORT = 24
 )
 @click.argument("entity_id", metavar="ID")
 @click.option("--kind", metavar="KIND", help="Only this kind.")
-@click.option("--from", "start", type=options.Moment(), metavar="MOMENT",
+@click.option("--from", "start", type=options.WhenType(), metavar="MOMENT",
               help="From then on: a place in the log, a time, or how long ago (2h).  [default: its beginning]")  # fmt: skip
-@click.option("--to", "end", type=options.Moment(), metavar="MOMENT", help="Up to then, likewise.  [default: now]")
+@click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="Up to then, likewise.  [default: now]")
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels below it.")
 @click.option("--svg", type=options.FILE, metavar="FILE", help="Write a picture.")
 @options.as_json
 @options.connected
 def timeline(
-    settings: Settings, entity_id: str, *, kind: str | None, start: Any, end: Any, depth: int | None,
+    settings: Settings, entity_id: str, *, kind: str | None, start: When | None, end: When | None, depth: int | None,
     svg: Path | None, as_json: bool,
 ) -> int | None:  # fmt: skip
     """Show the states of an entity, and of all that is under it, over time: one lane each.
@@ -59,8 +60,7 @@ def timeline(
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            first, last = ({"start": None, "now": None}.get(moment, moment) for moment in (start, end))
-            found = await client.timeline(entity_id, kind=kind, start=first, end=last, depth=depth)
+            found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth)
             if as_json:
                 for lane in found.lanes:
                     looks.show_json(lane_map(lane))

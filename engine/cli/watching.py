@@ -1,4 +1,4 @@
-"""`watch` and `history`: records of the log, as they come and as they came.
+"""The commands `watch` and `history`: records of the log, as they come and as they came.
 
 Belongs here: options and layout of these two. Does not: reading the log (`phaseline.engine.watching`).
 """
@@ -12,7 +12,8 @@ from phaseline.engine.cli import looks, options, talk
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
-from phaseline.engine.watching import Start, Watch
+from phaseline.engine.watching import Watch
+from phaseline.engine.when import When
 from phaseline.machines.labels import Language
 from phaseline.schemas.records import Transition
 
@@ -30,7 +31,7 @@ from phaseline.schemas.records import Transition
 @click.option("--state", metavar="STATE", help="Only transitions into this state, like Failed.")
 @click.option("--facet", metavar="FACET", help="Only this state machine, of kinds that have several.")
 @click.option("--tree", metavar="ID", help="Only this entity and what is under it.")
-@click.option("--from", "start", type=options.Moment(), default="now", show_default=True,
+@click.option("--from", "start", type=options.WhenType(), default="now", show_default=True,
               help="start, now, a place in the log, a time, or how long ago (15m).")  # fmt: skip
 @click.option("--rejections", is_flag=True, help="Also what was refused.")
 @click.option("--no-follow", is_flag=True, help="End when all that is there has been shown.")
@@ -38,7 +39,7 @@ from phaseline.schemas.records import Transition
 @options.as_json
 @options.connected
 def watch(
-    settings: Settings, *, start: Start, no_follow: bool, limit: int | None, as_json: bool, **which: Any
+    settings: Settings, *, start: When, no_follow: bool, limit: int | None, as_json: bool, **which: Any
 ) -> int | None:
     """Show transitions as they happen, or caught up from the past and then live, without a gap between.
 

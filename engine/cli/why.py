@@ -1,4 +1,4 @@
-"""`why`: from an entity's state back to the outside events behind it.
+"""The command `why`: from an entity's state back to the events from outside.
 
 Belongs here: the command. Does not: finding the explanation (`phaseline.engine.inquiry`), its lines (`explaining`).
 """
@@ -11,8 +11,8 @@ from phaseline.engine.cli.moments import moment_of
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
 from phaseline.engine.explanation import as_map
-from phaseline.engine.past import Moment
 from phaseline.engine.settings import Settings
+from phaseline.engine.when import When
 
 
 @click.command(
@@ -28,7 +28,7 @@ from phaseline.engine.settings import Settings
 @options.at
 @options.as_json
 @options.connected
-def why(settings: Settings, entity_id: str, *, kind: str | None, at: Moment | None, as_json: bool) -> int | None:
+def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None, as_json: bool) -> int | None:
     """Show why an entity is as it is: back to the events from outside.
 
     Where a view shows another state than the entity's own (its base), it says which: what is above it or below it, and why
@@ -37,12 +37,11 @@ def why(settings: Settings, entity_id: str, *, kind: str | None, at: Moment | No
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            place = None if at is None else await client.place(at)
-            named = await client.kind_of(entity_id, kind, at=place)
-            found = await client.why(named, entity_id, at=place)
+            view = await client.at(at)
+            found = await view.why(await view.kind_of(entity_id, kind), entity_id)
             if as_json:
                 looks.show_json(as_map(found))
             else:
-                looks.show(Drawing(client.kinds, await moment_of(client, at)).whole(found))
+                looks.show(Drawing(client.kinds, moment_of(view)).whole(found))
 
     return talk.run(work())

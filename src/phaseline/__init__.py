@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from phaseline import testing
     from phaseline.engine import errors
     from phaseline.engine.client import Client, connect
+    from phaseline.engine.entity_view import EntityView
     from phaseline.engine.errors import PhaselineError
     from phaseline.engine.explanation import Explanation
     from phaseline.engine.outcomes import Outcome
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from phaseline.engine.rehearsal import Rehearsed
     from phaseline.engine.settings import Settings
     from phaseline.engine.watching import Watch
+    from phaseline.engine.when import Moment, When
     from phaseline.schemas.envelope import Event
     from phaseline.schemas.records import Cause, Entity, Facet, Rejection, State, Transition
 
@@ -27,9 +29,11 @@ __all__ = [
     "Cause",
     "Client",
     "Entity",
+    "EntityView",
     "Event",
     "Explanation",
     "Facet",
+    "Moment",
     "Outcome",
     "PhaselineError",
     "Receipt",
@@ -40,6 +44,7 @@ __all__ = [
     "State",
     "Transition",
     "Watch",
+    "When",
     "__version__",
     "connect",
     "errors",
@@ -48,6 +53,7 @@ __all__ = [
 
 _HOMES = {
     "phaseline.engine.client": ("Client", "connect"),
+    "phaseline.engine.entity_view": ("EntityView",),
     "phaseline.engine.errors": ("PhaselineError",),
     "phaseline.engine.explanation": ("Explanation",),
     "phaseline.engine.outcomes": ("Outcome",),
@@ -56,6 +62,7 @@ _HOMES = {
     "phaseline.engine.rehearsal": ("Rehearsed",),
     "phaseline.engine.settings": ("Settings",),
     "phaseline.engine.watching": ("Watch",),
+    "phaseline.engine.when": ("Moment", "When"),
     "phaseline.schemas.envelope": ("Event",),
     "phaseline.schemas.records": ("Cause", "Entity", "Facet", "Rejection", "State", "Transition"),
 }

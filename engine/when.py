@@ -1,0 +1,79 @@
+"""The words for points in time: `When`, which callers pass, and `Moment`, which reads use.
+
+Belongs here: both types, and parsing. Does not: finding the place in the log (`past`).
+"""
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from typing import NamedTuple
+
+from phaseline.engine.errors import WordUnknown
+from phaseline.schemas.records import nanoseconds
+
+START, NOW = "start", "now"
+END = 2**63
+"""A place after the end of every log."""
+KNOWN = "now, start, a place in the log (4711), a time (2026-03-02T08:00 or 03:12), how long ago (15m)"
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_AGO = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+_CLOCK = re.compile(r"\d\d:\d\d(:\d\d)?")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = 1_000
+
+
+class Moment(NamedTuple):
+    """A point in time that was resolved against the log: what was read, and what may be shown to a person.
+
+    place: the last place in the log that belongs to it. time: its time, in ns since 1970.
+    """
+
+    place: int
+    time: int
+
+
+When = int | str | datetime | Moment
+"""A place in the log, a time, or a `Moment`.
+
+As text: "start", "now", a place ("4711"), how long ago ("15m"), a time of day ("03:12", the last one), or an ISO 8601 time.
+Times without an offset are local times.
+"""
+
+
+class Time(NamedTuple):
+    """A time that a caller gave, in ns since 1970. `width`: for how many ns it stands."""
+
+    ns: int
+    width: int = 1
+
+    def as_datetime(self) -> datetime:
+        """The same time in UTC, to the microsecond."""
+        return _EPOCH + timedelta(microseconds=self.ns // _MICROSECOND)
+
+
+def parse(when: When) -> int | Time:
+    """The place or the time that `when` names; raises `WordUnknown`."""
+    if isinstance(when, Moment):
+        return when.place
+    if isinstance(when, int):
+        return when
+    if isinstance(when, datetime):
+        return Time((when.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1) * _MICROSECOND, _MICROSECOND)
+    if when in (START, NOW):
+        return 0 if when == START else END
+    if when.isdecimal():
+        return int(when)
+    return _time(when)
+
+
+def _time(text: str) -> int | Time:
+    now = datetime.now().astimezone()
+    if ago := _AGO.fullmatch(text):
+        return parse(now - timedelta(seconds=float(ago[1]) * _UNITS[ago[2]]))
+    try:
+        if _CLOCK.fullmatch(text):
+            today = datetime.combine(now, time.fromisoformat(text)).astimezone()
+            return parse(today if today <= now else today - timedelta(days=1))
+        known = datetime.fromisoformat(text)
+    except ValueError:
+        raise WordUnknown(what="moment", word=text, known=KNOWN) from None
+    return parse(known) if known.tzinfo is None else Time(nanoseconds(text))

@@ -1,0 +1,75 @@
+"""What callers may write for a point in time."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from phaseline.engine.errors import WordUnknown
+from phaseline.engine.watching import first
+from phaseline.engine.when import END, Moment, Time, When, parse
+
+EIGHT = datetime(2026, 3, 2, 8, tzinfo=UTC)
+EIGHT_NS = 1_772_438_400_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("when", "found"),
+    [
+        ("start", 0),
+        ("now", END),
+        (4711, 4711),
+        ("4711", 4711),
+        (Moment(17, EIGHT_NS), 17),
+        (EIGHT, Time(EIGHT_NS, 1000)),
+        (EIGHT.replace(microsecond=123_456), Time(EIGHT_NS + 123_456_000, 1000)),
+        ("2026-03-02T08:00Z", Time(EIGHT_NS)),
+        ("2026-03-02T09:00:00+01:00", Time(EIGHT_NS)),
+        ("2026-03-02T08:00:00.123456789Z", Time(EIGHT_NS + 123_456_789)),
+    ],
+)
+def test_a_place_or_a_time(when: When, found: int | Time) -> None:
+    assert parse(when) == found
+
+
+def test_a_time_without_an_offset_is_local() -> None:
+    naive = datetime(2026, 3, 2, 8)  # noqa: DTZ001  # what is tested
+    assert parse("2026-03-02T08:00") == parse(naive) == parse(naive.astimezone())
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("15m", 900), ("2h", 7200), ("1.5d", 129_600)])
+def test_how_long_ago(text: str, seconds: float) -> None:
+    before = datetime.now(UTC)
+    found = parse(text)
+    assert isinstance(found, Time)
+    passed = found.as_datetime() + timedelta(seconds=seconds)
+    assert before <= passed <= datetime.now(UTC)
+
+
+@pytest.mark.parametrize("text", ["00:00", "03:12", "23:59:59"])
+def test_a_time_of_day_is_the_last_one(text: str) -> None:
+    found = parse(text)
+    assert isinstance(found, Time)
+    assert timedelta() <= datetime.now(UTC) - found.as_datetime() < timedelta(hours=25)
+    assert found.as_datetime().astimezone().strftime("%H:%M:%S").startswith(text)
+
+
+@pytest.mark.parametrize("text", ["soon", "", "15 m", "25:00", "2026-13-01", "-1"])
+def test_anything_else_is_refused_with_what_there_is(text: str) -> None:
+    with pytest.raises(WordUnknown, match="now, start, a place in the log") as raised:
+        parse(text)
+    assert (raised.value.what, raised.value.word) == ("moment", text)
+
+
+@pytest.mark.parametrize(
+    ("start", "found"),
+    [
+        ("start", "start"),
+        ("now", "now"),
+        (17, 17),
+        ("17", 17),
+        (EIGHT, "2026-03-02T08:00:00.000000000Z"),
+        (Moment(17, EIGHT_NS), 18),  # what a view shows is not shown again
+    ],
+)
+def test_where_a_watch_begins(start: When, found: int | str) -> None:
+    assert first(start) == found
