@@ -1,12 +1,15 @@
-"""Is what the log says what the events make? Each event is folded again, and its records compared byte for byte.
+"""Checks a log: decides each event again and compares the records, byte for byte, with those in the log.
 
-Belongs here: holding a recorded log, and the states, against the fold. Does not: reading it (`recorded`), words (`cli`).
-Nothing is kept but the trees: memory does not grow with the log.
+Belongs here: comparing a recorded log, and the states, with what the events make; telling a difference from another
+wording. Does not: reading the log (`recorded`), showing what was found (`cli`).
+Memory does not grow with the log: only the trees are kept.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.fold import Folder
@@ -14,6 +17,7 @@ from phaseline.engine.installation import Installation
 from phaseline.engine.message import Message
 from phaseline.engine.reader import read_all
 from phaseline.engine.recorded import STEP, Folders, Happened, Recorded, entity_of, is_under, read
+from phaseline.engine.recording import BECAUSE
 from phaseline.engine.tree import evolve
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
@@ -30,11 +34,26 @@ class Divergence(NamedTuple):
     found: str | None
 
 
+class Rewording(NamedTuple):
+    """A record that differs in a sentence of the engine only. `sequence`: of the event, in EVENTS."""
+
+    kind: str
+    id: str
+    sequence: int
+    expected: str | None
+    found: str | None
+
+
+SHOWN = 50
+"""Rewordings that are kept; of more, only how many."""
+
+
 @dataclass(slots=True)
 class Verdict:
     """What an audit found. `begins`: the first event that was folded; `undecided`: events no worker has come to yet.
 
     by_others: events that other tables decided than those at hand, so that their records are taken as they stand.
+    reworded: how many records differ in a sentence of the engine only; that is no divergence. rewordings: the first ones.
     """
 
     begins: int = 1
@@ -43,6 +62,8 @@ class Verdict:
     entities: int = 0
     undecided: int = 0
     by_others: int = 0
+    reworded: int = 0
+    rewordings: list[Rewording] = field(default_factory=list)
     divergences: dict[tuple[str, str], Divergence] = field(default_factory=dict)
 
     @property
@@ -56,6 +77,12 @@ class Verdict:
         kind, entity_id = ("-", "-") if which is None else entity_of(which)
         told = Divergence(kind, entity_id, sequence, _told(expected), _told(found))
         self.divergences.setdefault((kind, entity_id), told)
+
+    def reword(self, told: Rewording) -> None:
+        """Note a record that says the same in other words."""
+        self.reworded += 1
+        if len(self.rewordings) < SHOWN:
+            self.rewordings.append(told)
 
     def read(self, message: Message, sequence: int) -> Record | None:
         """The record in a message; None, and a difference, where it is none."""
@@ -73,6 +100,21 @@ class Verdict:
             mine = folder.tree.get(record.entity.kind, record.entity.id)
             if mine is not None and record.entity.version == mine.version and record.entity.facets != mine.facets:
                 self.differ(record.cause.sequence, None, record)
+
+
+def reworded(expected: Record | None, found: Record) -> Rewording | None:
+    """How two records differ in a sentence that the engine made; None where they differ in anything else.
+
+    The engine makes the messages of rejections, and those of transitions that do not repeat the message of an event.
+    """
+    if isinstance(expected, Transition) and isinstance(found, Transition):
+        made = expected.cause.by != "event" or (expected.message or "").startswith(BECAUSE)
+        same = made and replace(expected, message=found.message) == found
+    elif isinstance(expected, Rejection) and isinstance(found, Rejection):
+        same = replace(expected, message=found.message) == found
+    else:
+        return None
+    return Rewording(*entity_of(found), found.cause.sequence, expected.message, found.message) if same else None
 
 
 def _told(record: Record | None) -> str | None:
@@ -147,7 +189,12 @@ class Audit:
             mine = None
             if record.cause.sequence == sequence:
                 mine = wanted.pop((entity_of(record), getattr(record, "facet", "")), None)
-            if mine != record:
+            if mine == record:
+                continue
+            rewording = reworded(mine, record)
+            if rewording is not None:
+                self.verdict.reword(rewording)
+            else:
                 self.verdict.differ(record.cause.sequence, mine, record)
         for record in wanted.values():
             self.verdict.differ(sequence, record, None)

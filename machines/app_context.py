@@ -5,6 +5,7 @@ from typing import Any
 
 from phaseline.machines import rsync_resource as rsync
 from phaseline.machines.predicates import Every, Scene, Some
+from phaseline.machines.rules import rule
 from phaseline.machines.table import (
     ABSENT,
     DELETED,
@@ -44,6 +45,7 @@ def unless_stopped(*phases: str) -> tuple[At, ...]:
     return tuple(At(phase, lacks=(STOPPED,)) for phase in phases)
 
 
+@rule("emco.left_behind", revision=1)
 def left_behind(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | None:
     """`leave` for those that the context `data.to` does not have."""
     counterpart = f"{entity_id.partition('/')[0]}/{data['to']}{below[len(entity_id) :]}"

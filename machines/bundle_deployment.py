@@ -17,6 +17,7 @@ from phaseline.machines.bundle_resource import (
     WAIT_APPLIED,
 )
 from phaseline.machines.predicates import AttributeIs, Scene, Some
+from phaseline.machines.rules import rule
 from phaseline.machines.table import (
     ABSENT,
     DELETED,
@@ -68,26 +69,31 @@ def _reads(
     return {**words, **named, "why": happened.data.get("message") or (attributes.get("why", "") if same else "")}
 
 
+@rule("fleet.target", revision=1)
 def target(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
     """How far it is, now that this is wanted."""
     return _reads("target", scene, entity_id, attributes, happened)
 
 
+@rule("fleet.staged", revision=1)
 def stage(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
     """How far it is, now that this is staged."""
     return _reads("staged", scene, entity_id, attributes, happened)
 
 
+@rule("fleet.applied", revision=1)
 def applied(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
     """How far it is, now that this is applied."""
     return _reads("applied", scene, entity_id, attributes, happened)
 
 
+@rule("fleet.apply_failed", revision=1)
 def failed(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
     """How far it is, now that applying has failed."""
     return _reads("failed", scene, entity_id, attributes, happened)
 
 
+@rule("fleet.note_ids", revision=1)
 def noted(attributes: Attributes, happened: Happened) -> Attributes:
     """Notes the ids, and what failed."""
     found = {
@@ -96,6 +102,7 @@ def noted(attributes: Attributes, happened: Happened) -> Attributes:
     return {name: value for name, value in {**attributes, **found}.items() if value is not None}
 
 
+@rule("fleet.note_report", revision=1)
 def reported(attributes: Attributes, happened: Happened) -> Attributes:
     """Notes what its agent says of it as a whole."""
     return {**attributes, "why": happened.data.get("message") or ""}

@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.assessing import OUT_OF_SYNC, assessed
+from phaseline.machines.compare import COMPARISON
 from phaseline.machines.customs import Customs
 from phaseline.machines.fields import why
+from phaseline.machines.health import HEALTH
+from phaseline.machines.health.offered import revisions
 from phaseline.machines.manifest_id import another
 from phaseline.machines.predicates import Above, Scene
 from phaseline.machines.profiles import HEALTHY
+from phaseline.machines.programs import SCRIPTS
+from phaseline.machines.rules import rule
 from phaseline.machines.table import (
     ABSENT,
     DELETED,
@@ -38,6 +43,7 @@ EVER = (ABSENT, DELETED, LIVE)
 LONGEST, SHOWN = 1_024, 10
 
 
+@rule("fleet.observed", revision=1, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def judged(scene: Scene, entity_id: str, _: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
     """Missing, Orphaned, Modified, NotReady or Ready, by the two manifests: the first that holds."""
     data = happened.data
@@ -63,6 +69,7 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: Happened) -> M
     return {"state": READY, "why": ""}
 
 
+@rule("fleet.note_reason", revision=1)
 def noted(attributes: Attributes, happened: Happened) -> Attributes:
     """Notes why."""
     said = happened.data.get("why")

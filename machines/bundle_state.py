@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from phaseline.machines.health import Health, assess
+from phaseline.machines.health import HEALTH, Health, assess
 from phaseline.machines.predicates import Scene
 from phaseline.machines.profiles import MISSING, NOT_ASSESSED, SOURCE_ORDER
-from phaseline.machines.readiness import is_ready
+from phaseline.machines.readiness import READINESS, is_ready
+from phaseline.machines.rules import rule
 from phaseline.machines.table import Happened, Refused
 from phaseline.schemas import codec
 
@@ -117,6 +118,7 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
 # ---- what the tables keep of a report
 
 
+@rule("emco.note_report", revision=1, uses=(HEALTH, READINESS))
 def received(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any] | Refused:
     """Notes what the report lists, which kinds it supports, and the event that holds it whole; nothing where it repeats itself.
 
@@ -158,6 +160,7 @@ def presence(attributes: Mapping[str, Any], token: str) -> str:
 TRIGGERS = {"Present": "present", "NotPresent": "not_present", "Unknown": "not_supported"}
 
 
+@rule("emco.reported_presence", revision=1)
 def told(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
     """What the report says of it, that of the app_cluster `entity_id` of the rsync resource `below`."""
     found = scene.above(entity_id, "app_cluster")
@@ -177,12 +180,14 @@ def health(attributes: Mapping[str, Any], token: str) -> str:
     return MISSING if presence(attributes, token) == "NotPresent" else NOT_ASSESSED
 
 
+@rule("emco.reported_health", revision=1)
 def judged(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
     """How the report says that it does, by the rules of GitOps."""
     found = scene.above(entity_id, "app_cluster")
     return ASSESSED[health({} if found is None else found.attributes, below.rpartition("/")[2])]
 
 
+@rule("emco.health_is", revision=1)
 @dataclass(frozen=True, slots=True)
 class Doing:
     """The last report of the app_cluster says this of the rsync resource's health."""
@@ -199,6 +204,7 @@ class Doing:
         return f"the last ResourceBundleState says that its health is {self.health}"
 
 
+@rule("emco.presence_is", revision=1)
 @dataclass(frozen=True, slots=True)
 class Reported:
     """The last report of the app_cluster says this of the rsync resource."""

@@ -7,9 +7,10 @@ Does not: where its rows lead (`motion`), checks across kinds (`forest`).
 from collections.abc import Iterator
 from typing import Any
 
-from phaseline.machines import motion
+from phaseline.machines import fingerprint, motion
 from phaseline.machines.arithmetic import own_condition, stands_alone
 from phaseline.machines.machine import phases_of, starts_of
+from phaseline.machines.rules import declaration_of
 from phaseline.machines.table import ABSENT, COMMON, DELETED, NAMED, SAME, After, Facet, Fired, Live, Row, Table, View
 from phaseline.schemas import subjects
 
@@ -33,10 +34,22 @@ class WrongTable(ValueError):
 def check_table(table: Table) -> None:
     """Raise `WrongTable` unless `table` can work by itself."""
     problems = list(_names(table)) or [*_triggers(table), *(p for f in table.facets for p in _references(table, f))]
+    problems += _rules(table)
     if not problems:
         problems = [p for facet in table.facets for p in motion.problems(facet, table.intents)]
     if problems:
         raise WrongTable(table.kind, problems)
+
+
+def _rules(table: Table) -> Iterator[str]:
+    """Code in the table that declares no name and revision, and names that two rules share."""
+    yield from fingerprint.undeclared(table)
+    codes: dict[str, object] = {}
+    for found in fingerprint.rules_of(table):
+        declared = declaration_of(found)
+        code = found if hasattr(found, "__qualname__") else type(found)
+        if declared is not None and codes.setdefault(declared.revision.name, code) is not code:
+            yield f"two rules are called {declared.revision.name}: give one of them another name"
 
 
 def _names(table: Table) -> Iterator[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from phaseline.machines import app_context as context
 from phaseline.machines.predicates import AttributeIs, Child
+from phaseline.machines.rules import rule
 from phaseline.machines.table import ABSENT, DELETED, Facet, Field, Fired, Happened, Label, Refused, Row, Table
 from phaseline.schemas.records import State
 
@@ -23,6 +24,7 @@ KEPT = 256
 Attributes = Mapping[str, Any]
 
 
+@rule("emco.new_revision", revision=1)
 def begun(attributes: Attributes, happened: Happened) -> Attributes | Refused:
     """A new revision with the context that the event names."""
     name = happened.data["context"]
@@ -31,6 +33,7 @@ def begun(attributes: Attributes, happened: Happened) -> Attributes | Refused:
     return _revised(attributes, name)
 
 
+@rule("emco.roll_back", revision=1)
 def rolled_back(attributes: Attributes, happened: Happened) -> Attributes | Refused:
     """A new revision with the context of an earlier one."""
     revision, contexts, last = happened.data["revision"], attributes.get("contexts", ()), attributes.get("revision", 0)

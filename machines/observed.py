@@ -9,13 +9,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed, assessed
+from phaseline.machines.compare import COMPARISON
 from phaseline.machines.compare.normal import last_applied, normal
 from phaseline.machines.customs import Customs
-from phaseline.machines.health import Health, Part, group_kind
+from phaseline.machines.health import HEALTH, Health, Part, group_kind
+from phaseline.machines.health.offered import revisions
 from phaseline.machines.manifest_id import another
 from phaseline.machines.predicates import Scene
 from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, NOT_ASSESSED, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.programs import SCRIPTS
 from phaseline.machines.rollup import APPLICATION
+from phaseline.machines.rules import rule
 from phaseline.machines.settings import deadline_of, settled
 from phaseline.machines.table import Attributes, Field, Happened, Refused
 from phaseline.schemas import codec
@@ -43,6 +47,7 @@ NOTED = (
 """What is kept with the state."""
 
 
+@rule("gitops.observed", revision=1, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def said(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
     """What the two manifests say by the rules of the application, and what is noted of it."""
     data = happened.data

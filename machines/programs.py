@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from phaseline.machines.health.verdict import Health, unknown
+from phaseline.machines.rules import Revision
+
+SCRIPTS = Revision("kubernetes.scripts", 1)
+"""Raise it when a Lua script or a jq program gives another result than before."""
 
 
 class Removed(NamedTuple):

@@ -6,6 +6,10 @@ Belongs here: one rule a kind, on the resource as the report has it. Does not: h
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from phaseline.machines.rules import Revision
+
+READINESS = Revision("emco.readiness", 1)
+"""Raise it when another answer is given for the same resource."""
 Resource = Mapping[str, Any]
 
 

@@ -11,6 +11,7 @@ from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED
 from phaseline.machines.fields import why
 from phaseline.machines.observed import ASIDE, NOT_COMPARED, SYNC_FAILED, SYNCING
 from phaseline.machines.profiles import DEGRADED, HEALTHY, MISSING, NOT_ASSESSED, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.rules import rule
 from phaseline.machines.table import ABSENT, DELETED, LIVE, After, Facet, Field, Happened, Label, Live, Read, Row, Table
 from phaseline.schemas.records import State
 
@@ -19,6 +20,7 @@ EVER = (ABSENT, DELETED, LIVE)
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)
 
 
+@rule("gitops.note_observed", revision=1)
 def noted(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
     """Notes what was found."""
     found = {name: happened.data[name] for name in observed.NOTED if name in happened.data}
@@ -26,12 +28,14 @@ def noted(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any
     return {**kept, **found}
 
 
+@rule("gitops.note_overdue", revision=1)
 def overdue(attributes: Mapping[str, Any], _: Happened) -> Mapping[str, Any]:
     """Notes how far it had come."""
     message = observed.too_long(attributes.get("deadline"), attributes.get("health_message", ""))
     return {**attributes, "overdue": attributes.get("progress", ""), "health_message": message}
 
 
+@rule("gitops.note_sync", revision=1)
 def synced(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
     return {**attributes, "sync_message": why(happened)}

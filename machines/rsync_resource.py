@@ -9,6 +9,7 @@ from phaseline.machines.bundle_state import ASSESSED, HEALTHS, Doing, Reported
 from phaseline.machines.fields import why
 from phaseline.machines.predicates import Above
 from phaseline.machines.profiles import HEALTHY
+from phaseline.machines.rules import rule
 from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Happened, Label, Row, Table, View
 
 PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed", "Retrying", "Terminated"
@@ -30,11 +31,13 @@ TERMINATING = Above("app_context", (TERMINATE,), base=True)
 AWAY = Above("app_cluster", (UNREACHABLE,))
 
 
+@rule("emco.note_added", revision=1)
 def added(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
     """Notes the event that holds the manifest."""
     return {**attributes, "added": happened.sequence}
 
 
+@rule("emco.note_failure", revision=1)
 def failed(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
     return {**attributes, "failure": why(happened)}

@@ -12,6 +12,7 @@ from phaseline.machines.customs import OURS, BadCustom, Customs
 from phaseline.machines.health import Part, Unreadable
 from phaseline.machines.predicates import Scene
 from phaseline.machines.profiles import PROFILES
+from phaseline.machines.rules import rule
 from phaseline.machines.table import Attributes, Field, Happened, Refused
 from phaseline.machines.windows import Window, read
 from phaseline.schemas import codec
@@ -89,6 +90,7 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, cu
     return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
 
 
+@rule("gitops.check_settings", revision=1)
 def checked(_: Scene, __: str, ___: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
     """What is wrong with the settings; as a message, what in them can do nothing."""
     data = happened.data

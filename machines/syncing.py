@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from phaseline.machines.predicates import Scene
+from phaseline.machines.rules import rule
 from phaseline.machines.settings import levels, windows_of
 from phaseline.machines.table import Attributes, Field, Happened, Refused
-from phaseline.machines.windows import App, Decision, Window, decided, next_allowed, selected
+from phaseline.machines.windows import WINDOWS, App, Decision, Window, decided, next_allowed, selected
 from phaseline.schemas.records import SECOND
 
 RUNNING, SUCCEEDED, RESULTS = "Running", "Succeeded", ("Succeeded", "Failed", "Error")
@@ -59,11 +60,13 @@ def _timed(attributes: Mapping[str, Any]) -> Attributes:
     return {**kept, "auto_sync_in": next_try(attributes)}
 
 
+@rule("gitops.schedule_sync", revision=1)
 def configured(attributes: Attributes, _: Happened) -> Attributes:
     """When it is synchronised next follows."""
     return _timed(attributes)
 
 
+@rule("gitops.begin_sync", revision=1)
 def begun(attributes: Attributes, happened: Happened) -> Attributes:
     """An operation is under way."""
     revision = happened.data.get("revision") or attributes.get("target_revision")
@@ -76,6 +79,7 @@ def begun(attributes: Attributes, happened: Happened) -> Attributes:
     })  # fmt: skip
 
 
+@rule("gitops.end_sync", revision=1)
 def ended(attributes: Attributes, happened: Happened) -> Attributes:
     """The operation is over."""
     data = happened.data
@@ -83,6 +87,7 @@ def ended(attributes: Attributes, happened: Happened) -> Attributes:
     return _timed({**attributes, "operation": data["result"], **{name: value for name, value in said.items() if value}})
 
 
+@rule("gitops.wait_for_window", revision=1)
 def waits(attributes: Attributes, happened: Happened) -> Attributes:
     """It has to wait for a window."""
     data = happened.data
@@ -99,6 +104,7 @@ def _decision(
     return windows, decided(windows, at, manual=manual)
 
 
+@rule("gitops.may_sync", revision=1, uses=(WINDOWS,))
 def may_sync(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
     """Whether the windows of the application and its set are open; if not, which one is not, and when that will change."""
     at, manual = datetime.fromtimestamp(happened.time / SECOND, UTC), not happened.data.get("automatic", False)
@@ -114,6 +120,7 @@ def may_sync(scene: Scene, entity_id: str, attributes: Attributes, happened: Hap
     return Refused(f"sync is not allowed now: {found.why}; {when}")
 
 
+@rule("gitops.auto_sync", revision=1, uses=(WINDOWS,))
 def by_itself(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
     """Whether it begins now, or waits for a window, and how long."""
     at = datetime.fromtimestamp(happened.time / SECOND, UTC)

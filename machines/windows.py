@@ -11,8 +11,11 @@ from zoneinfo import ZoneInfo
 
 from phaseline.machines.compare.ignoring import fits
 from phaseline.machines.durations import NoDuration, seconds
+from phaseline.machines.rules import Revision
 from phaseline.machines.schedules import BadSchedule, Schedule, daily, parsed
 
+WINDOWS = Revision("gitops.windows", 1)
+"""Raise it when windows decide otherwise than before, or open at another time."""
 KINDS = ("allow", "deny")
 LONGEST_DESCRIPTION = 255
 CHANGES = 2_000

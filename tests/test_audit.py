@@ -3,19 +3,26 @@
 import json
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
-from phaseline.engine.audit import Audit, Verdict, compare_states
+from phaseline.engine import decide
+from phaseline.engine.audit import SHOWN, Audit, Verdict, compare_states, reworded
+from phaseline.engine.cli import verdicts
 from phaseline.engine.installation import Installation
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import Span
 from phaseline.engine.serverlog import ServerLog, first_event_after
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
+from phaseline.engine.verdict import unpicked
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.schemas.records import By, Cause, Entity, Facet, Mark, Record, Rejection, Transition, state
 from tests.fleet import Fleet, publish
 from tests.installation import lived, until_decided, working
 from tests.replay import stored
@@ -110,6 +117,90 @@ async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
         == stream[-1].sequence + 1
     )
     assert await first_event_after(Installation(wire, layout, Kinds()), moment - timedelta(days=1)) == 1
+
+
+async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    def illegal(*found: Any) -> list[Record]:
+        answers = unpicked(*found)
+        return [replace(one, message="that cannot be") if isinstance(one, Rejection) else one for one in answers]
+
+    monkeypatch.setattr(decide, "unpicked", illegal)
+    verdict = await audit(wire, layout)
+    assert verdict.holds, verdict.divergences
+    rejections = await stored(wire, layout.log, [f"{layout.prefix}.log.*.rejection.*.illegal.>"])
+    assert verdict.reworded == len(rejections) > SHOWN == len(verdict.rewordings)
+    told = verdict.rewordings[0]
+    assert told.expected == "that cannot be"
+    assert str(told.found).endswith("is not legal there")
+
+
+async def test_what_else_differs_is_a_difference_however_it_is_worded(
+    wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def guarded(*found: Any) -> list[Record]:
+        answers = unpicked(*found)
+        return [
+            replace(one, message="that cannot be", reason="guard") if isinstance(one, Rejection) else one
+            for one in answers
+        ]
+
+    monkeypatch.setattr(decide, "unpicked", guarded)
+    verdict = await audit(wire, layout)
+    assert not verdict.holds
+    assert all(str(told.expected).endswith(" rejected, guard") for told in verdict.divergences.values())
+    assert verdict.reworded == 0
+
+
+CAUSE = Cause(7, "e", "/s", "event")
+ENTITY = Entity("node", "c/p/n", 1, ("phase",), (Facet(state("Running"), state("Running"), 0),), {}, {})
+MOVED = Transition("phase", None, state("Running"), "ready", None, "it is up", CAUSE, ENTITY, 0)
+
+
+def caused(by: By, message: str | None) -> Transition:
+    return replace(MOVED, cause=replace(CAUSE, by=by), message=message)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "is_wording"),
+    [
+        (caused("view", "because of node a"), caused("view", "since node a failed"), True),
+        (caused("tally", None), caused("tally", "because of node a"), True),
+        (caused("timer", "for 3 s"), caused("timer", "for three seconds"), True),
+        (caused("event", "because of node a"), caused("event", "since node a failed"), True),
+        (caused("event", "it is up"), caused("event", "it runs"), False),
+        (caused("event", None), caused("event", "it runs"), False),
+        (caused("view", "because of node a"), caused("cascade", "because of node a"), False),
+        (caused("view", "a"), replace(caused("view", "b"), trigger="gone"), False),
+        (None, MOVED, False),
+        (MOVED, Mark(ENTITY, CAUSE, 0), False),
+    ],
+)
+def test_which_sentences_are_the_engines(expected: Record | None, found: Record, is_wording: bool) -> None:
+    told = reworded(expected, found)
+    assert (told is not None) == is_wording
+    if told is not None:
+        assert (told.kind, told.id, told.sequence) == ("node", "c/p/n", 7)
+
+
+def test_the_command_says_that_the_wording_differs(capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = Verdict(events=3, records=2, entities=1)
+    for message in ("because of node a", "because of node b"):
+        told = reworded(caused("view", message), caused("view", "since a node failed"))
+        assert told is not None
+        verdict.reword(told)
+    verdicts.show_audit(verdict, as_json=False)
+    printed = capsys.readouterr()
+    assert printed.out == "3 events, 2 records, 1 entities: the log is what the events make\n"
+    assert printed.err == (
+        "2 records worded differently, which is no difference; the first is of event 7: "
+        "the events make 'because of node a', the log says 'since a node failed'\n"
+    )
+    verdicts.show_audit(verdict, as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert (found["holds"], found["reworded"], found["divergences"]) == (True, 2, [])
+    assert found["rewordings"][1] == {
+        "kind": "node", "id": "c/p/n", "sequence": 7, "expected": "because of node b", "found": "since a node failed",
+    }  # fmt: skip
 
 
 async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:

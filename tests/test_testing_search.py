@@ -16,6 +16,7 @@ from phaseline.engine.errors import NotInstalled
 from phaseline.engine.testing.wishes import Dice, data_for
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import AttributeIs
+from phaseline.machines.rules import rule
 from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, Facet, Field, Row, Table, View
 from phaseline.testing import check_laws, given
 from tests import orchard, situations
@@ -57,6 +58,7 @@ def test_tallies_that_are_not_right_are_found(monkeypatch: pytest.MonkeyPatch) -
 ASKED = count()
 
 
+@rule("lot.fickle", revision=1)
 @dataclass(frozen=True)
 class Fickle:
     """A guard that looks at something that is not in the tree."""
@@ -68,6 +70,7 @@ class Fickle:
         return "it feels like it"
 
 
+@rule("lot.wrong", revision=1)
 @dataclass(frozen=True)
 class Wrong(Fickle):
     """A guard with a bug."""

@@ -13,6 +13,7 @@ import pytest
 from phaseline.machines.checks import WrongTable
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import Above, AttributeIs, Child, Every, Predicate, Scene, Some
+from phaseline.machines.rules import rule
 from phaseline.machines.table import (
     ABSENT,
     DELETED,
@@ -66,10 +67,12 @@ HAS_FELL: dict[str, Any] = {"facet": replace(FACET, rows=(*ROWS, FELL)), "derive
 BELOW_BUSY = Some("room", "desk", ("Busy",))
 
 
+@rule("house.says", revision=1)
 def says(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | None:
     return "fell" if scene.above(entity_id, "house") and below in data else None
 
 
+@rule("house.moon_is_up", revision=1)
 @dataclass(frozen=True)
 class Moon:
     """A predicate of somebody's own, which does not say what it reads."""

@@ -3,7 +3,7 @@
 Belongs here: one small wrong table each. Does not: what is wrong between tables (`test_wrong_forests`).
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -11,7 +11,8 @@ import pytest
 from phaseline.machines import motion
 from phaseline.machines.checks import WrongTable
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.predicates import AttributeIs
+from phaseline.machines.predicates import AttributeIs, Scene
+from phaseline.machines.rules import rule
 from phaseline.machines.table import (
     ABSENT,
     DELETED,
@@ -21,9 +22,11 @@ from phaseline.machines.table import (
     SAME,
     After,
     At,
+    Attributes,
     Facet,
     Field,
     Fired,
+    Happened,
     Label,
     Live,
     Read,
@@ -48,9 +51,43 @@ FACET = Facet("phase", labels=LABELS, rows=ROWS, collects="Broken", healthy="On"
 HOT = AttributeIs("lamp", "hot", value=True)
 
 
+@rule("lamp.spoken", revision=1)
 def spoken(_: Any, __: str, ___: Any, ____: Any) -> dict[str, Any]:
     """Nothing."""
     return {}
+
+
+def undeclared(attributes: Attributes, _: Happened) -> Attributes:
+    """A rule that says nothing about itself."""
+    return attributes
+
+
+@rule("lamp.spoken", revision=2)
+def dimmed(attributes: Attributes, _: Happened) -> Attributes:
+    """A rule with the name of another one."""
+    return attributes
+
+
+@dataclass(frozen=True)
+class Dark:
+    """A predicate that says nothing about itself."""
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        return scene.above(entity_id, "lamp") is None
+
+    def text(self) -> str:
+        return "it is dark"
+
+
+@rule("lamp.declared", revision=1)
+@dataclass(frozen=True)
+class Declared(Dark):
+    """One that does."""
+
+
+@dataclass(frozen=True)
+class Darker(Declared):
+    """One whose base does."""
 
 
 def lamp(facet: Facet = FACET, **changes: Any) -> Table:
@@ -66,8 +103,8 @@ def lamp(facet: Facet = FACET, **changes: Any) -> Table:
     return replace(right, **changes)
 
 
-def with_row(row: Row, **changes: Any) -> Table:
-    return lamp(replace(FACET, rows=(*ROWS, row), **changes))
+def with_row(row: Row, read: tuple[Read, ...] = (), **changes: Any) -> Table:
+    return lamp(replace(FACET, rows=(*ROWS, row), **changes), read=read)
 
 
 def stuck(*rows: Row) -> Table:
@@ -187,6 +224,14 @@ WRONG = {
     "reads what no row has": (lamp(read=(Read(("dim",), (), spoken),)), "trigger dim has no row: add one, or take it out of the list"),
     "a word that cannot be one": (lamp(read=(Read(("heat",), (Field("Glow", str, "how"),), spoken),)), "'Glow' cannot be a name"),
     "a word named as all data is": (lamp(read=(Read(("heat",), (Field("phase", str, "how"),), spoken),)), "'phase' means something in every event's data"),
+    "a function without a declaration": (with_row(Row(("On",), "dim", SAME, computes=undeclared)), "facets[0].rows[7].computes is the function undeclared, which declares no name and revision: "
+        "write @rule('<yours>.undeclared', revision=1) above the function (from phaseline.machines.rules import rule)"),
+    "a predicate without a declaration": (with_row(Row(("On",), "dim", SAME, when=(Dark(),))), "facets[0].rows[7].when[0] is an instance of Dark, which declares no name and revision: "
+        "write @rule('<yours>.dark', revision=1) above its class"),
+    "a predicate that only its base declares": (with_row(Row(("On",), "dim", SAME, when=(Darker(),))), "is an instance of Darker, which declares no name and revision"),
+    "a lambda": (with_row(Row(("On",), "dim", SAME, computes=lambda attributes, _: attributes)), "facets[0].rows[7].computes is a lambda, which cannot declare a name: write a function"),
+    "a type that no wire has": (lamp(attributes=(Field("hot", complex, "whether it is"),)), "attributes[0].type is the type complex: write one of str, int, float, bool, dict"),
+    "two rules of one name": (with_row(Row(("On",), "dim", SAME, computes=dimmed), read=(Read(("heat",), (), spoken),)), "two rules are called lamp.spoken: give one of them another name"),
     "says what it does not keep": (lamp(replace(FACET, says="why")), "phase: why is no attribute: declare it in `attributes`, or correct the name"),
     "time anew by what it does not keep": (lamp(replace(FACET, after=(After("On", "tire", 5, anew="steps"),), rows=(*ROWS, Row(("On",), "tire", "Off"))), derived=("tire",)), "phase: steps is no attribute"),
     "no id": (lamp(id=()), "a table needs the names of its id's parts (`id`) and at least one facet"),

@@ -40,7 +40,8 @@ def show_audit(verdict: Verdict, *, as_json: bool) -> None:
     differences = list(verdict.divergences.values())
     if as_json:
         told = [difference._asdict() for difference in differences]
-        looks.show_json({**asdict(verdict), "holds": verdict.holds, "divergences": told})
+        rewordings = [rewording._asdict() for rewording in verdict.rewordings]
+        looks.show_json({**asdict(verdict), "holds": verdict.holds, "divergences": told, "rewordings": rewordings})
         return
     if differences:
         table = looks.columns("KIND", "ID", "EVENT", "THE EVENTS MAKE", "THE LOG SAYS")
@@ -54,6 +55,12 @@ def show_audit(verdict: Verdict, *, as_json: bool) -> None:
     if verdict.by_others:
         talk.say(
             f"{counted(verdict.by_others, 'event')} decided by other tables: their records are taken as they stand"
+        )
+    if verdict.rewordings:
+        first = verdict.rewordings[0]
+        talk.say(
+            f"{counted(verdict.reworded, 'record')} worded differently, which is no difference; the first is of event "
+            f"{first.sequence}: the events make {first.expected!r}, the log says {first.found!r}"
         )
     sums = f"{verdict.events:,} events, {verdict.records:,} records, {verdict.entities:,} entities"
     differing = "1 entity differs" if len(differences) == 1 else f"{len(differences):,} entities differ"

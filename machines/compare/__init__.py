@@ -14,9 +14,12 @@ from phaseline.machines.compare.normal import group_of, last_applied, normal
 from phaseline.machines.compare.shapes import NOTHING, OTHER, SHAPES, Shape
 from phaseline.machines.compare.typed import Typed, told
 from phaseline.machines.compare.values import told_once
+from phaseline.machines.rules import Revision
 
-__all__ = ["NONE", "SHAPES", "Difference", "compare", "whole"]
+__all__ = ["COMPARISON", "NONE", "SHAPES", "Difference", "compare", "whole"]
 
+COMPARISON = Revision("kubernetes.comparison", 1)
+"""Raise it when two objects differ at other places than before, or when ignore rules hide others."""
 Manifest = Mapping[str, Any]
 CLAIMS = "volumeClaimTemplates"
 

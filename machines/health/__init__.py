@@ -13,9 +13,24 @@ from phaseline.machines.health.surroundings import api_service, autoscaler, ingr
 from phaseline.machines.health.verdict import Health, progressing, unknown
 from phaseline.machines.health.workloads import daemon_set, deployment, replica_set, stateful_set
 from phaseline.machines.profiles import ALAUDA, Profile
+from phaseline.machines.rules import Revision
 
-__all__ = ["RULES", "Custom", "Health", "Manifest", "Part", "Rule", "Unreadable", "assess", "group_kind", "is_hook"]
+__all__ = [
+    "HEALTH",
+    "RULES",
+    "Custom",
+    "Health",
+    "Manifest",
+    "Part",
+    "Rule",
+    "Unreadable",
+    "assess",
+    "group_kind",
+    "is_hook",
+]
 
+HEALTH = Revision("kubernetes.health", 1)
+"""Raise it when an object gets another health or message than before."""
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
 
 
