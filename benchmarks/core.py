@@ -16,7 +16,7 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.intake import Arrival, read
 from phaseline.engine.reader import Stored
 from phaseline.engine.tree import Tree, evolve
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import Subjects

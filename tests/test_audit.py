@@ -13,6 +13,7 @@ from phaseline.engine.serverlog import ServerLog, first_event_after
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from tests.fleet import Fleet, publish
@@ -20,7 +21,7 @@ from tests.installation import lived, until_decided, working
 from tests.replay import stored
 from tests.test_running import call
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 EVENTS = 600
 
 

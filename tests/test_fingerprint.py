@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from phaseline.machines import fingerprint
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.checks import WrongTable
 from phaseline.machines.component import COMPONENT
 from phaseline.machines.kinds import Kinds
@@ -16,8 +17,8 @@ from phaseline.machines.node import NODE
 from phaseline.machines.predicates import Above
 from phaseline.machines.table import Table
 
-KINDS = Kinds()
-SCRIPT = "from phaseline.machines.kinds import Kinds; print(Kinds().digest)"
+KINDS = Kinds(BUILT_IN)
+SCRIPT = "from phaseline.machines.built_in import installed; print(installed().digest)"
 
 
 def with_facet(table: Table, **changes: Any) -> Table:

@@ -13,6 +13,7 @@ from phaseline.engine.quiet import quiet
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.testing.histories import event, play
 from phaseline.engine.tree import Tree
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.table import ABSENT, Facet, Field, Label, Row, Table
 from phaseline.schemas.subjects import Subjects
@@ -55,7 +56,7 @@ def test_over_random_histories(kinds: Kinds, effort: str) -> None:
 
 def messages(events: list[StoredEvent], *, off: bool) -> tuple[list[Message], list[bool]]:
     with counted(off=off) as tried:
-        folder = Folder(Tree(Kinds()), Subjects("pl"), 0)
+        folder = Folder(Tree(Kinds(BUILT_IN)), Subjects("pl"), 0)
         commits: list[Message] = []
         while events:
             commit = folder.fold(events, 0)

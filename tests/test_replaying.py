@@ -25,6 +25,7 @@ from phaseline.engine.streams import Layout, inspect
 from phaseline.engine.testing.histories import event, play
 from phaseline.engine.whatif import Difference, WhatIf
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity
@@ -36,7 +37,7 @@ from tests.installation import lived, until_decided, working
 from tests.replay import expected, stored
 from tests.test_running import call
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 DEGRADED = kinds_at(str(Path(__file__).parent.parent / "examples" / "degraded.py") + ":COMPONENT")
 
 
@@ -268,12 +269,12 @@ def test_what_cannot_be_adopted_whole_is_counted() -> None:
 
 async def test_the_same_tables_would_differ_nowhere(wire: Wire, layout: Layout, tmp_path: Path) -> None:
     async with ServerLog.open(wire, layout, Span()) as source:
-        found = await what_if(source, Kinds())
+        found = await what_if(source, Kinds(BUILT_IN))
         assert (found.none, found.entities) == (True, 6 * 7)
         assert found.events == len(await stored(wire, layout.events, []))
     for records in (True, False):
         path = await exported(wire, layout, tmp_path / "x", records=records)
-        assert (await what_if(FileLog(path), Kinds())).none
+        assert (await what_if(FileLog(path), Kinds(BUILT_IN))).none
 
 
 async def test_other_tables_differ_where_they_must(wire: Wire, settings: Settings) -> None:

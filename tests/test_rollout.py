@@ -23,6 +23,7 @@ from phaseline.engine.tree import Tree
 from phaseline.engine.whatif import WhatIf
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
@@ -32,7 +33,7 @@ from tests.replay import stored
 from tests.test_replaying import DEGRADED
 from tests.test_running import call
 
-OLD = Kinds()
+OLD = Kinds(BUILT_IN)
 
 
 @asynccontextmanager
@@ -180,5 +181,5 @@ def test_which_tables_decided_an_event() -> None:
     eras = [tables.Era(10, "a", {}), tables.Era(20, "b", {})]
     assert [tables.decided_by(eras, number) for number in (10, 11, 20, 21)] == [None, "a", "a", "b"]
     assert tables.how(OLD, tables.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
-        f"changed: cluster; new: {', '.join(sorted(set(Kinds()) - {'cluster'}))}; missing: blimp"
+        f"changed: cluster; new: {', '.join(sorted(set(Kinds(BUILT_IN)) - {'cluster'}))}; missing: blimp"
     )
