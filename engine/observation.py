@@ -13,12 +13,13 @@ from phaseline.engine.sandbox import shared
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
-from phaseline.machines.assessing import Assessed, assessed
+from phaseline.machines.gitops.app_settings import application_of, overrides_of
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.profiles import Profile
-from phaseline.machines.settings import application_of, customs_of
+from phaseline.machines.kubernetes.assess import Assessment
+from phaseline.machines.kubernetes.observation import ObservedPair
+from phaseline.machines.kubernetes.profiles import Profile
 from phaseline.schemas import codec
-from phaseline.schemas.records import SECOND, nanoseconds
+from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects
 
 KIND = "resource"
@@ -41,7 +42,7 @@ class Judged(NamedTuple):
     """An observation, and what it says by these settings."""
 
     observation: Observation
-    said: Assessed
+    said: Assessment
     profile: Profile
 
 
@@ -55,7 +56,7 @@ async def last(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> Ob
     event = codec.decode(reply.data)
     data = event.get("data") or {}
     stored = nanoseconds(reply.headers["Nats-Time-Stamp"])
-    return Observation(data.get("live"), data.get("desired"), "desired" in data, stored, (event["id"], event["source"]))
+    return Observation(*ObservedPair.of(data), stored, (event["id"], event["source"]))
 
 
 async def judged(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> Judged:
@@ -68,8 +69,7 @@ async def judged(wire: Wire, layout: Layout, kinds: Kinds, resource_id: str) -> 
             tree.put((await queries.last(wire, layout, kind, entity_id)).entity)
         except EntityUnknown:
             continue
-    customs = customs_of(tree, resource_id)
-    said = assessed(
-        found.live, found.desired, customs, shared(), now=found.time // SECOND, is_known=found.is_known, explains=True
-    )
-    return Judged(found, said, customs.profile)
+    overrides = overrides_of(tree, resource_id)
+    pair = ObservedPair(found.live, found.desired, found.is_known)
+    said = pair.assess(overrides, shared(), found.time, explains=True)
+    return Judged(found, said, overrides.profile)

@@ -20,7 +20,7 @@ from phaseline.engine.status.source_shape import Objects
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
-from phaseline.machines import bundle_state
+from phaseline.machines.emco import bundle_state
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition

@@ -7,22 +7,10 @@ are compiled (`kinds`).
 from functools import cache
 from importlib.metadata import entry_points
 
-from phaseline.machines import (
-    app_cluster,
-    app_context,
-    application,
-    application_set,
-    bundle,
-    bundle_deployment,
-    bundle_resource,
-    cluster,
-    component,
-    emco_resource,
-    node,
-    node_pool,
-    resource,
-    rsync_resource,
-)
+from phaseline.machines.edge import cluster, component, node, node_pool
+from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
+from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
+from phaseline.machines.gitops import application, application_set, resource
 from phaseline.machines.kinds import Kinds
 
 ENTRY_POINTS = "phaseline.kinds"
@@ -38,7 +26,7 @@ BUILT_IN = (
     application_set.APPLICATION_SET,
     application.APPLICATION,
     resource.RESOURCE,
-    bundle.GIT_REPO,
+    git_repo.GIT_REPO,
     bundle.BUNDLE,
     bundle_deployment.BUNDLE_DEPLOYMENT,
     bundle_resource.BUNDLE_RESOURCE,

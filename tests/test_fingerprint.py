@@ -11,9 +11,9 @@ import pytest
 from phaseline.machines import fingerprint
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.checks import WrongTable
-from phaseline.machines.component import COMPONENT
+from phaseline.machines.edge.component import COMPONENT
+from phaseline.machines.edge.node import NODE
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.node import NODE
 from phaseline.machines.predicates import Above
 from phaseline.machines.table import Table
 

@@ -34,7 +34,7 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
         "phaseline/testing.py",
         "phaseline/engine/partition.py",
         "phaseline/engine/morning.jsonl",
-        "phaseline/machines/node.py",
+        "phaseline/machines/edge/node.py",
         "phaseline/schemas/subjects.py",
         "phaseline/schemas/asyncapi.json",
     } <= names

@@ -324,8 +324,8 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
     [
         ("nope", "write it as package.module:NAME"),
         ("no_such_module_here:X", "cannot be loaded: ModuleNotFoundError"),
-        ("phaseline.machines.component:NOPE", "there is no NOPE in it"),
-        ("phaseline.machines.component:RUNNING", "RUNNING is no Table, no list of tables and no Kinds, but str"),
+        ("phaseline.machines.edge.component:NOPE", "there is no NOPE in it"),
+        ("phaseline.machines.edge.component:RUNNING", "RUNNING is no Table, no list of tables and no Kinds, but str"),
         ("nowhere/at/all.py:X", "cannot be loaded: FileNotFoundError"),
     ],
 )
@@ -335,7 +335,7 @@ def test_tables_that_cannot_be_found(where: str, said: str) -> None:
 
 
 def test_tables_take_the_place_of_installed_ones() -> None:
-    assert list(kinds_at("phaseline.machines.component:COMPONENT")) == list(kinds_at("installed"))
+    assert list(kinds_at("phaseline.machines.edge.component:COMPONENT")) == list(kinds_at("installed"))
     assert "Degraded" in DEGRADED["component"].machines[0].phases
     assert "Degraded" not in KINDS["component"].machines[0].phases
 

@@ -1,6 +1,7 @@
-"""Lua in the child: Argo CD's health scripts, unchanged (spec: GitOps, Custom health; behaviour 1.3 and 7).
+"""Lua in the child process: Argo CD's health scripts, unchanged.
 
-Belongs here: one script on one object, with what it may see. Does not: which script (`custom`).
+Belongs here: running one script on one object, and what the script may access. Does not: which script applies
+(`machines.kubernetes.overrides`).
 """
 
 import json

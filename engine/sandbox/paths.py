@@ -1,6 +1,6 @@
-"""jq in the child: paths removed from an object (spec: GitOps, Ignore rules; behaviour 3.4).
+"""jq in the child process: removes paths from an object.
 
-Belongs here: running `del(<expression>)`. Does not: which expressions, on what (`ignoring`).
+Belongs here: running `del(<expression>)`. Does not: which expressions apply (`machines.kubernetes.diff.ignore`).
 """
 
 from functools import lru_cache

@@ -1,0 +1,31 @@
+"""The interface through which rules run scripts that users bring.
+
+Belongs here: the questions a rule may ask of a script, as a Protocol without any product's types. Does not: running scripts
+(the engine does that, in a bounded process), what an answer means (the rules that asked).
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+
+class JqResult(NamedTuple):
+    """The result of a jq program on one object: the object without the deleted paths, or why the program failed.
+
+    broken: the program is invalid on every object, not only on this one.
+    """
+
+    found: Any
+    problem: str = ""
+    broken: bool = False
+
+
+class ScriptRunner(Protocol):
+    """Runs users' scripts. An answer depends on the arguments only."""
+
+    def lua(self, script: str, live: Mapping[str, Any], now: int) -> tuple[str, str]:
+        """Run a Lua script on an object at a time (whole s since 1970): its `(status, message)`, both empty for no answer."""
+        ...
+
+    def jq(self, program: str, found: Any) -> JqResult:
+        """Delete the paths that a jq program selects: `del(<program>)`."""
+        ...
