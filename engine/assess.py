@@ -18,8 +18,9 @@ from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pa
 
 Manifest = Mapping[str, Any]
 Rules = Overrides | Manifest | Iterable[Manifest]
-"""Ignore rules and health scripts: one document or several (Argo CD's settings ConfigMap, an Application, an ApplicationSet, or
-a map in Phaseline's own format), or `Overrides` that were read before."""
+"""Ignore rules and health scripts: one document or several, or `Overrides` that were read before.
+
+A document is Argo CD's settings ConfigMap, an Application, an ApplicationSet, or a map in Phaseline's own format."""
 
 
 def assess(
@@ -32,9 +33,9 @@ def assess(
 ) -> Assessment:
     """The health and sync of one resource, and where it differs.
 
-    live: the object in the cluster; None if it does not exist. desired: the object in Git; None if that is not known, then
-    nothing is compared. profile: `alauda`, `argocd` or `argocd-3.3`. dry_run: the API server's answer to a dry-run apply.
-    Raises `BadManifest` for wrong rules.
+    live: the object in the cluster; None if it does not exist. desired: the object in Git; None if that is not known,
+    then nothing is compared. profile: `alauda`, `argocd` or `argocd-3.3`. dry_run: the API server's answer to a dry-run
+    apply. Raises `BadManifest` for wrong rules.
     """
     return rules_of_assess.assess(
         live,
@@ -57,8 +58,8 @@ def assess_all(
 ) -> ApplicationAssessment:
     """The health and sync of many resources, and of an application of all of them.
 
-    A live and a desired object are paired by group, kind, namespace and name. desired: None if it is not known what Git declares;
-    an empty list means that nothing is declared. Raises `BadManifest` for wrong rules.
+    A live and a desired object are paired by group, kind, namespace and name. desired: None if it is not known what Git
+    declares; an empty list means that nothing is declared. Raises `BadManifest` for wrong rules.
     """
     overrides = read_rules(rules, profile)
     pairs = paired([*live], [*desired] if desired is not None else [])

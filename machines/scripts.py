@@ -1,7 +1,7 @@
 """The interface through which rules run scripts that users bring.
 
-Belongs here: the questions a rule may ask of a script, as a Protocol without any product's types. Does not: running scripts
-(the engine does that, in a bounded process), what an answer means (the rules that asked).
+Belongs here: the questions a rule may ask of a script, as a Protocol without any product's types. Does not: running
+scripts (the engine does that, in a bounded process), what an answer means (the rules that asked).
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class ScriptRunner(Protocol):
     """Runs users' scripts. An answer depends on the arguments only."""
 
     def lua(self, script: str, live: Mapping[str, Any], now: int) -> tuple[str, str]:
-        """Run a Lua script on an object at a time (whole s since 1970): its `(status, message)`, both empty for no answer."""
+        """Run a Lua script on an object at `now` (whole s since 1970): `(status, message)`, empty for no answer."""
         ...
 
     def jq(self, program: str, found: Any) -> JqResult:

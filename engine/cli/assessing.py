@@ -1,7 +1,7 @@
 """The command `assess`: health and sync of manifests, without any server.
 
-Belongs here: its options, and how its results are laid out. Does not: the assessment (`machines.kubernetes`), reading files
-(`manifestfiles`).
+Belongs here: its options, and how its results are laid out. Does not: the assessment (`machines.kubernetes`), reading
+files (`manifestfiles`).
 """
 
 import time
@@ -55,9 +55,9 @@ def assess(
 ) -> int | None:  # fmt: skip
     """Assess the health and sync of manifests, without any server.
 
-    Input is YAML or JSON, with any number of objects in a file, or lists as kubectl prints them. A live and a desired object are
-    paired by group, kind, namespace and name. An object that another object created (a ReplicaSet's Pods) is not expected to be
-    in Git. With several objects, the last lines show them as one application.
+    Input is YAML or JSON, with any number of objects in a file, or lists as kubectl prints them. A live and a desired
+    object are paired by group, kind, namespace and name. An object that another object created (a ReplicaSet's Pods) is
+    not expected to be in Git. With several objects, the last lines show them as one application.
     """
     if live is None and desired is None:
         raise click.UsageError("say what to assess: --live FILE, --desired FILE, or both")

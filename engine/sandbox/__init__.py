@@ -1,7 +1,7 @@
 """The sandbox: runs users' scripts (Lua, jq) in a separate process, which is killed if it takes too long.
 
-Belongs here: the process (`parent`, `child`), the languages (`lua`, `paths`), and the `ScriptRunner` that uses it (`programs`).
-Does not: what an answer means (`machines.kubernetes`).
+Belongs here: the process (`parent`, `child`), the languages (`lua`, `paths`), and the `ScriptRunner` that uses it
+(`programs`). Does not: what an answer means (`machines.kubernetes`).
 """
 
 from phaseline.engine.sandbox.parent import Sandbox, Stopped

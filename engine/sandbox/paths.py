@@ -10,7 +10,7 @@ import jq  # type: ignore[import-not-found,unused-ignore]  # it ships no types
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
-    """`{object}` without what `program` names; or `{error, broken}`, where `broken` says that it is no program at all."""
+    """Delete what `program` selects: `{object}`, or `{error, broken}` (broken: the program is invalid)."""
     try:
         compiled = _compiled(request["program"])
     except ValueError as error:

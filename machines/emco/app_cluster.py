@@ -1,4 +1,7 @@
-"""The kind `app_cluster`: one app on one cluster. Belongs here: its table. Does not: status reports (`bundle_state`)."""
+"""The kind `app_cluster`: one app on one cluster.
+
+Belongs here: its table. Does not: status reports (`bundle_state`).
+"""
 
 from phaseline.machines.emco import bundle_state
 from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Label, Row, Table, Told

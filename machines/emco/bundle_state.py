@@ -1,7 +1,7 @@
 """A ResourceBundleState: EMCO's report of the resources of one app in one cluster.
 
-Belongs here: reading a report, the presence and health that it shows for each resource. Does not: the tables (`app_cluster`,
-`rsync_resource`), readiness (`readiness`).
+Belongs here: reading a report, the presence and health that it shows for each resource. Does not: the tables
+(`app_cluster`, `rsync_resource`), readiness (`readiness`).
 """
 
 import base64
@@ -119,7 +119,7 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
 
 
 def received(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any] | Refused:
-    """Notes the resources that a report lists, the kinds that it supports, and its event; a repeated report changes nothing.
+    """Notes the listed resources, the supported kinds and the event of a report; a repeated report changes nothing.
 
     The result is the attributes of the app_cluster.
     """

@@ -1,4 +1,7 @@
-"""The kind `rsync_resource`: one Kubernetes resource on one cluster. Belongs here: its table. Does not: reports (`bundle_state`)."""
+"""The kind `rsync_resource`: one Kubernetes resource on one cluster.
+
+Belongs here: its table. Does not: reports (`bundle_state`).
+"""
 
 from collections.abc import Mapping
 from typing import Any

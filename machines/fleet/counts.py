@@ -1,7 +1,7 @@
 """Fleet's counters, from the number of entities in each state.
 
-Belongs here: which state counts as what, and the notation. Does not: counting (tallies do that), the query. The desired count
-follows from what is declared, not from what was seen: a missing resource counts, an orphan does not.
+Belongs here: which state counts as what, and the notation. Does not: counting (tallies do that), the query. The desired
+count follows from what is declared, not from what was seen: a missing resource counts, an orphan does not.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The settings of an application: its own, and those of its set.
 
-Belongs here: the attributes that hold settings, checking them, and the overrides that follow from them. Does not: the rules
-that depend on them (`observe`, `auto_sync`).
+Belongs here: the attributes that hold settings, checking them, and the overrides that follow from them. Does not: the
+rules that depend on them (`observe`, `auto_sync`).
 """
 
 import hashlib

@@ -1,4 +1,7 @@
-"""The kind `application_set`: a set of applications. Belongs here: its table. Does not: its applications (`application`)."""
+"""The kind `application_set`: a set of applications.
+
+Belongs here: its table. Does not: its applications (`application`).
+"""
 
 from phaseline.machines.gitops.app_settings import SETTINGS, checked
 from phaseline.machines.gitops.application import HEALTH, SYNC

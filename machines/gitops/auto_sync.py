@@ -1,7 +1,7 @@
 """Operations of an application: synchronisation by hand and by itself.
 
-Belongs here: the state of an operation, and the time of the next automatic one. Does not: windows (`sync_windows`), settings
-(`app_settings`), carrying out an operation: an external executor does that and reports the result.
+Belongs here: the state of an operation, and the time of the next automatic one. Does not: windows (`sync_windows`),
+settings (`app_settings`), carrying out an operation: an external executor does that and reports the result.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Cron schedules with five fields, as Argo CD reads them.
 
-Belongs here: parsing, and the next time of a schedule. croniter finds that time; what croniter accepts and Argo CD does not is
-refused here. Does not: windows (`sync_windows`).
+Belongs here: parsing, and the next time of a schedule. croniter finds that time; what croniter accepts and Argo CD does
+not is refused here. Does not: windows (`sync_windows`).
 """
 
 import re
@@ -96,7 +96,7 @@ def _number(text: str, called: str, low: int, high: int, names: tuple[str, ...])
 
 
 def daily(text: str) -> tuple[Schedule, timedelta] | None:
-    """`10:00-18:00` as a daily schedule and its length, past midnight if it ends before it begins; None for other texts."""
+    """`10:00-18:00` as a daily schedule and its length; it may run past midnight. None for other texts."""
     found = _DAILY.fullmatch(text.strip())
     if found is None:
         return None

@@ -1,7 +1,7 @@
 """The reader of `resource.observed`: from two manifests to the words that the rows of `resource` ask for.
 
-Belongs here: health, sync, and the attributes noted with them. Does not: health and comparison rules (`kubernetes`), the
-states that follow (`resource`).
+Belongs here: health, sync, and the attributes noted with them. Does not: health and comparison rules (`kubernetes`),
+the states that follow (`resource`).
 """
 
 import hashlib

@@ -69,7 +69,7 @@ class Window:
             yield f"description must have at most {LONGEST_DESCRIPTION} characters, found {len(self.description)}"
 
     def selects(self, app: App) -> bool:
-        """Whether the window applies: any of its lists matches, or with `all_lists` each list that is not empty matches."""
+        """Whether the window applies: any list matches, or with `all_lists` each list that is not empty."""
         said = [
             (globs, words)
             for globs, words in (
@@ -178,7 +178,8 @@ def read(found: Any, zone: str = "") -> Window:
     if isinstance(found, str):
         return Window("allow", found, applications=("*",), zone=zone)
     if not isinstance(found, Mapping):
-        raise ValueError(f"a window must be a map or a text like 10:00-18:00, found {type(found).__name__}")  # noqa: TRY004  # every problem of a window is a ValueError
+        found = type(found).__name__
+        raise ValueError(f"a window must be a map or a text like 10:00-18:00, found {found}")  # noqa: TRY004  # as documented
     if odd := sorted(set(found) - set(_FIELDS)):
         raise ValueError(f"{odd[0]!r} is none of {', '.join(_FIELDS)}")
     said: dict[str, Any] = {"kind": "", "schedule": "", "zone": zone}

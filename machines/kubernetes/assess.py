@@ -38,10 +38,10 @@ class HiddenDifference(NamedTuple):
 class Assessment(NamedTuple):
     """The health and sync of one resource.
 
-    health: None if no rule exists for the kind, or the resource is excluded. sync: None if it is not compared; `why` says
-    the reason. counts: whether its sync counts for its application. differences, hidden: where the manifests differ, and where
-    ignore rules hide that. problems: ignore rules without any effect, and why. is_hook: it is a hook, not a part of the
-    application. has_rule: whether a health rule exists for its kind.
+    health: None if no rule exists for the kind, or the resource is excluded. sync: None if it is not compared; `why`
+    says the reason. counts: whether its sync counts for its application. differences, hidden: where the manifests
+    differ, and where ignore rules hide that. problems: ignore rules without any effect, and why. is_hook: it is a hook,
+    not a part of the application. has_rule: whether a health rule exists for its kind.
     """
 
     health: HealthResult | None
@@ -71,8 +71,9 @@ def assess(
 ) -> Assessment:
     """A resource's health and sync. None: not in the cluster, or not declared.
 
-    is_known: whether `desired` is known at all; if not, nothing is compared. now: the time for scripts, whole seconds since
-    1970. dry_run: the API server's answer to a dry-run apply of `desired`. explains: also find which rule hides which difference.
+    is_known: whether `desired` is known at all; if not, nothing is compared. now: the time for scripts, whole seconds
+    since 1970. dry_run: the API server's answer to a dry-run apply of `desired`. explains: also find which rule hides
+    which difference.
     """
     try:
         if _is_hook(live, desired):
@@ -85,7 +86,7 @@ def assess(
 
 
 def assess_live(live: Manifest, overrides: Overrides, scripts: ScriptRunner, now: int) -> HealthResult | None:
-    """The health of a live object: by the overrides' script, a plugin's rule or the built-in rule, the first that exists."""
+    """The health of a live object, by a script, a plugin's rule or the built-in rule: the first that exists."""
     if _annotation(live, IGNORE_HEALTH) == "true":
         return None
     group, kind = group_kind(live)
@@ -105,7 +106,7 @@ def compare_sides(
     *,
     explains: bool = False,
 ) -> tuple[list[Difference], list[HiddenDifference], list[str]]:
-    """The differences that count, those that ignore rules hide (if `explains`), and the rules' problems. Secrets are masked."""
+    """The differences that count, the hidden ones (if `explains`), and the rules' problems. Secrets are masked."""
     last = last_applied(live)
     sides = [dict(side) for side in (desired, live, *([last] if last is not None else []))]
     how: dict[str, Any] = {

@@ -1,4 +1,7 @@
-"""Labels of the healths, for every kind with a health facet. Belongs here: those labels. Does not: sync labels, any table."""
+"""Labels of the healths, for every kind with a health facet.
+
+Belongs here: those labels. Does not: sync labels, any table.
+"""
 
 from phaseline.machines.kubernetes.profiles import (
     DEGRADED,

@@ -16,7 +16,7 @@ from phaseline.schemas.records import SECOND
 
 
 class ObservedPair(NamedTuple):
-    """Both manifests of an observed object. None: not in the cluster, or not declared. is_known: whether Git was read."""
+    """The manifests of an observed object; None if not there. is_known: whether `desired` is known."""
 
     live: Manifest | None
     desired: Manifest | None

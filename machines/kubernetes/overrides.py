@@ -53,9 +53,10 @@ SELECTORS = IgnoreEntry.__struct_encode_fields__[4:]
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """All overrides that apply. scripts, known_types: by `group/Kind`, globs allowed; for scripts an exact key comes first.
+    """All overrides that apply.
 
-    aggregates: leave out the rules of aggregated ClusterRoles.
+    scripts, known_types: by `group/Kind`, globs allowed; for scripts an exact key comes first. aggregates: leave out
+    the rules of aggregated ClusterRoles.
     """
 
     profile: Profile = ALAUDA
@@ -78,8 +79,8 @@ class Overrides:
     def merge(self, document: Mapping[str, Any], where: str) -> "Overrides":
         """These overrides with those of a document added; raises `BadOverride`.
 
-        The document is Argo CD's settings ConfigMap, an Application, an ApplicationSet, or a map in Phaseline's own format.
-        where: the document's name for errors.
+        The document is Argo CD's settings ConfigMap, an Application, an ApplicationSet, or a map in Phaseline's own
+        format. where: the document's name for errors.
         """
         kind = document.get("kind")
         if kind == "ConfigMap":

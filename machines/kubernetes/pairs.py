@@ -1,7 +1,7 @@
 """Pairs of a live and a desired object, and the assessment of many pairs as one application.
 
-Belongs here: matching objects by identity, assessing all pairs. Does not: the assessment of one pair (`assess`), the roll-up
-(`rollup`), reading files.
+Belongs here: matching objects by identity, assessing all pairs. Does not: the assessment of one pair (`assess`), the
+roll-up (`rollup`), reading files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,10 +51,10 @@ def key_of(found: Manifest) -> Key:
 
 
 def paired(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
-    """Pair the objects that are the same resource: in the order of the desired objects, then of the live ones left over.
+    """Pair the objects that are the same resource, in the order of the desired, then of the remaining live ones.
 
-    A single object on each side is a pair whatever its name. A desired object without a namespace matches a live one in any
-    namespace if there is exactly one.
+    A single object on each side is a pair whatever its name. A desired object without a namespace matches a live one in
+    any namespace if there is exactly one.
     """
     if len(live) == len(desired) == 1:
         return [Pair(key_of(desired[0]), live[0], desired[0])]
@@ -74,7 +74,7 @@ def _elsewhere(key: Key, there: Iterable[Key]) -> Key | None:
 
 
 def is_owned(live: Manifest) -> bool:
-    """Whether another object in the cluster created it, as a ReplicaSet creates Pods: Git never declares such objects."""
+    """Whether another object in the cluster created it, as a ReplicaSet creates Pods."""
     metadata = live.get("metadata")
     return isinstance(metadata, Mapping) and bool(metadata.get("ownerReferences"))
 

@@ -1,6 +1,7 @@
 """Profiles: how systems differ in their health rules, in one table.
 
-Belongs here: the names of the healths, and the differences. Does not: the rules that depend on them (`health`, `rollup`).
+Belongs here: the names of the healths, and the differences. Does not: the rules that depend on them (`health`,
+`rollup`).
 """
 
 from collections.abc import Mapping
@@ -22,11 +23,11 @@ ALIASES = {SUSPENDED: PAUSED, "Processing": PROGRESSING}
 class Profile:
     """One system's health rules, where systems differ.
 
-    order: healths, the worst first. missing: which missing resources make their application Missing: each, each whose kind
-    has a rule, or only all of them together. paused: the name of Paused. has_deadline: Progressing for too long becomes
-    Degraded by a timer. restarts: how often a container of a ready Pod may restart (None: any number). sees_init: an init
-    container or sidecar in a back-off makes its Pod Degraded. counts_jobs: a Job that succeeded is Healthy without a
-    condition. compares_replicas: an autoscaler without the desired number of replicas is Progressing.
+    order: healths, the worst first. missing: which missing resources make their application Missing: each, each whose
+    kind has a rule, or only all of them together. paused: the name of Paused. has_deadline: Progressing for too long
+    becomes Degraded by a timer. restarts: how often a container of a ready Pod may restart (None: any number).
+    sees_init: an init container or sidecar in a back-off makes its Pod Degraded. counts_jobs: a Job that succeeded is
+    Healthy without a condition. compares_replicas: an autoscaler without the desired number of replicas is Progressing.
     """
 
     name: str

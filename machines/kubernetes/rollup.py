@@ -1,7 +1,7 @@
 """Health and sync of an application, from the assessments of its resources.
 
-Belongs here: the worst health by a profile's order, and the resources that cause it. Does not: each resource's assessment
-(`assess`).
+Belongs here: the worst health by a profile's order, and the resources that cause it. Does not: each resource's
+assessment (`assess`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ APPLICATION = ("argoproj.io", "Application")
 
 
 class Member(NamedTuple):
-    """A resource of an application: its group and kind, its display name, whether it is in the cluster, its assessment."""
+    """A resource of an application: its group and kind, display name, whether it exists, and its assessment."""
 
     group_kind: tuple[str, str]
     name: str

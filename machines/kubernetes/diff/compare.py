@@ -33,8 +33,8 @@ def compare(
 
     last: the object of the previous apply, for a three-way merge; by default the one in the live object's annotation.
     dry_run: the API server's answer to a dry-run apply, used instead of a merge; what its webhooks add does not count.
-    aggregates: leave out the rules of aggregated ClusterRoles. known_types: fields of a custom kind that have a known type.
-    Pure. The caller has already removed ignored fields from all inputs (`ignore`).
+    aggregates: leave out the rules of aggregated ClusterRoles. known_types: fields of a custom kind that have a known
+    type. Pure. The caller has already removed ignored fields from all inputs (`ignore`).
     """
     before = last or last_applied(live)
     in_namespace = all(_has_namespace(side) for side in (desired, live))
@@ -78,7 +78,7 @@ def _has_namespace(side: Manifest) -> bool:
 
 
 def _without_more_claims(found: dict[str, Any], wanted: Manifest) -> dict[str, Any]:
-    """The live object with its claim templates cut to the fields that the desired object has there: they cannot be changed."""
+    """The live object with its claim templates (which cannot change) cut to the fields of the desired ones."""
     spec, asked = found.get("spec"), wanted.get("spec")
     if not isinstance(spec, Mapping) or not isinstance(asked, Mapping):
         return found

@@ -1,4 +1,7 @@
-"""The paths at which two objects differ. Belongs here: finding and naming them. Does not: what may differ (`merge`, `normalize`)."""
+"""The paths at which two objects differ.
+
+Belongs here: finding and naming them. Does not: what may differ (`merge`, `normalize`).
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -77,7 +80,7 @@ def differences(wanted: Any, found: Any, schema: MergeSchema = NO_SCHEMA, path: 
 def _of_lists(
     wanted: list[Any], found: list[Any], key: str | None, schema: MergeSchema, path: Path
 ) -> Iterator[Difference]:
-    """Differences of two lists: by the members' key if there is one, else by index if the lengths agree, else as a whole."""
+    """Differences of two lists: by the members' key, else by index if the lengths agree, else as a whole."""
     names = [named(side, key) for side in (wanted, found)] if key else None
     if names is None or names[0] == names[1]:
         if len(wanted) != len(found):
@@ -97,7 +100,7 @@ def _of_lists(
 
 
 def named(found: list[Any], key: str) -> list[tuple[str, int]]:
-    """A name for each member: the value of its key (or the member itself without a key), and a count of equal names before it."""
+    """A name for each member: the value of its key (or the member itself), and how many equal names precede it."""
     seen: dict[str, int] = {}
     names = []
     for one in found:

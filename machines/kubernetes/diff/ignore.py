@@ -1,7 +1,7 @@
 """Ignore rules: fields that users exclude from comparison.
 
-Belongs here: `IgnoreRule`, which objects a rule applies to, removing its fields from both sides. Does not: running jq (the
-caller passes a function), reading rules from documents (`overrides`).
+Belongs here: `IgnoreRule`, which objects a rule applies to, removing its fields from both sides. Does not: running jq
+(the caller passes a function), reading rules from documents (`overrides`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,7 +94,8 @@ def apply_ignores(
 ) -> tuple[list[Object], list[IgnoreEffect]]:
     """The sides (desired, live, last applied) without ignored fields, and the effect of each selector.
 
-    A rule is used if it applies to the desired object. The inputs are not changed; the results may share parts with them.
+    A rule is used if it applies to the desired object. The inputs are not changed; the results may share parts with
+    them.
     """
     desired, live = sides[0], sides[1]
     about = [rule for rule in rules if rule.is_about(desired)]

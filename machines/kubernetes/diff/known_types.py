@@ -16,7 +16,7 @@ MAPS = {"ResourceList": "limits"}
 
 @dataclass(frozen=True, slots=True)
 class KnownType:
-    """A field by its path (`spec.template.spec`; lists are passed through), and its type (`core/v1/PodSpec`, `core/Quantity`)."""
+    """A field by its path (`spec.template.spec`, also through lists), and its type (`core/v1/PodSpec`)."""
 
     field: str
     type: str

@@ -38,7 +38,7 @@ def _differing(owned: Owned, desired: Any, live: Any, path: Path) -> Iterator[Pa
 
 
 def _members(name: str, desired: Any, live: Any) -> Iterator[tuple[str | int, Any, Any]]:
-    """The members on both sides that a name in managedFields selects (`f:` a field, `k:` a member by keys, `v:` a value)."""
+    """The members that a name in managedFields selects: `f:` a field, `k:` a member by keys, `v:` a value."""
     how, _, what = name.partition(":")
     if how == "f" and isinstance(live, Mapping):
         yield what, desired.get(what, NONE) if isinstance(desired, Mapping) else NONE, live.get(what, NONE)

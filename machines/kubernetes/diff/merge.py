@@ -1,7 +1,7 @@
 """The result of applying a desired object to a live one, as a three-way merge.
 
-Belongs here: Kubernetes' strategic merge for built-in kinds, JSON merge for custom kinds. Does not: defaults (`defaults`),
-spellings (`canonical`).
+Belongs here: Kubernetes' strategic merge for built-in kinds, JSON merge for custom kinds. Does not: defaults
+(`defaults`), spellings (`canonical`).
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ def _list(found: Any) -> list[Any]:
 
 
 def _merged(live: list[Any], last: list[Any], desired: list[Any], key: str, schema: MergeSchema) -> list[Any]:
-    """Merge lists by their members' key: desired members in their order at the existing positions, new members at the end."""
+    """Merge lists by key: desired members in their order at the existing positions, new members at the end."""
     old, wanted = (dict(zip(named(found, key), found, strict=True)) for found in (live, desired))
     before = dict(zip(named(last, key), last, strict=True)) if last else {}
     new = {name: strategic(old.get(name), before.get(name), value, schema) for name, value in wanted.items()}

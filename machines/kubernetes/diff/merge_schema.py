@@ -14,8 +14,8 @@ from phaseline.machines.kubernetes.diff.defaults import Adds
 class MergeSchema:
     """The schema of a part of a kind.
 
-    has: schemas of its fields, or of the members of its lists. keys: by list that merges, the key of its members; empty if they
-    are strings. whole: maps that are replaced, not merged. adds: adds the API server's defaults.
+    has: schemas of its fields, or of the members of its lists. keys: by list that merges, the key of its members; empty
+    if they are strings. whole: maps that are replaced, not merged. adds: adds the API server's defaults.
     """
 
     has: "Mapping[str, MergeSchema]" = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Normalisation of an object before it is compared.
 
-Belongs here: removing fields that the server owns, and the kinds with two notations for one thing. Does not: spellings of
-values (`canonical`), defaults (`defaults`).
+Belongs here: removing fields that the server owns, and the kinds with two notations for one thing. Does not: spellings
+of values (`canonical`), defaults (`defaults`).
 """
 
 import base64
@@ -34,8 +34,8 @@ def last_applied(live: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def normalize(found: Mapping[str, Any], *, in_namespace: bool, aggregates: bool) -> Object:
     """An object without server-owned fields, in one notation.
 
-    in_namespace: keep the namespace; it is dropped if one of the sides has none. aggregates: leave out the rules of an aggregated
-    ClusterRole, which a controller writes.
+    in_namespace: keep the namespace; it is dropped if one of the sides has none. aggregates: leave out the rules of an
+    aggregated ClusterRole, which a controller writes.
     """
     made = {name: value for name, value in found.items() if name != "status"}
     metadata = made.get("metadata")

@@ -1,4 +1,7 @@
-"""Health of autoscalers. Belongs here: HorizontalPodAutoscaler, v1 and v2. Does not: the workload it scales (`workloads`)."""
+"""Health of autoscalers.
+
+Belongs here: HorizontalPodAutoscaler, v1 and v2. Does not: the workload it scales (`workloads`).
+"""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,7 @@
 """Health rules in Python, registered by installed packages.
 
-Belongs here: finding the rules, and calling one so that its errors become a health result. Does not: health scripts in Lua,
-which come with an application's settings (`overrides`).
+Belongs here: finding the rules, and calling one so that its errors become a health result. Does not: health scripts in
+Lua, which come with an application's settings (`overrides`).
 """
 
 from collections.abc import Callable, Mapping
@@ -13,8 +13,9 @@ from phaseline.machines.kubernetes.health.result import HealthResult, unknown
 from phaseline.machines.kubernetes.profiles import ALIASES, SOURCE_ORDER
 
 ENTRY_POINTS = "phaseline.health"
-"""The entry point group. Each name is `<group>/<Kind>`, or `/<Kind>` for the core group. Each value is a function that takes
-the object and returns `(status, message)` or None."""
+"""The entry point group. Each name is `<group>/<Kind>`, or `/<Kind>` for the core group.
+
+Each value is a function that takes the object and returns `(status, message)` or None."""
 PluginRule = Callable[[Mapping[str, Any]], tuple[str, str] | None]
 
 

@@ -6,7 +6,7 @@ from phaseline.machines.kubernetes.profiles import DEGRADED, HEALTHY, PAUSED, PR
 
 
 class HealthResult(NamedTuple):
-    """A health status and the reason for it, if there is one. `status` is Phaseline's name (`Paused`, not `Suspended`)."""
+    """A health status and its reason, if any. `status` is Phaseline's own name (`Paused`, not `Suspended`)."""
 
     status: str
     message: str = ""
