@@ -16,8 +16,8 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.intake import Arrival, read
 from phaseline.engine.reader import Stored
 from phaseline.engine.tree import Tree, evolve
-from phaseline.machines.kinds import installed
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.built_in import installed
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import Subjects

@@ -20,8 +20,8 @@ from phaseline.engine.status.query import read
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import installed
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.built_in import installed
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 

@@ -20,10 +20,10 @@ from phaseline.engine.sandbox import Sandbox, Sandboxed
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import provision
 from phaseline.engine.wire import Wire
-from phaseline.machines.assessing import assessed
-from phaseline.machines.compare import compare
-from phaseline.machines.compare.ignoring import Rule
-from phaseline.machines.customs import Customs
+from phaseline.machines.kubernetes.assess import assess
+from phaseline.machines.kubernetes.diff.compare import compare
+from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
+from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 
@@ -64,9 +64,9 @@ def _a_second(work: Callable[[], Any], seconds: float) -> float:
 
 def _health(seconds: float) -> dict[str, float]:
     with Sandbox() as sandbox:
-        programs, customs = Sandboxed(sandbox), Customs(scripts={"cert-manager.io/Certificate": SCRIPT})
+        programs, overrides = Sandboxed(sandbox), Overrides(scripts={"cert-manager.io/Certificate": SCRIPT})
         return {
-            kind: _a_second(lambda it=found: assessed(it, None, customs, programs, now=NOW, is_known=False), seconds)  # type: ignore[misc]  # a default binds it
+            kind: _a_second(lambda it=found: assess(it, None, overrides, programs, now=NOW, is_known=False), seconds)  # type: ignore[misc]  # a default binds it
             for kind, found in KINDS.items()
         }
 
@@ -75,16 +75,16 @@ def _comparing(seconds: float) -> dict[str, float]:
     """Comparisons of a Deployment, and beside them what anybody must do with both manifests."""
     git, cluster = desired(), live()
     packed = codec.encode({"live": cluster, "desired": git})
-    pointers = Customs(rules=(Rule("apps", "*", pointers=("/spec/replicas",)),))
-    programs = Customs(rules=(Rule("apps", "*", programs=(".spec.replicas",)),))
+    pointers = Overrides(rules=(IgnoreRule("apps", "*", pointers=("/spec/replicas",)),))
+    programs = Overrides(rules=(IgnoreRule("apps", "*", programs=(".spec.replicas",)),))
     with Sandbox() as sandbox:
         run_ = Sandboxed(sandbox)
         return {
             "compared": _a_second(lambda: compare(git, cluster), seconds),
             "with health and a rule by pointer": _a_second(
-                lambda: assessed(cluster, git, pointers, run_, now=NOW), seconds
+                lambda: assess(cluster, git, pointers, run_, now=NOW), seconds
             ),
-            "with health and a rule in jq": _a_second(lambda: assessed(cluster, git, programs, run_, now=NOW), seconds),
+            "with health and a rule in jq": _a_second(lambda: assess(cluster, git, programs, run_, now=NOW), seconds),
             "both unpacked from msgpack": _a_second(lambda: codec.decode(packed), seconds),
             "both written as JSON": _a_second(lambda: (json.dumps(git), json.dumps(cluster)), seconds),
             "both read from YAML": _a_second(

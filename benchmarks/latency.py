@@ -11,7 +11,7 @@ from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 
 EVENTS = 600
 RATE = 50.0

@@ -9,7 +9,7 @@ import structlog
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 
 
 async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awaitable[None]]:

@@ -27,7 +27,7 @@ from phaseline.engine.serverlog import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.tree import Tree, evolve
 from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects, partition_of
 

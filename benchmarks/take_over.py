@@ -13,7 +13,7 @@ from phaseline.engine.streams import Layout, provision
 from phaseline.engine.takeover import take_over
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 

@@ -16,7 +16,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 from phaseline.schemas.subjects import Subjects
 
 ROOT = Path(__file__).parent.parent

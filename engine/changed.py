@@ -12,8 +12,9 @@ from types import ModuleType
 from typing import Any
 
 from phaseline.engine.errors import NoTables
+from phaseline.machines.built_in import installed
 from phaseline.machines.checks import WrongTable
-from phaseline.machines.kinds import Kinds, installed
+from phaseline.machines.kinds import Kinds
 from phaseline.machines.table import Table
 
 INSTALLED = "installed"

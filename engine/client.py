@@ -12,7 +12,8 @@ from phaseline.engine.asking import Asking
 from phaseline.engine.sending import Sending
 from phaseline.engine.settings import Settings, from_words
 from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import Kinds, installed
+from phaseline.machines.built_in import installed
+from phaseline.machines.kinds import Kinds
 
 
 @asynccontextmanager

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from phaseline.machines.bundle import RANKED
-from phaseline.machines.fleet_counts import fraction, of_deployments, of_resources
+from phaseline.machines.fleet.bundle import RANKED
+from phaseline.machines.fleet.counts import fraction, of_deployments, of_resources
 from phaseline.machines.table import DELETED
 from phaseline.schemas.records import Entity
 

@@ -12,7 +12,7 @@ from phaseline.engine.tree import Tree, ancestor_id, recount
 from phaseline.machines.arithmetic import lapsed
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import Step
-from phaseline.machines.programs import Programs
+from phaseline.machines.scripts import ScriptRunner
 from phaseline.machines.table import Fired, Happened, Refused, Told
 from phaseline.schemas.records import NONE, By, Entity, Facet, State
 
@@ -65,7 +65,7 @@ class Draft:
         """What tallies fired: each trigger at each entity once an event, so that it ends."""
 
     @property
-    def programs(self) -> Programs:
+    def programs(self) -> ScriptRunner:
         """The tree's."""
         return self.tree.programs
 

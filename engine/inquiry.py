@@ -16,7 +16,7 @@ from phaseline.engine.state_view import StateView
 from phaseline.engine.tree import Tree, ancestor_id
 from phaseline.engine.when import NOW
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import Programs
+from phaseline.machines.scripts import ScriptRunner
 from phaseline.schemas.records import Entity, Transition
 
 
@@ -33,7 +33,7 @@ class ReadTree(Tree):
 
     __slots__ = ("read", "wanted")
 
-    def __init__(self, kinds: Kinds, scripts: Programs) -> None:
+    def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Nothing is read yet."""
         super().__init__(kinds, scripts)
         self.read: set[Wanted] = set()

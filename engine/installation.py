@@ -11,7 +11,7 @@ from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import Programs
+from phaseline.machines.scripts import ScriptRunner
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 
@@ -34,7 +34,7 @@ class Installation:
         return Subjects(self.layout.prefix)
 
     @property
-    def scripts(self) -> Programs:
+    def scripts(self) -> ScriptRunner:
         """The runner of the scripts that rules ask for."""
         return shared()
 

@@ -10,11 +10,12 @@ from phaseline.engine.errors import EntityUnknown, NotObserved
 from phaseline.engine.installation import Installation
 from phaseline.engine.log_records import direct
 from phaseline.engine.queries import Latest, check_name
-from phaseline.machines.assessing import Assessed, assessed
-from phaseline.machines.profiles import Profile
-from phaseline.machines.settings import application_of, customs_of
+from phaseline.machines.gitops.app_settings import application_of, overrides_of
+from phaseline.machines.kubernetes.assess import Assessment
+from phaseline.machines.kubernetes.observation import ObservedPair
+from phaseline.machines.kubernetes.profiles import Profile
 from phaseline.schemas import codec
-from phaseline.schemas.records import SECOND, nanoseconds
+from phaseline.schemas.records import nanoseconds
 
 KIND = "resource"
 
@@ -37,7 +38,7 @@ class Judged(NamedTuple):
     """An observation, and its assessment by the profile of these settings."""
 
     observation: Observation
-    said: Assessed
+    said: Assessment
     profile: Profile
 
 
@@ -51,7 +52,7 @@ async def last(installation: Installation, resource_id: str) -> Observation:
     event = codec.decode(reply.data)
     data = event.get("data") or {}
     stored = nanoseconds(reply.headers["Nats-Time-Stamp"])
-    return Observation(data.get("live"), data.get("desired"), "desired" in data, stored, (event["id"], event["source"]))
+    return Observation(*ObservedPair.of(data), stored, (event["id"], event["source"]))
 
 
 async def judged(installation: Installation, resource_id: str) -> Judged:
@@ -64,9 +65,7 @@ async def judged(installation: Installation, resource_id: str) -> Judged:
             tree.put((await states.last(kind, entity_id)).entity)
         except EntityUnknown:
             continue
-    customs = customs_of(tree, resource_id)
-    said = assessed(
-        found.live, found.desired, customs, installation.scripts, now=found.time // SECOND, is_known=found.is_known,
-        explains=True,
-    )  # fmt: skip
-    return Judged(found, said, customs.profile)
+    overrides = overrides_of(tree, resource_id)
+    pair = ObservedPair(found.live, found.desired, found.is_known)
+    said = pair.assess(overrides, installation.scripts, found.time, explains=True)
+    return Judged(found, said, overrides.profile)

@@ -18,7 +18,7 @@ from phaseline.engine.status.query import BadQuery, Query
 from phaseline.engine.status.selection import Item, Selection, select
 from phaseline.engine.status.source_shape import Objects
 from phaseline.engine.tree import Tree
-from phaseline.machines import bundle_state
+from phaseline.machines.emco import bundle_state
 from phaseline.schemas import codec
 
 KIND = "emco_resource"

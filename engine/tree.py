@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from phaseline.engine.errors import KindMissing
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import Programs
+from phaseline.machines.scripts import ScriptRunner
 from phaseline.machines.table import ABSENT
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Entity, Record, Rejection
@@ -28,7 +28,7 @@ class Tree:
 
     __slots__ = ("below", "entities", "kinds", "programs", "tallies")
 
-    def __init__(self, kinds: Kinds, scripts: Programs) -> None:
+    def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Start empty. `scripts` runs the scripts that rules ask for."""
         self.kinds = kinds
         self.programs = scripts

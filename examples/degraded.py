@@ -7,8 +7,8 @@ folds the recorded events through this table in place of the installed one and s
 
 from dataclasses import replace
 
-from phaseline.machines.component import COMPONENT as INSTALLED
-from phaseline.machines.component import RUNNING, UPDATING
+from phaseline.machines.edge.component import COMPONENT as INSTALLED
+from phaseline.machines.edge.component import RUNNING, UPDATING
 from phaseline.machines.table import Label, Row
 
 DEGRADED = "Degraded"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phaseline.machines import asyncapi, json_schema, kinds, markdown
+from phaseline.machines import asyncapi, built_in, json_schema, markdown
 from phaseline.machines.kinds import Kinds
 
 COMMAND = "python -m phaseline.machines.generate"
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--prefix", default="pl", help="the installation's prefix (default: pl)")
     parser.add_argument("--installed", action="store_true", help="include the kinds of installed packages")
     chosen = parser.parse_args(arguments)
-    wanted = pages(kinds.installed() if chosen.installed else Kinds(), chosen.prefix)
+    wanted = pages(built_in.installed() if chosen.installed else Kinds(built_in.BUILT_IN), chosen.prefix)
     changed = stale(chosen.to, wanted) if chosen.check else write(chosen.to, wanted)
     for path in changed:
         sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {path}\n")

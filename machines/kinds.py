@@ -1,58 +1,18 @@
 """All kinds of an installation, checked against each other and compiled.
 
 Belongs here: `Kind`, a compiled table, which selects the steps that a trigger takes; which kind is above, counts or looks
-at which other kind; the kinds of installed packages. Does not: the rules of a kind.
+at which other kind. Does not: the rules of a kind, which kinds there are (`built_in`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
-from phaseline.machines import (
-    app_cluster,
-    app_context,
-    application,
-    application_set,
-    bundle,
-    bundle_deployment,
-    bundle_resource,
-    checks,
-    cluster,
-    component,
-    emco_resource,
-    fingerprint,
-    forest,
-    motion,
-    node,
-    node_pool,
-    resource,
-    rsync_resource,
-)
+from phaseline.machines import checks, fingerprint, forest, motion
 from phaseline.machines.machine import FacetMachine, Step, phases_of
 from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Scene, Some
 from phaseline.machines.table import ABSENT, DELETED, NAMED, Field, Role, Table
 from phaseline.machines.table import Facet as FacetOfTable
 from phaseline.schemas.records import Facet, State, state
-
-ENTRY_POINTS = "phaseline.kinds"
-BUILT_IN = (
-    cluster.CLUSTER,
-    node_pool.NODE_POOL,
-    node.NODE,
-    component.COMPONENT,
-    emco_resource.EMCO_RESOURCE,
-    app_context.APP_CONTEXT,
-    app_cluster.APP_CLUSTER,
-    rsync_resource.RSYNC_RESOURCE,
-    application_set.APPLICATION_SET,
-    application.APPLICATION,
-    resource.RESOURCE,
-    bundle.GIT_REPO,
-    bundle.BUNDLE,
-    bundle_deployment.BUNDLE_DEPLOYMENT,
-    bundle_resource.BUNDLE_RESOURCE,
-)
 
 
 class Counted(NamedTuple):
@@ -180,7 +140,7 @@ class Kind:
 class Kinds(dict[str, Kind]):
     """The kinds of an installation by name. Raises `WrongTable` where a table could not work, saying what to write."""
 
-    def __init__(self, tables: tuple[Table, ...] = BUILT_IN) -> None:
+    def __init__(self, tables: tuple[Table, ...]) -> None:
         """Check and compile `tables`."""
         for table in tables:
             checks.check_table(table)
@@ -262,11 +222,3 @@ def seen_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Seen]:
                 for predicate in view.while_:
                     if isinstance(predicate, Above) and predicate.kind == table.kind:
                         yield Seen(predicate.facet, frozenset(predicate.phases), predicate.base, other.kind)
-
-
-@cache
-def installed() -> Kinds:
-    """The built-in kinds and those that installed packages offer under the entry point group `phaseline.kinds`."""
-    offered = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
-    tables = [table for found in offered for table in (found if isinstance(found, tuple | list) else (found,))]
-    return Kinds((*BUILT_IN, *tables))

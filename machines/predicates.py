@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from phaseline.machines.programs import Programs
+from phaseline.machines.scripts import ScriptRunner
 from phaseline.schemas.records import Facet
 
 
@@ -33,7 +33,7 @@ class Scene(Protocol):
         """How many descendants of kind `below` are in which phase; only those with the condition `has`, if named."""
 
     @property
-    def programs(self) -> Programs:
+    def programs(self) -> ScriptRunner:
         """Runs what people bring with them."""
 
 

@@ -8,7 +8,7 @@ from phaseline.engine.message import Message
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.tree import Tree
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects

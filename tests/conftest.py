@@ -18,6 +18,7 @@ from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from tests.command import Shell
 
@@ -53,7 +54,7 @@ async def working(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
     """An installation of the test's own with a worker that works."""
     settings = replace(settings, partitions=2)
     stop = asyncio.Event()
-    worker = Worker(wire, settings, Kinds())
+    worker = Worker(wire, settings, Kinds(BUILT_IN))
     running = asyncio.create_task(worker.run(stop))
     await worker.ready.wait()
     yield settings
@@ -64,7 +65,7 @@ async def working(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
 @pytest_asyncio.fixture
 async def client(working: Settings) -> AsyncIterator[Client]:
     """A client of that installation."""
-    async with Client.open(working, source="/test", kinds=Kinds()) as opened:
+    async with Client.open(working, source="/test", kinds=Kinds(BUILT_IN)) as opened:
         yield opened
 
 

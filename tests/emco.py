@@ -5,11 +5,12 @@ Belongs here: making such events and playing them. Does not: what is tested on t
 
 from typing import Any
 
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
 from tests.worlds import History, Step, event
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 GROUP = "p+app+v1+group"
 CTX, NEW = "c1", "c2"
 

@@ -5,12 +5,13 @@ Belongs here: making such events and playing them. Does not: what is tested on t
 
 from typing import Any, Self
 
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
 from tests.manifests import Manifest
 from tests.worlds import History, Step, event
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 SET, APP = "shop", "shop/shop"
 NOW = 1_772_409_600
 """2026-03-02 00:00:00 UTC."""

@@ -12,6 +12,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from tests.fleet import Fleet, publish
 from tests.replay import decided
@@ -43,7 +44,7 @@ async def lived(
     settings: Settings, wire: Wire, events: int = 600, clusters: int = 6, nodes: int = 4
 ) -> AsyncIterator[Layout]:
     """One with so many random events after its clusters were built."""
-    async with working(settings, wire, Kinds()) as layout:
+    async with working(settings, wire, Kinds(BUILT_IN)) as layout:
         fleet = Fleet(settings.prefix)
         await publish(wire, [*fleet.built(clusters, nodes), *fleet.life(events, clusters, nodes)])
         await until_decided(wire, layout)

@@ -8,12 +8,12 @@ from typing import Any
 
 from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree
-from phaseline.machines.cluster import CLUSTER
-from phaseline.machines.component import COMPONENT
+from phaseline.machines.edge.cluster import CLUSTER
+from phaseline.machines.edge.component import COMPONENT
+from phaseline.machines.edge.node import NODE
+from phaseline.machines.edge.node_pool import NODE_POOL
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.node import NODE
-from phaseline.machines.node_pool import NODE_POOL
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas.records import Cause, Entity, Facet, State
 from tests.plain_reading import Thing, World, bases, shown
 from tests.spec_edge_hosting import ENDS, ID

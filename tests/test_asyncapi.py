@@ -22,13 +22,14 @@ from phaseline.engine.message import Message
 from phaseline.engine.settings import Settings
 from phaseline.engine.tree import Tree
 from phaseline.machines import asyncapi
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec
 from tests import wire_events
 from tests.wire_events import SUBJECTS, Arriving
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 DOCUMENT = asyncapi.document(KINDS, "pl")
 SPECIFICATION = "@asyncapi/specs@6.11.1"
 

@@ -20,6 +20,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.verdict import unpicked
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import By, Cause, Entity, Facet, Mark, Record, Rejection, Transition, state
@@ -28,7 +29,7 @@ from tests.installation import lived, until_decided, working
 from tests.replay import stored
 from tests.test_running import call
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 EVENTS = 600
 
 
@@ -42,11 +43,11 @@ async def audit(
     wire: Wire, layout: Layout, span: Span | None = None, progress: Callable[[int], None] | None = None
 ) -> Verdict:
     span = span or Span()
-    async with ServerLog.open(Installation(wire, layout, Kinds()), span) as log:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), span) as log:
         found = Audit(log, KINDS, span.root, progress)
         await found.run()
         if span.last is None:
-            await compare_states(Installation(wire, layout, Kinds()), found)
+            await compare_states(Installation(wire, layout, Kinds(BUILT_IN)), found)
         return found.verdict
 
 
@@ -111,12 +112,12 @@ async def test_a_part_of_the_log(wire: Wire, layout: Layout) -> None:
 async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
     stream = await stored(wire, layout.events, [])
     moment = datetime.fromtimestamp(stream[149].time_ns // 1000 / 1e6, UTC) - timedelta(microseconds=1)
-    assert 1 < await first_event_after(Installation(wire, layout, Kinds()), moment) <= 150
+    assert 1 < await first_event_after(Installation(wire, layout, Kinds(BUILT_IN)), moment) <= 150
     assert (
-        await first_event_after(Installation(wire, layout, Kinds()), moment + timedelta(days=1))
+        await first_event_after(Installation(wire, layout, Kinds(BUILT_IN)), moment + timedelta(days=1))
         == stream[-1].sequence + 1
     )
-    assert await first_event_after(Installation(wire, layout, Kinds()), moment - timedelta(days=1)) == 1
+    assert await first_event_after(Installation(wire, layout, Kinds(BUILT_IN)), moment - timedelta(days=1)) == 1
 
 
 async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +216,7 @@ async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
 
 async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout) -> None:
     (last,) = await stored(wire, layout.state, [f"{layout.prefix}.state.*.cluster.c1"])
-    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
         found = Audit(log, KINDS, None, None)
         await found.run()
     folder = next(folder for folder in found.folders.values() if folder.tree.get("cluster", "c1"))

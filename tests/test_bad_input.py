@@ -15,13 +15,14 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 from tests.fleet import Fleet, Sent, publish
 from tests.replay import assert_log_is_the_fold, decided, stored
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 
 
 @pytest_asyncio.fixture

@@ -1,7 +1,7 @@
 """The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
 
 from benchmarks import core, gitops, latency, manifests, take_over, throughput
-from phaseline.machines.compare import compare
+from phaseline.machines.kubernetes.diff.compare import compare
 
 
 async def test_throughput_runs_all_contenders_to_the_end() -> None:

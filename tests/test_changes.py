@@ -13,13 +13,14 @@ from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, State, Transition
 from tests.command import Shell
 from tests.installation import lived
 from tests.test_past import Log, folded, whole
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 
 
 @pytest_asyncio.fixture

@@ -12,6 +12,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import provision
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition
@@ -139,7 +140,7 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
     assert (held.code, held.out) == (1, "")
     assert "error: the log holds entities of the kind 'orchard', which is not installed here" in held.err
     assert (new.code, new.out.splitlines()[0]) == (0, "event 2 would make 1 transition:")
-    ours = ", ".join(sorted(Kinds()))
+    ours = ", ".join(sorted(Kinds(BUILT_IN)))
     differ = f"new: {ours}; missing: fruit, ladder, orchard, row"
     assert (
         new.err == f"{DRY}the tables installed here are not those that decide there ({differ}): it may go otherwise\n"

@@ -12,7 +12,7 @@ import phaseline
 from phaseline.engine.cli import EXIT_CODES, cli, reference
 from phaseline.engine.cli.pages import Page
 from phaseline.machines import markdown, mermaid
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 from tests.command import ROOT, Shell
 
 TOP = click.Context(cli, info_name="phaseline", **cli.context_settings)

@@ -7,6 +7,7 @@ from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import provision
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import State
 
@@ -87,7 +88,7 @@ async def test_a_cascade_larger_than_a_batch_comes_whole(client: Client) -> None
 
 async def test_without_a_worker_nothing_is_decided(wire: Wire, settings: Settings) -> None:
     await provision(wire, settings)
-    client = Client(wire, settings, Kinds(), "/test")
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
     with pytest.raises(Undecided, match=r"event 1 is stored, but no worker decided it within 0\.2 s"):
         await client.publish_and_wait("cluster", "create", "c1", timeout=0.2)
 

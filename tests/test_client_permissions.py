@@ -14,6 +14,7 @@ from phaseline.engine.pipeline import Sent
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from tests.test_client_pipeline import event
 
@@ -55,7 +56,7 @@ async def guarded() -> AsyncIterator[str]:
         settings = Settings(nats=(as_user("engine", server.url),), partitions=2)
         async with Wire.open(settings) as wire:
             stop = asyncio.Event()
-            worker = Worker(wire, settings, Kinds())
+            worker = Worker(wire, settings, Kinds(BUILT_IN))
             working = asyncio.create_task(worker.run(stop))
             await worker.ready.wait()
             async with Client.open(settings) as client:

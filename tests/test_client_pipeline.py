@@ -16,6 +16,7 @@ from phaseline.engine.reader import read_all
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import provision
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from tests.proxy import proxy_to
@@ -45,7 +46,7 @@ async def stored_ids(wire: Wire, settings: Settings) -> list[int]:
 async def bare(wire: Wire, settings: Settings) -> Client:
     """A client where nobody works: only streams."""
     await provision(wire, settings)
-    return Client(wire, settings, Kinds(), "/test")
+    return Client(wire, settings, Kinds(BUILT_IN), "/test")
 
 
 @pytest.mark.parametrize("window", [1, 2, 100, 4096])
@@ -113,7 +114,7 @@ async def test_what_the_stream_refuses_ends_it(wire: Wire, settings: Settings) -
     layout = await provision(wire, settings)
     info = await wire.api(f"STREAM.INFO.{layout.events}")
     await wire.api(f"STREAM.UPDATE.{layout.events}", {**info["config"], "max_msg_size": 400})
-    client = Client(wire, settings, Kinds(), "/test")
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
     with pytest.raises(ApiFailed, match="maximum") as caught:
         await client.publish_many([event(0), event(1, data={"blob": "x" * 500}), event(2)])
     assert caught.value.err_code == 10054

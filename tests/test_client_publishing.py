@@ -26,6 +26,7 @@ from phaseline.engine.errors import (
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import provision
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
@@ -110,7 +111,7 @@ UNSENDABLE = [
 async def test_what_would_be_refused_is_not_sent(
     wire: Wire, settings: Settings, event: Any, reason: str, named: str
 ) -> None:
-    client = Client(wire, settings, Kinds(), "/test")
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
     with pytest.raises(EventRefused, match=named.replace("[", r"\[")) as caught:
         await client.publish(*event)
     assert caught.value.reason == reason
@@ -121,7 +122,7 @@ async def test_what_would_be_refused_is_not_sent(
 
 @pytest.mark.parametrize(("event", "named"), UNSENDABLE, ids=lambda value: str(value)[:40])
 async def test_what_no_subject_can_carry_is_never_sent(wire: Wire, settings: Settings, event: Any, named: str) -> None:
-    client = Client(wire, settings, Kinds(), "/test")
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
     for check in (True, False):
         with pytest.raises(Unsendable, match=named):
             await client.publish(*event, check=check)
@@ -137,7 +138,7 @@ async def test_what_no_subject_can_carry_is_never_sent(wire: Wire, settings: Set
     ],
 )
 async def test_wrong_attributes_are_never_sent(wire: Wire, settings: Settings, words: Any, named: str) -> None:
-    client = Client(wire, settings, Kinds(), "/test")
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
     with pytest.raises(Unsendable, match=named):
         await client.publish("cluster", "create", "c1", **words)
 
@@ -152,7 +153,7 @@ async def test_an_event_may_carry_what_we_do_not_know(client: Client) -> None:
 
 
 async def test_nobody_has_ever_worked_here(wire: Wire, settings: Settings) -> None:
-    client = Client(wire, settings, Kinds(), "/test")
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
     with pytest.raises(NoSuchStream, match="phaseline up"):
         await client.publish("cluster", "create", "c1")
     with pytest.raises(NoSuchStream):

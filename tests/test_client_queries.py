@@ -10,6 +10,7 @@ from phaseline.engine.client import Client
 from phaseline.engine.errors import EntityUnknown, IdUnfit, NotProvisioned, TreeUnknown, WordUnknown
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, State
 from phaseline.schemas.subjects import natural
@@ -169,7 +170,7 @@ async def test_what_is_not_there(client: Client) -> None:
 
 
 async def test_no_installation_is_said_so(wire: Wire, settings: Settings) -> None:
-    client = Client(wire, settings, Kinds(), "/test")
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
     with pytest.raises(NotProvisioned, match=settings.prefix):
         await client.get("cluster", "c1")
     with pytest.raises(NotProvisioned):

@@ -12,6 +12,7 @@ from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
 
@@ -167,7 +168,7 @@ async def test_it_ends_when_told(client: Client) -> None:
 async def test_the_server_is_killed_meanwhile(own_server: EmbeddedServer, own_settings: Settings) -> None:
     async with Wire.open(own_settings, patient=True) as wire, Client.open(own_settings) as client:
         stop = asyncio.Event()
-        worker = Worker(wire, own_settings, Kinds())
+        worker = Worker(wire, own_settings, Kinds(BUILT_IN))
         working = asyncio.create_task(worker.run(stop))
         await worker.ready.wait()
         await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})

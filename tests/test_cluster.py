@@ -14,6 +14,7 @@ from phaseline.engine.errors import PhaselineError
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from tests.fleet import Fleet, publish
 from tests.replay import assert_log_is_the_fold
@@ -112,4 +113,4 @@ async def test_three_replicas_lose_a_server_at_a_time(tmp_path: Path) -> None:
                     await publish(wire, list(fleet.life(200, 6, 6)))
                     await until_whole(wire, layout)
                 await until_decided(wire, layout)
-            await assert_log_is_the_fold(wire, layout, Kinds())
+            await assert_log_is_the_fold(wire, layout, Kinds(BUILT_IN))

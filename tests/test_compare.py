@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.compare import compare
-from phaseline.machines.compare.values import quantity
+from phaseline.machines.kubernetes.diff.canonical import quantity
+from phaseline.machines.kubernetes.diff.compare import compare
 from tests.manifests import deployment, made, places, pod_template
 
 WEB = {"name": "web", "image": "web:1"}

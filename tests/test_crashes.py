@@ -18,13 +18,14 @@ from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
 from tests.fleet import Fleet, Sent, publish
 from tests.replay import assert_log_is_the_fold, committed, decided
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 ROOT = Path(__file__).parent.parent
 LIMIT = 120
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.compare.ignoring import Rule
-from phaseline.machines.compare.typed import Typed
-from phaseline.machines.customs import BadCustom, Customs
+from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
+from phaseline.machines.kubernetes.diff.known_types import KnownType
+from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
 
 SCRIPT = "hs = {}\nhs.status = 'Healthy'\nreturn hs\n"
 SETTINGS = {
@@ -27,18 +27,18 @@ SETTINGS = {
 
 
 def test_argo_cds_settings() -> None:
-    found = Customs(aggregates=False).and_(SETTINGS, "cm")
+    found = Overrides(aggregates=False).merge(SETTINGS, "cm")
     assert found.script_of("cert-manager.io", "Certificate") == SCRIPT
     assert found.script_of("", "PersistentVolumeClaim") == "return nil"
     assert found.script_of("aws.upbound.io", "Bucket") == "return {}"
     assert found.script_of("argoproj.io", "Rollout") == "return {}"
     assert found.script_of("upbound.io", "Bucket") is None
     assert found.rules == (
-        Rule("*", "*", managers=("kube-controller-manager",), exact=True),
-        Rule("apps", "Deployment", pointers=("/spec/replicas",), programs=(".spec.x",), exact=True),
-        Rule("argoproj.io", "Rollout", pointers=("/status",), exact=True),
+        IgnoreRule("*", "*", managers=("kube-controller-manager",), exact=True),
+        IgnoreRule("apps", "Deployment", pointers=("/spec/replicas",), programs=(".spec.x",), exact=True),
+        IgnoreRule("argoproj.io", "Rollout", pointers=("/status",), exact=True),
     )
-    assert found.typed_of("some.io", "Thing") == (Typed("spec.ram", "core/Quantity"),)
+    assert found.known_types_of("some.io", "Thing") == (KnownType("spec.ram", "core/Quantity"),)
     assert found.aggregates
 
 
@@ -47,19 +47,22 @@ def test_an_application_and_a_set() -> None:
         {"kind": "Deployment", "group": "apps", "name": "web", "jsonPointers": ["/spec/replicas"]},
         {"group": "*", "kind": "*", "managedFieldsManagers": ["m"]},
     ]
-    expected = (Rule("apps", "Deployment", "web", pointers=("/spec/replicas",)), Rule("*", "*", managers=("m",)))
-    assert Customs().and_({"kind": "Application", "spec": {"ignoreDifferences": rules}}, "app").rules == expected
+    expected = (
+        IgnoreRule("apps", "Deployment", "web", pointers=("/spec/replicas",)),
+        IgnoreRule("*", "*", managers=("m",)),
+    )
+    assert Overrides().merge({"kind": "Application", "spec": {"ignoreDifferences": rules}}, "app").rules == expected
     assert (
-        Customs()
-        .and_({"kind": "ApplicationSet", "spec": {"template": {"spec": {"ignoreDifferences": rules}}}}, "set")
+        Overrides()
+        .merge({"kind": "ApplicationSet", "spec": {"template": {"spec": {"ignoreDifferences": rules}}}}, "set")
         .rules
         == expected
     )
-    assert Customs().and_({"kind": "Application"}, "app").rules == ()
+    assert Overrides().merge({"kind": "Application"}, "app").rules == ()
 
 
 def test_ours_and_one_after_the_other() -> None:
-    first = Customs().and_(
+    first = Overrides().merge(
         {
             "profile": "argocd",
             "health": {"a.io/*": "1", "a.io/B": "2"},
@@ -67,7 +70,7 @@ def test_ours_and_one_after_the_other() -> None:
         },
         "one",
     )
-    both = first.and_(
+    both = first.merge(
         {
             "health": {"a.io/C": "3"},
             "known_type_fields": {"a.io/B": [{"field": "f", "type": "t"}]},
@@ -77,8 +80,8 @@ def test_ours_and_one_after_the_other() -> None:
     )
     assert (both.profile.name, both.aggregates) == ("argocd", False)
     assert [both.script_of("a.io", kind) for kind in "BCD"] == ["2", "3", "1"]
-    assert both.rules == (Rule("", "Pod", pointers=("/a",)),)
-    assert both.typed_of("a.io", "B") == (Typed("f", "t"),)
+    assert both.rules == (IgnoreRule("", "Pod", pointers=("/a",)),)
+    assert both.known_types_of("a.io", "B") == (KnownType("f", "t"),)
 
 
 @pytest.mark.parametrize(("found", "says"), [
@@ -101,6 +104,6 @@ def test_ours_and_one_after_the_other() -> None:
     ({"kind": "Application", "spec": []}, "here.spec must be a map, found list"),
 ])  # fmt: skip
 def test_what_is_wrong_and_where(found: dict[str, Any], says: str) -> None:
-    with pytest.raises(BadCustom) as refused:
-        Customs().and_(found, "here")
+    with pytest.raises(BadOverride) as refused:
+        Overrides().merge(found, "here")
     assert says in str(refused.value)

@@ -10,6 +10,7 @@ import pytest
 import dev
 from phaseline.engine import intake
 from phaseline.engine.intake import Arrival
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.subjects import Subjects
@@ -31,7 +32,7 @@ def test_the_readme_s_events_are_taken() -> None:
     assert len(published) >= 2
     for subject, body in published:
         stored = subject.replace("pl.events.", "pl.inbox.0.")
-        found = intake.read(Kinds(), Subjects(), stored, body.encode(), 1, 1)
+        found = intake.read(Kinds(BUILT_IN), Subjects(), stored, body.encode(), 1, 1)
         assert isinstance(found, Arrival), found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from phaseline.engine.status.query import BadQuery
-from phaseline.machines.readiness import is_ready
+from phaseline.machines.emco.readiness import is_ready
 from tests.conformance import cases
 from tests.emco import CTX, GROUP, NEW, Life, cluster, context, resource
 from tests.test_status_query import ask

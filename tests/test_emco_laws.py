@@ -9,7 +9,7 @@ from phaseline.engine.status import source_shape
 from phaseline.engine.status.query import BadQuery, read
 from phaseline.engine.status.selection import select
 from phaseline.engine.testing.laws import LAWS
-from phaseline.machines import app_cluster, app_context, emco_resource, rsync_resource
+from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
 from phaseline.machines.kinds import Kinds
 from tests.worlds import History, Sent, event, hold, wished, wishes
 

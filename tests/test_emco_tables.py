@@ -8,7 +8,7 @@ import pytest
 from phaseline.engine.decide import decide
 from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree, evolve
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas.records import NONE, Cause, Entity, Facet, Rejection, State, state
 from tests import spec_emco
 from tests.emco import CTX, GROUP, KINDS, NEW, cluster, context, resource

@@ -7,15 +7,15 @@ import pytest
 
 from benchmarks.manifests import desired, live
 from phaseline.engine.sandbox import shared
-from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed, assessed
-from phaseline.machines.customs import Customs
+from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
+from phaseline.machines.kubernetes.overrides import Overrides
 
 Manifest = dict[str, Any]
 
 
-def said(git: Manifest, cluster: Manifest, *rules: dict[str, Any]) -> Assessed:
-    customs = Customs().and_({"ignore_differences": list(rules)}, "rules")
-    return assessed(cluster, git, customs, shared(), now=1, explains=True)
+def said(git: Manifest, cluster: Manifest, *rules: dict[str, Any]) -> Assessment:
+    overrides = Overrides().merge({"ignore_differences": list(rules)}, "rules")
+    return assess(cluster, git, overrides, shared(), now=1, explains=True)
 
 
 def test_as_it_is() -> None:
@@ -109,7 +109,7 @@ def test_hooks_are_run_and_not_kept(annotation: dict[str, str]) -> None:
     }
     failed = {**deepcopy(job), "status": {"conditions": [{"type": "Failed", "status": "True"}]}}
     for git, cluster in ((job, failed), (job, None)):
-        found = assessed(cluster, git, Customs(), shared(), now=1)
+        found = assess(cluster, git, Overrides(), shared(), now=1)
         assert (found.sync, found.health, found.is_hook) == (None, None, True)
 
 

@@ -10,18 +10,20 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines import fields, fingerprint, observed, predicates, starts, table
-from phaseline.machines.component import COMPONENT
-from phaseline.machines.emco_resource import EMCO_RESOURCE
-from phaseline.machines.health import HEALTH
+from phaseline.machines import fields, fingerprint, predicates, starts, table
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.edge.component import COMPONENT
+from phaseline.machines.edge.node import NODE
+from phaseline.machines.emco.emco_resource import EMCO_RESOURCE
+from phaseline.machines.gitops import observe as observed
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.node import NODE
+from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.predicates import Above, Some
 from phaseline.machines.rules import DECLARATION, Revision, Uses, rule
 from phaseline.machines.table import After, Field, Row, Table
 
-KINDS = Kinds()
-SCRIPT = "from phaseline.machines.kinds import Kinds; print(Kinds().digest)"
+KINDS = Kinds(BUILT_IN)
+SCRIPT = "from phaseline.machines.built_in import installed; print(installed().digest)"
 
 
 def with_facet(whole: Table, **changes: Any) -> Table:
@@ -231,8 +233,8 @@ def test_a_declaration_that_cannot_be(name: str, revision: Any, problem: str) ->
 
 def test_the_libraries_of_kubernetes_count_where_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = vars(observed.said)[DECLARATION]
-    newer = declared._replace(uses=(HEALTH._replace(number=HEALTH.number + 1), *declared.uses[1:]))
+    newer = declared._replace(uses=(HEALTH._replace(number=int(HEALTH.number) + 1), *declared.uses[1:]))
     assert declared.uses[0] == HEALTH
     monkeypatch.setitem(observed.said.__dict__, DECLARATION, newer)
-    versions = Kinds().versions
+    versions = Kinds(BUILT_IN).versions
     assert [kind for kind in versions if versions[kind] != KINDS.versions[kind]] == ["resource"]

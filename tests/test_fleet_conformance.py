@@ -11,7 +11,7 @@ import pytest
 from phaseline.engine.counting import cluster_counts
 from phaseline.engine.observe import Observer
 from phaseline.engine.observe.incoming import Change
-from phaseline.machines.bundle import RANKED
+from phaseline.machines.fleet.bundle import RANKED
 from tests.conformance import cases
 from tests.test_fleet_stories import Fleet
 

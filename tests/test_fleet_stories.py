@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.counting import counts
-from phaseline.machines.fleet_counts import of_deployments, of_resources
+from phaseline.machines.fleet.counts import of_deployments, of_resources
 from phaseline.schemas.records import Entity, Transition
 from tests.gitops import KINDS, Life
 from tests.manifests import deployment, made

@@ -25,7 +25,7 @@ def test_the_page_shows_what_is_printed() -> None:
 
 
 def test_the_profiles_of_the_page_are_those_there_are() -> None:
-    from phaseline.machines.profiles import PROFILES
+    from phaseline.machines.kubernetes.profiles import PROFILES
 
     page = (ROOT / "docs" / "gitops.md").read_text()
     row = next(line for line in page.splitlines() if line.startswith("| health, worst first"))

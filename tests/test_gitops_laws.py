@@ -8,15 +8,16 @@ import pytest
 from hypothesis import strategies as st
 
 from phaseline.engine.testing.laws import LAWS
-from phaseline.machines import application, application_set, bundle, bundle_deployment, bundle_resource, resource
+from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
+from phaseline.machines.gitops import application, application_set, resource
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.profiles import PROFILES
+from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.manifests import deployment
 from tests.worlds import History, Sent, event, hold, wished, wishes
 
 KINDS = Kinds((
-    application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, bundle.GIT_REPO, bundle.BUNDLE,
+    application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, git_repo.GIT_REPO, bundle.BUNDLE,
     bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE,
 ))  # fmt: skip
 OUT = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}

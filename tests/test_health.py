@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.health import RULES, assess
-from phaseline.machines.profiles import ALAUDA, PROFILES
+from phaseline.machines.kubernetes.health.registry import RULES, assess_health
+from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES
 from tests.manifests import made
 
 ARGO = PROFILES["argocd"]
@@ -14,7 +14,7 @@ H, P, D, S, U = "Healthy", "Progressing", "Degraded", "Paused", "Unknown"
 
 
 def said(found: dict[str, Any], profile: Any = ARGO) -> str | None:
-    health = assess(found, profile)
+    health = assess_health(found, profile)
     return None if health is None else health.status
 
 
@@ -169,7 +169,7 @@ def test_pod_as_the_source_reads_it(found: dict[str, Any], expected: str) -> Non
     ({"initContainerStatuses": [{"name": "i", "state": {"terminated": {"exitCode": 1}}}], "containerStatuses": [{"name": "b", "state": {"terminated": {"exitCode": 3}}}]}, 'container "i" failed with exit code 1'),
 ])  # fmt: skip
 def test_a_failed_pod_says_why(status: dict[str, Any], message: str) -> None:
-    found = assess(pod("Failed", **status), ARGO)
+    found = assess_health(pod("Failed", **status), ARGO)
     assert found is not None
     assert found.message == message
 
@@ -280,7 +280,7 @@ def test_what_is_being_deleted_is_progressing_whatever_its_kind() -> None:
     (made("autoscaling/v1", "HorizontalPodAutoscaler", metadata={"annotations": {"autoscaling.alpha.kubernetes.io/conditions": "{"}}), ".metadata.annotations['autoscaling.alpha.kubernetes.io/conditions'] must be JSON: Input data was truncated"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_unknown_and_says_where(found: dict[str, Any], message: str) -> None:
-    health = assess(found, ARGO)
+    health = assess_health(found, ARGO)
     assert health is not None
     assert (health.status, health.message) == (U, message)
 
@@ -298,6 +298,6 @@ def test_nothing_at_all_is_no_health_and_no_crash() -> None:
 def test_every_rule_answers_an_empty_object() -> None:
     for (group, kind), rule in RULES.items():
         version = rule.versions[0] if rule.versions else "v1"
-        found = assess({"apiVersion": f"{group}/{version}" if group else version, "kind": kind}, ALAUDA)
+        found = assess_health({"apiVersion": f"{group}/{version}" if group else version, "kind": kind}, ALAUDA)
         assert found is not None
         assert found.status in ALAUDA.order

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from phaseline.engine.sandbox import Sandbox, Sandboxed
-from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed, assessed
-from phaseline.machines.compare.ignoring import Rule, fits, pointless
-from phaseline.machines.customs import Customs
+from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
+from phaseline.machines.kubernetes.diff.ignore import IgnoreRule, matches, pointless
+from phaseline.machines.kubernetes.overrides import Overrides
 from tests.manifests import deployment, made
 
 WEB = {"name": "web", "image": "web:1"}
@@ -23,8 +23,8 @@ def programs() -> Iterator[Sandboxed]:
         yield Sandboxed(sandbox)
 
 
-def told(programs: Sandboxed, desired: Any, live: Any, *rules: Rule) -> Assessed:
-    return assessed(live, desired, Customs(rules=rules), programs, now=NOW, explains=True)
+def told(programs: Sandboxed, desired: Any, live: Any, *rules: IgnoreRule) -> Assessment:
+    return assess(live, desired, Overrides(rules=rules), programs, now=NOW, explains=True)
 
 
 @pytest.mark.parametrize(("glob", "word", "fit"), [
@@ -33,28 +33,28 @@ def told(programs: Sandboxed, desired: Any, live: Any, *rules: Rule) -> Assessed
     ("*.io", "foo.example.io", True), ("apps", "", False), ("?", "", False),
 ])  # fmt: skip
 def test_globs(glob: str, word: str, fit: bool) -> None:
-    assert fits(glob, word) is fit
+    assert matches(glob, word) is fit
 
 
 @pytest.mark.parametrize(("rule", "about"), [
-    (Rule("apps", "Deployment"), True), (Rule("", "Deployment"), False), (Rule("*", "*"), True), (Rule("a*", "{Deployment,StatefulSet}"), True),
-    (Rule("apps", "Deployment", name="it"), True), (Rule("apps", "Deployment", name="i*"), False),
-    (Rule("apps", "Deployment", namespace="shop"), True), (Rule("apps", "Deployment", namespace="sh*"), False),
+    (IgnoreRule("apps", "Deployment"), True), (IgnoreRule("", "Deployment"), False), (IgnoreRule("*", "*"), True), (IgnoreRule("a*", "{Deployment,StatefulSet}"), True),
+    (IgnoreRule("apps", "Deployment", name="it"), True), (IgnoreRule("apps", "Deployment", name="i*"), False),
+    (IgnoreRule("apps", "Deployment", namespace="shop"), True), (IgnoreRule("apps", "Deployment", namespace="sh*"), False),
 ])  # fmt: skip
-def test_what_a_rule_is_about(rule: Rule, about: bool) -> None:
+def test_what_a_rule_is_about(rule: IgnoreRule, about: bool) -> None:
     assert rule.is_about(deployment()) is about
 
 
 def test_an_empty_group_is_the_core_group() -> None:
-    assert Rule("", "Service").is_about(made("v1", "Service"))
+    assert IgnoreRule("", "Service").is_about(made("v1", "Service"))
 
 
 @pytest.mark.parametrize("rule", [
-    Rule("apps", "*", pointers=("/spec/replicas",)),
-    Rule("apps", "*", programs=(".spec.replicas",)),
-    Rule("*", "*", managers=("scaler",)),
+    IgnoreRule("apps", "*", pointers=("/spec/replicas",)),
+    IgnoreRule("apps", "*", programs=(".spec.replicas",)),
+    IgnoreRule("*", "*", managers=("scaler",)),
 ])  # fmt: skip
-def test_replicas_that_an_autoscaler_sets(programs: Sandboxed, rule: Rule) -> None:
+def test_replicas_that_an_autoscaler_sets(programs: Sandboxed, rule: IgnoreRule) -> None:
     fields = [{"manager": "scaler", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]
     live = deployment(metadata={"managedFields": fields}, replicas=7)
     assert told(programs, deployment(replicas=3), live).sync == OUT_OF_SYNC
@@ -69,7 +69,7 @@ def test_a_secret_that_an_operator_fills(programs: Sandboxed) -> None:
     desired, live = made("v1", "Secret", data={"a": "eA=="}), made("v1", "Secret", data={"a": "eQ=="})
     found = told(programs, desired, live)
     assert [(one.pointer, one.wanted, one.found) for one in found.differences] == [("/data/a", "(secret)", "(secret)")]
-    found = told(programs, desired, live, Rule("", "Secret", pointers=("/data",)))
+    found = told(programs, desired, live, IgnoreRule("", "Secret", pointers=("/data",)))
     assert (found.sync, [one.difference.wanted for one in found.hidden]) == (SYNCED, ["(secret)"])
 
 
@@ -80,7 +80,7 @@ def test_what_was_applied_before_is_freed_too(programs: Sandboxed) -> None:
         metadata={"annotations": {"kubectl.kubernetes.io/last-applied-configuration": str(last).replace("'", '"')}},
     )
     assert told(programs, deployment(), live).sync == OUT_OF_SYNC
-    assert told(programs, deployment(), live, Rule("apps", "*", pointers=("/spec/replicas",))).sync == SYNCED
+    assert told(programs, deployment(), live, IgnoreRule("apps", "*", pointers=("/spec/replicas",))).sync == SYNCED
 
 
 def test_paths_of_many_kinds(programs: Sandboxed) -> None:
@@ -92,7 +92,7 @@ def test_paths_of_many_kinds(programs: Sandboxed) -> None:
         containers=[{**WEB, "env": [{"name": "A", "value": "9"}, {"name": "B", "value": "2"}]}],
         metadata={"annotations": {"a/b": "y"}},
     )
-    rules = Rule(
+    rules = IgnoreRule(
         "apps",
         "*",
         pointers=("/metadata/annotations/a~1b",),
@@ -104,26 +104,26 @@ def test_paths_of_many_kinds(programs: Sandboxed) -> None:
             programs,
             desired,
             live,
-            Rule("apps", "*", pointers=("/spec/template/spec/containers/0/env/0", "/metadata/annotations")),
+            IgnoreRule("apps", "*", pointers=("/spec/template/spec/containers/0/env/0", "/metadata/annotations")),
         ).sync
         == SYNCED
     )
 
 
 @pytest.mark.parametrize(("rule", "problem"), [
-    (Rule(pointers=("/nothing",)), "pointer '/nothing' of the rule for */*: nothing is there"),
-    (Rule(pointers=("/spec/template/spec/containers/-",)), "nothing is there"),
-    (Rule(pointers=("/spec/template/spec/containers/9",)), "nothing is there"),
-    (Rule(pointers=("spec",)), "it is no JSON pointer"),
-    (Rule(pointers=("",)), "it points at the whole object"),
-    (Rule(programs=(".",)), "it takes out the whole object"),
-    (Rule(programs=(".spec.foo[]",)), "Cannot iterate over null"),
-    (Rule(programs=('.metadata.labels | del(."x")',)), "Invalid path expression"),
-    (Rule(programs=("foo(",)), "syntax error"),
-    (Rule(programs=("until(false; .)",)), "it was stopped after 1 s"),
-    (Rule(programs=("., .) | (",)), ""),
+    (IgnoreRule(pointers=("/nothing",)), "pointer '/nothing' of the rule for */*: nothing is there"),
+    (IgnoreRule(pointers=("/spec/template/spec/containers/-",)), "nothing is there"),
+    (IgnoreRule(pointers=("/spec/template/spec/containers/9",)), "nothing is there"),
+    (IgnoreRule(pointers=("spec",)), "it is no JSON pointer"),
+    (IgnoreRule(pointers=("",)), "it points at the whole object"),
+    (IgnoreRule(programs=(".",)), "it takes out the whole object"),
+    (IgnoreRule(programs=(".spec.foo[]",)), "Cannot iterate over null"),
+    (IgnoreRule(programs=('.metadata.labels | del(."x")',)), "Invalid path expression"),
+    (IgnoreRule(programs=("foo(",)), "syntax error"),
+    (IgnoreRule(programs=("until(false; .)",)), "it was stopped after 1 s"),
+    (IgnoreRule(programs=("., .) | (",)), ""),
 ])  # fmt: skip
-def test_a_rule_that_does_nothing_says_why(programs: Sandboxed, rule: Rule, problem: str) -> None:
+def test_a_rule_that_does_nothing_says_why(programs: Sandboxed, rule: IgnoreRule, problem: str) -> None:
     labelled = {"labels": {"a": "b"}}
     found = told(programs, deployment(replicas=3, metadata=labelled), deployment(replicas=4, metadata=labelled), rule)
     assert found.sync == OUT_OF_SYNC
@@ -132,7 +132,7 @@ def test_a_rule_that_does_nothing_says_why(programs: Sandboxed, rule: Rule, prob
 
 
 def test_a_rule_that_helps_one_side_has_no_problem(programs: Sandboxed) -> None:
-    found = told(programs, deployment(), deployment(replicas=4), Rule(pointers=("/spec/replicas",)))
+    found = told(programs, deployment(), deployment(replicas=4), IgnoreRule(pointers=("/spec/replicas",)))
     assert found.problems == ()
 
 
@@ -149,8 +149,8 @@ def test_managers_inside_lists(programs: Sandboxed) -> None:
         metadata={"managedFields": [{"manager": "certs", "fieldsV1": fields}]},
         webhooks=[{"name": "w", "clientConfig": {"caBundle": "abcd"}}],
     )
-    assert told(programs, desired, live, Rule(managers=("certs",))).sync == SYNCED
-    assert told(programs, desired, live, Rule(managers=("others",))).sync == OUT_OF_SYNC
+    assert told(programs, desired, live, IgnoreRule(managers=("certs",))).sync == SYNCED
+    assert told(programs, desired, live, IgnoreRule(managers=("others",))).sync == OUT_OF_SYNC
 
 
 def test_managers_own_only_what_they_own(programs: Sandboxed) -> None:
@@ -160,26 +160,26 @@ def test_managers_own_only_what_they_own(programs: Sandboxed) -> None:
         {"manager": "m", "fieldsV1": {"f:spec": {"k:{": {"f:x": {}}, "f:replicas": 3, "v:1": {}}}},
     ]
     live = deployment(metadata={"managedFields": broken}, replicas=4)
-    assert told(programs, deployment(replicas=3), live, Rule(managers=("m",))).sync == OUT_OF_SYNC
+    assert told(programs, deployment(replicas=3), live, IgnoreRule(managers=("m",))).sync == OUT_OF_SYNC
 
 
 @pytest.mark.parametrize(("rule", "heeded"), [
-    (Rule("apps", "Deployment", managers=("m",), exact=True), True), (Rule("*", "*", managers=("m",), exact=True), True),
-    (Rule("apps", "*", managers=("m",), exact=True), False), (Rule("apps", "*", managers=("m",)), True),
+    (IgnoreRule("apps", "Deployment", managers=("m",), exact=True), True), (IgnoreRule("*", "*", managers=("m",), exact=True), True),
+    (IgnoreRule("apps", "*", managers=("m",), exact=True), False), (IgnoreRule("apps", "*", managers=("m",)), True),
 ])  # fmt: skip
-def test_an_installations_managers_need_the_kind_spelt_out(rule: Rule, heeded: bool) -> None:
+def test_an_installations_managers_need_the_kind_spelt_out(rule: IgnoreRule, heeded: bool) -> None:
     assert bool(rule.managers_of(deployment())) is heeded
 
 
 @pytest.mark.parametrize(("rule", "why"), [
-    (Rule("", "Deployment"), "an empty group means the core group, and Deployment is in apps and extensions"),
-    (Rule("apps", "Deployment", name="web-*"), "name 'web-*' is no glob"),
-    (Rule("apps", "Deployment", namespace="sh?p"), "namespace 'sh?p' is no glob"),
-    (Rule("apps", "Deployment", pointers=("/spec/template/spec/containers/*/image",)), "* and - are names there"),
-    (Rule("apps", "*", managers=("m",), exact=True), "managers of a whole installation"),
-    (Rule("", "Event", pointers=("/a",)), None),
-    (Rule("apps", "Deployment", name="web", pointers=("/a",)), None),
+    (IgnoreRule("", "Deployment"), "an empty group means the core group, and Deployment is in apps and extensions"),
+    (IgnoreRule("apps", "Deployment", name="web-*"), "name 'web-*' is no glob"),
+    (IgnoreRule("apps", "Deployment", namespace="sh?p"), "namespace 'sh?p' is no glob"),
+    (IgnoreRule("apps", "Deployment", pointers=("/spec/template/spec/containers/*/image",)), "* and - are names there"),
+    (IgnoreRule("apps", "*", managers=("m",), exact=True), "managers of a whole installation"),
+    (IgnoreRule("", "Event", pointers=("/a",)), None),
+    (IgnoreRule("apps", "Deployment", name="web", pointers=("/a",)), None),
 ])  # fmt: skip
-def test_what_can_never_do_anything(rule: Rule, why: str | None) -> None:
+def test_what_can_never_do_anything(rule: IgnoreRule, why: str | None) -> None:
     found = [*pointless(rule)]
     assert (why in found[0]) if why else not found

@@ -13,7 +13,7 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.intake import Arrival
 from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.machines.table import ABSENT, LIVE, MAX_TEXT, OK, SAME, Facet, Field, Label, Row, Table
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Reason, Rejection, Transition

@@ -9,10 +9,11 @@ import pytest
 
 from phaseline.machines import labels
 from phaseline.machines.arithmetic import shown
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kind, Kinds
 from phaseline.schemas.records import State
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 NODE = KINDS["node"]
 
 

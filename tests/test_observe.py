@@ -19,7 +19,7 @@ from phaseline.engine.observe.incoming import Change, Objects, of_text
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
-from phaseline.machines.compare import compare
+from phaseline.machines.kubernetes.diff.compare import compare
 from tests.command import Shell
 from tests.gitops import APP, KINDS, of
 from tests.installation import until_decided

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from phaseline.engine.sandbox import shared
-from phaseline.machines.assessing import assessed
-from phaseline.machines.customs import Customs
-from phaseline.machines.health.offered import offered
+from phaseline.machines.kubernetes.assess import assess
+from phaseline.machines.kubernetes.health.plugins import plugin_rules
+from phaseline.machines.kubernetes.overrides import Overrides
 from tests.manifests import deployment, made
 
 RULES = """
@@ -32,14 +32,14 @@ def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-rules\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(POINTS)
     monkeypatch.syspath_prepend(str(tmp_path))
-    offered.cache_clear()
+    plugin_rules.cache_clear()
     yield
-    offered.cache_clear()
+    plugin_rules.cache_clear()
     sys.modules.pop("my_rules", None)
 
 
-def health(found: dict[str, Any], customs: Customs | None = None) -> Any:
-    return assessed(found, None, customs or Customs(), shared(), now=1, is_known=False).health
+def health(found: dict[str, Any], overrides: Overrides | None = None) -> Any:
+    return assess(found, None, overrides or Overrides(), shared(), now=1, is_known=False).health
 
 
 @pytest.mark.usefixtures("rules")
@@ -56,10 +56,13 @@ def test_a_rule_is_asked_and_its_mistakes_are_told() -> None:
 @pytest.mark.usefixtures("rules")
 def test_a_script_comes_first_and_what_is_built_in_last() -> None:
     assert health(deployment()) == ("Degraded", "nobody likes it")
-    assert health(deployment(), Customs(scripts={"apps/Deployment": "return {status = 'Missing'}"})) == ("Missing", "")
+    assert health(deployment(), Overrides(scripts={"apps/Deployment": "return {status = 'Missing'}"})) == (
+        "Missing",
+        "",
+    )
     assert health(deployment(metadata={"deletionTimestamp": "now"})).message == "Pending deletion"
 
 
 def test_without_any() -> None:
-    offered.cache_clear()
+    plugin_rules.cache_clear()
     assert health(deployment()) == ("Healthy", "")

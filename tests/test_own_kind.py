@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from phaseline.machines import kinds as built_in
+from phaseline.machines import built_in
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "own_kind"
@@ -52,7 +52,7 @@ def run(site: Path, *arguments: str) -> str:
 
 
 def test_is_found_beside_the_built_in_kinds(site: Path) -> None:
-    program = "from phaseline.machines import kinds; print(*kinds.installed())"
+    program = "from phaseline.machines import built_in; print(*built_in.installed())"
     assert run(site, "-c", program).split() == [*BUILT_IN, "release"]
 
 
@@ -77,11 +77,11 @@ import json, sys
 from phaseline.engine.fold import Folder
 from phaseline.engine.reader import Stored
 from phaseline.engine.tree import Tree
-from phaseline.machines import kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines import built_in
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
-folder = Folder(Tree(kinds.installed(), NoScripts()), Subjects("pl"), 0)
+folder = Folder(Tree(built_in.installed(), NoScripts()), Subjects("pl"), 0)
 for number, trigger in enumerate(sys.argv[1:], 1):
     body = {"specversion": "1.0", "id": str(number), "source": "/ci", "type": f"release.{trigger}", "data": {"notes": "n"}}
     event = Stored(f"pl.inbox.0.v2.release.{trigger}", codec.encode(body), number, number, 0, None)

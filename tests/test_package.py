@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.machines.kinds import BUILT_IN
+from phaseline.machines.built_in import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
 
@@ -34,7 +34,7 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
         "phaseline/testing.py",
         "phaseline/engine/partition.py",
         "phaseline/engine/morning.jsonl",
-        "phaseline/machines/node.py",
+        "phaseline/machines/edge/node.py",
         "phaseline/schemas/subjects.py",
         "phaseline/schemas/asyncapi.json",
     } <= names
@@ -61,7 +61,7 @@ def test_the_installed_package_works_without_its_sources(wheel: Path, tmp_path: 
     code = (
         "import sys; sys.path = [p for p in sys.path if 'phaseline' not in p.rsplit('/', 1)[-1]];"
         f"sys.path.insert(0, {str(target)!r}); sys.path.append({sysconfig.get_paths()['purelib']!r});"
-        "import phaseline, phaseline.engine.worker, phaseline.machines.kinds as k, phaseline.schemas;"
+        "import phaseline, phaseline.engine.worker, phaseline.machines.built_in as k, phaseline.schemas;"
         "print(phaseline.__file__); print(*k.installed());"
         "from phaseline.engine.demo import scenario; print(len(scenario()));"
         "import importlib.util as u; print([n for n in ('engine', 'machines', 'schemas') if u.find_spec(n)])"

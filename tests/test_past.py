@@ -17,6 +17,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout
 from phaseline.engine.when import Moment, When
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Transition, timestamp
@@ -24,7 +25,7 @@ from tests.fleet import Fleet, publish
 from tests.installation import lived, until_decided, working
 from tests.replay import stored
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 Log = list[Logged]
 
 

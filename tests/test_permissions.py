@@ -15,7 +15,7 @@ from phaseline.engine.errors import EntityUnknown, NoAnswer, NotPermitted, Phase
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 
 PAGE = Path(__file__).parent.parent / "docs" / "operating.md"
 ROLES = {

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from phaseline.machines import markdown, mermaid, plain, printing, table
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kind, Kinds
 from phaseline.machines.predicates import Above, AttributeIs, Every, Some
 from phaseline.machines.table import (
@@ -193,7 +194,7 @@ def _fields(word: Any) -> set[str]:
     return {field.name for field in dataclasses.fields(word)}
 
 
-@pytest.mark.parametrize("kind", [*Kinds().values(), *kinds().values()], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [*Kinds(BUILT_IN).values(), *kinds().values()], ids=lambda kind: kind.name)
 def test_maps_survive_json_and_rows_fill_their_columns(kind: Kind) -> None:
     found = plain.kind(kind)
     assert json.loads(json.dumps(found)) == found
@@ -201,7 +202,7 @@ def test_maps_survive_json_and_rows_fill_their_columns(kind: Kind) -> None:
         assert {len(row) for row in section.rows} == {len(section.columns)}
 
 
-@pytest.mark.parametrize("kind", Kinds().values(), ids=list(Kinds()))
+@pytest.mark.parametrize("kind", Kinds(BUILT_IN).values(), ids=list(Kinds(BUILT_IN)))
 def test_each_trigger_has_its_arrow(kind: Kind) -> None:
     arrows = [line.partition(": ")[2] for line in mermaid.diagram(kind).splitlines() if "-->" in line]
     drawn = {word.strip("()") for arrow in arrows for word in arrow.split(", ")}

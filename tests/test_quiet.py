@@ -13,8 +13,9 @@ from phaseline.engine.quiet import quiet
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.testing.histories import event, play
 from phaseline.engine.tree import Tree
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.machines.table import ABSENT, Facet, Field, Label, Row, Table
 from phaseline.schemas.subjects import Subjects
 from tests import orchard, situations
@@ -56,7 +57,7 @@ def test_over_random_histories(kinds: Kinds, effort: str) -> None:
 
 def messages(events: list[StoredEvent], *, off: bool) -> tuple[list[Message], list[bool]]:
     with counted(off=off) as tried:
-        folder = Folder(Tree(Kinds(), NoScripts()), Subjects("pl"), 0)
+        folder = Folder(Tree(Kinds(BUILT_IN), NoScripts()), Subjects("pl"), 0)
         commits: list[Message] = []
         while events:
             commit = folder.fold(events, 0)

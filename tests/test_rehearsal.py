@@ -24,7 +24,8 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
-from phaseline.machines.kinds import BUILT_IN, Kinds
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Mark, State
 from tests import orchard, situations
@@ -79,7 +80,7 @@ def outgoing(sent: Sent, prefix: str, number: int) -> Outgoing:
 
 async def happen(wire: Wire, layout: Layout, message: Outgoing) -> Outcome:
     root = message.subject.split(".")[2]
-    async with outcomes.follow(Installation(wire, layout, Kinds()), root) as reader:
+    async with outcomes.follow(Installation(wire, layout, Kinds(BUILT_IN)), root) as reader:
         receipt = await publishing.publish(wire, message, 5)
         assert not receipt.duplicate
         return await outcomes.outcome(reader, layout.prefix, receipt, 10)
@@ -213,7 +214,7 @@ async def test_other_tables_than_those_that_decide_are_told_of(client: Client, w
     layout = await client.layout()
     message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)
     assert (await rehearse(wire, layout, more, message)).differing == "new: fruit, ladder, orchard, row"
-    assert (await rehearse(wire, layout, Kinds(), message)).differing == ""
+    assert (await rehearse(wire, layout, Kinds(BUILT_IN), message)).differing == ""
 
 
 async def test_events_that_are_still_to_be_decided_are_told_of(settings: Settings, wire: Wire) -> None:

@@ -26,6 +26,7 @@ from phaseline.engine.streams import Layout, inspect
 from phaseline.engine.testing.histories import event, play
 from phaseline.engine.whatif import Difference, WhatIf
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity
@@ -37,7 +38,7 @@ from tests.installation import lived, until_decided, working
 from tests.replay import expected, stored
 from tests.test_running import call
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 DEGRADED = kinds_at(str(Path(__file__).parent.parent / "examples" / "degraded.py") + ":COMPONENT")
 
 
@@ -48,7 +49,7 @@ async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
 
 
 async def exported(wire: Wire, layout: Layout, path: Path, span: Span | None = None, *, records: bool = True) -> Path:
-    async with ServerLog.open(Installation(wire, layout, Kinds()), span or Span(), records=records) as source:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), span or Span(), records=records) as source:
         await export(source, path, records=records, expect=False)
     return path
 
@@ -117,7 +118,7 @@ async def test_a_part_begins_with_states(wire: Wire, layout: Layout, tmp_path: P
 async def test_events_that_are_gone(wire: Wire, layout: Layout, tmp_path: Path) -> None:
     everything = await folded(wire, layout)
     await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": 250})
-    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
         assert (source.begins, await rebuilt(source)) == (250, everything)
     assert await rebuilt(FileLog(await exported(wire, layout, tmp_path / "x.plog"))) == everything
 
@@ -130,7 +131,7 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
     await publish(wire, sent)
     assert LogFile(await exported(wire, layout, tmp_path / "a", records=False)).header.last == len(sent)
     assert len(await rebuilt(FileLog(tmp_path / "a"))) == 4
-    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
         assert [one async for one in source.happened()] == []
         assert source.undecided == len(sent)
 
@@ -155,7 +156,7 @@ async def test_a_slice_of_the_log_is_a_test(wire: Wire, settings: Settings, layo
     path = tmp_path / "c2.jsonl"
     events = len(await stored(wire, layout.events, []))
     for first in (200, events - 20):
-        async with ServerLog.open(Installation(wire, layout, Kinds()), Span("c2", first=first)) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span("c2", first=first)) as source:
             await export(source, path, records=False, expect=True)
         found = replay(path, KINDS)
         found.assert_as_expected()
@@ -172,9 +173,9 @@ async def test_a_log_that_is_not_as_expected(wire: Wire, settings: Settings, tmp
         fleet = Fleet(settings.prefix)
         await publish(wire, [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")])
         await until_decided(wire, layout)
-        async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
             await export(source, tmp_path / "x.plog", records=True, expect=True)
-        async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
             await export(source, tmp_path / "y.plog", records=True, expect=False)
     replay(tmp_path / "x.plog").assert_as_expected()
     wrong = r"1 of 4 entities differ\ncomponent c0/dns: expected phase Failed \[Degraded\], found phase Degraded \[Degraded\]"
@@ -268,13 +269,13 @@ def test_what_cannot_be_adopted_whole_is_counted() -> None:
 
 
 async def test_the_same_tables_would_differ_nowhere(wire: Wire, layout: Layout, tmp_path: Path) -> None:
-    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
-        found = await what_if(source, Kinds())
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+        found = await what_if(source, Kinds(BUILT_IN))
         assert (found.none, found.entities) == (True, 6 * 7)
         assert found.events == len(await stored(wire, layout.events, []))
     for records in (True, False):
         path = await exported(wire, layout, tmp_path / "x", records=records)
-        assert (await what_if(FileLog(path), Kinds())).none
+        assert (await what_if(FileLog(path), Kinds(BUILT_IN))).none
 
 
 async def test_other_tables_differ_where_they_must(wire: Wire, settings: Settings) -> None:
@@ -289,7 +290,7 @@ async def test_other_tables_differ_where_they_must(wire: Wire, settings: Setting
         story += [fleet.event("component", "delete", "c0/dns"), fleet.event("cluster", "stop", "c1")]
         await publish(wire, story)
         await until_decided(wire, layout)
-        async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
             found = await what_if(source, DEGRADED)
     moves = {(str(move.before), str(move.after), move.trigger): seen.count for move, seen in found.gained.items()}
     assert (
@@ -312,10 +313,10 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
         story = [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")]
         await publish(wire, [*story, fleet.event("cluster", "update", "c0")])
         await until_decided(wire, layout)
-        async with ServerLog.open(Installation(wire, layout, Kinds()), Span(first=len(story) + 1)) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span(first=len(story) + 1)) as source:
             with pytest.raises(StateUnknown, match=r"component c0/dns is in phase Degraded \[Degraded\]"):
                 await what_if(source, KINDS)
-        async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
             assert not (await what_if(source, KINDS)).none
 
 
@@ -324,8 +325,8 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
     [
         ("nope", "write it as package.module:NAME"),
         ("no_such_module_here:X", "cannot be loaded: ModuleNotFoundError"),
-        ("phaseline.machines.component:NOPE", "there is no NOPE in it"),
-        ("phaseline.machines.component:RUNNING", "RUNNING is no Table, no list of tables and no Kinds, but str"),
+        ("phaseline.machines.edge.component:NOPE", "there is no NOPE in it"),
+        ("phaseline.machines.edge.component:RUNNING", "RUNNING is no Table, no list of tables and no Kinds, but str"),
         ("nowhere/at/all.py:X", "cannot be loaded: FileNotFoundError"),
     ],
 )
@@ -335,7 +336,7 @@ def test_tables_that_cannot_be_found(where: str, said: str) -> None:
 
 
 def test_tables_take_the_place_of_installed_ones() -> None:
-    assert list(kinds_at("phaseline.machines.component:COMPONENT")) == list(kinds_at("installed"))
+    assert list(kinds_at("phaseline.machines.edge.component:COMPONENT")) == list(kinds_at("installed"))
     assert "Degraded" in DEGRADED["component"].machines[0].phases
     assert "Degraded" not in KINDS["component"].machines[0].phases
 

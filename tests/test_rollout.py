@@ -24,8 +24,9 @@ from phaseline.engine.tree import Tree
 from phaseline.engine.whatif import WhatIf
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.fleet import Fleet, Sent, publish
@@ -34,7 +35,7 @@ from tests.replay import stored
 from tests.test_replaying import DEGRADED
 from tests.test_running import call
 
-OLD = Kinds()
+OLD = Kinds(BUILT_IN)
 
 
 @asynccontextmanager
@@ -63,7 +64,7 @@ async def decide(wire: Wire, settings: Settings, kinds: Kinds, events: list[Sent
 
 
 async def audit(wire: Wire, layout: Layout, kinds: Kinds) -> Verdict:
-    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
         return await Audit(log, kinds, None, None).run()
 
 
@@ -87,7 +88,7 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
     layout = await decide(wire, settings, OLD, begin)
     said = await refused(wire, settings, DEGRADED)
     assert f"other tables than those installed here, which are {DEGRADED.digest} (changed: component)" in said
-    async with ServerLog.open(Installation(wire, layout, Kinds()), Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
         difference = await WhatIf(log, OLD, DEGRADED, None, None).run()
     assert [found.id for found in difference.final] == ["c0/dns"]
     # That one state is in the way of the new table; it goes first, by the old one.
@@ -95,7 +96,7 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
     behind = len(begin) + 1
     await decide(wire, settings, DEGRADED, later[1:], accepted=DEGRADED.digest)
     for partition in range(layout.partitions):
-        first, second = await tables.eras(Installation(wire, layout, Kinds()), partition)
+        first, second = await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
         assert (first.position, first.digest, first.tables) == (0, OLD.digest, OLD.versions)
         assert 0 < second.position <= behind
         assert (second.digest, second.tables) == (DEGRADED.digest, DEGRADED.versions)
@@ -137,14 +138,14 @@ async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, set
     found = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
     assert [message.data for message in found] == [message.body for message in messages]
     assert (new.position, len(new.tree)) == (len(events), 5)
-    assert (await tables.eras(Installation(wire, layout, Kinds()), 0))[-1].position == len(events)
+    assert (await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0))[-1].position == len(events)
 
 
 async def test_the_same_tables_are_noted_once(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     for number in range(3):
         await take_over(wire, layout, OLD, 0, f"worker-{number}", OLD.digest)
-    (era,) = await tables.eras(Installation(wire, layout, Kinds()), 0)
+    (era,) = await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0)
     assert (era.position, era.worker) == (0, "worker-0")
 
 
@@ -152,10 +153,11 @@ async def test_an_installation_without_notes_gets_one(wire: Wire, settings: Sett
     begin, later = story(Fleet(settings.prefix))
     layout = await decide(wire, settings, OLD, begin)
     await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": f"{layout.prefix}.tables.*"})
-    assert await tables.latest(Installation(wire, layout, Kinds()), 0) is None
+    assert await tables.latest(Installation(wire, layout, Kinds(BUILT_IN)), 0) is None
     await decide(wire, settings, OLD, later)
     noted = [
-        await tables.eras(Installation(wire, layout, Kinds()), partition) for partition in range(layout.partitions)
+        await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
+        for partition in range(layout.partitions)
     ]
     assert [len(found) for found in noted] == [1, 1]
     assert 0 < noted[0][0].position <= len(begin)
@@ -184,5 +186,5 @@ def test_which_tables_decided_an_event() -> None:
     eras = [tables.Era(10, "a", {}), tables.Era(20, "b", {})]
     assert [tables.decided_by(eras, number) for number in (10, 11, 20, 21)] == [None, "a", "a", "b"]
     assert tables.how(OLD, tables.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
-        f"changed: cluster; new: {', '.join(sorted(set(Kinds()) - {'cluster'}))}; missing: blimp"
+        f"changed: cluster; new: {', '.join(sorted(set(Kinds(BUILT_IN)) - {'cluster'}))}; missing: blimp"
     )

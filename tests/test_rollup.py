@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed
-from phaseline.machines.health import Health
-from phaseline.machines.profiles import ALIASES, PROFILES, Profile
-from phaseline.machines.rollup import Member, caused, rolled
+from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
+from phaseline.machines.kubernetes.health.result import HealthResult
+from phaseline.machines.kubernetes.profiles import ALIASES, PROFILES, Profile
+from phaseline.machines.kubernetes.rollup import Member, cause_text, roll_up
 
 ALAUDA, ARGO, OLD = (PROFILES[name] for name in ("alauda", "argocd", "argocd-3.3"))
 
@@ -20,7 +20,7 @@ def member(
     has_rule: bool = True,
     is_hook: bool = False,
 ) -> Member:
-    said = Assessed(None if health is None else Health(health), SYNCED, has_rule=has_rule, is_hook=is_hook)
+    said = Assessment(None if health is None else HealthResult(health), SYNCED, has_rule=has_rule, is_hook=is_hook)
     return Member(kind, name, health != "Missing", said)
 
 
@@ -36,24 +36,24 @@ def member(
 ])  # fmt: skip
 def test_the_worst_by_each_order(healths: list[str | None], alauda: str, argo: str, old: str) -> None:
     members = [member(health) for health in healths]
-    assert [rolled(members, profile).health for profile in (ALAUDA, ARGO, OLD)] == [alauda, argo, old]
+    assert [roll_up(members, profile).health for profile in (ALAUDA, ARGO, OLD)] == [alauda, argo, old]
 
 
 def test_a_missing_resource_without_a_rule() -> None:
     members = [member("Healthy"), member("Missing", has_rule=False)]
-    assert [rolled(members, profile).health for profile in (ALAUDA, ARGO, OLD)] == ["Missing", "Healthy", "Healthy"]
+    assert [roll_up(members, profile).health for profile in (ALAUDA, ARGO, OLD)] == ["Missing", "Healthy", "Healthy"]
 
 
 def test_hooks_take_no_part() -> None:
-    assert rolled([member("Missing"), member("Healthy", is_hook=True)], ARGO).health == "Missing"
-    assert rolled([member("Degraded", is_hook=True)], ARGO).health == "Healthy"
+    assert roll_up([member("Missing"), member("Healthy", is_hook=True)], ARGO).health == "Missing"
+    assert roll_up([member("Degraded", is_hook=True)], ARGO).health == "Healthy"
 
 
 def test_an_application_in_an_application() -> None:
     child = ("argoproj.io", "Application")
-    assert rolled([member("Healthy"), member("Unknown", kind=child)], ARGO).health == "Healthy"
-    assert rolled([member("Healthy"), member("Missing", kind=child)], ALAUDA).health == "Healthy"
-    assert rolled([member("Healthy"), member("Degraded", kind=child)], ARGO).health == "Degraded"
+    assert roll_up([member("Healthy"), member("Unknown", kind=child)], ARGO).health == "Healthy"
+    assert roll_up([member("Healthy"), member("Missing", kind=child)], ALAUDA).health == "Healthy"
+    assert roll_up([member("Healthy"), member("Degraded", kind=child)], ARGO).health == "Degraded"
 
 
 def test_causes_are_named() -> None:
@@ -62,24 +62,24 @@ def test_causes_are_named() -> None:
         member("Healthy", name="b"),
         *(member("Degraded", name=name) for name in "cdef"),
     ]
-    found = rolled(members, ARGO)
+    found = roll_up(members, ARGO)
     assert found.unwell == ("a", "c", "d", "e", "f")
-    assert caused(found.unwell) == "Caused by a, c, d and 2 more"
-    assert caused(found.unwell[:3]) == "Caused by a, c, d"
-    assert caused(()) == ""
+    assert cause_text(found.unwell) == "Caused by a, c, d and 2 more"
+    assert cause_text(found.unwell[:3]) == "Caused by a, c, d"
+    assert cause_text(()) == ""
 
 
 def test_sync_is_the_worst_of_those_that_count() -> None:
-    extra = Member(("", "Pod"), "extra", True, Assessed(None, OUT_OF_SYNC, counts=False))
-    gone = Member(("", "Pod"), "gone", False, Assessed(Health("Missing"), OUT_OF_SYNC))
-    assert (rolled([extra], ARGO).sync, rolled([extra, gone], ARGO).sync) == (SYNCED, OUT_OF_SYNC)
-    assert rolled([extra, gone], ARGO).unsynced == ("gone",)
+    extra = Member(("", "Pod"), "extra", True, Assessment(None, OUT_OF_SYNC, counts=False))
+    gone = Member(("", "Pod"), "gone", False, Assessment(HealthResult("Missing"), OUT_OF_SYNC))
+    assert (roll_up([extra], ARGO).sync, roll_up([extra, gone], ARGO).sync) == (SYNCED, OUT_OF_SYNC)
+    assert roll_up([extra, gone], ARGO).unsynced == ("gone",)
 
 
 @given(st.lists(st.sampled_from(ALAUDA.order), min_size=1), st.sampled_from([*PROFILES.values()]))
 def test_one_more_never_makes_it_better_unless_it_is_the_first_that_lives(healths: list[str], profile: Profile) -> None:
     def of(found: list[str]) -> int:
-        return profile.order.index(rolled([member(one) for one in found], profile).health)
+        return profile.order.index(roll_up([member(one) for one in found], profile).health)
 
     if set(healths) != {"Missing"}:
         assert all(of([*healths, one]) <= of(healths) for one in profile.order)

@@ -17,14 +17,15 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.intake import check_data
 from phaseline.engine.tree import Tree
 from phaseline.machines import json_schema
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
 from tests import wire_events
 from tests.wire_events import SUBJECTS, Arriving
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 FILES = json_schema.files(KINDS)
 EVENTS = [(kind, trigger) for kind in KINDS.values() for trigger in json_schema.outside(kind)]
 

@@ -4,8 +4,9 @@ from phaseline.engine.decide import decide
 from phaseline.engine.intake import Arrival
 from phaseline.engine.quiet import MAX_SOURCES
 from phaseline.engine.tree import Tree, evolve
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas.records import Cause, Mark, Transition
 
 
@@ -14,7 +15,7 @@ def arrival(number: int, source: str, sequence: int, trigger: str) -> Arrival:
 
 
 def test_the_source_that_was_silent_longest_is_forgotten() -> None:
-    tree = Tree(Kinds(), NoScripts())
+    tree = Tree(Kinds(BUILT_IN), NoScripts())
     events = [arrival(1, "/first", 1, "create"), arrival(2, "/agent", 1, "created")]
     events += [arrival(number + 3, f"/s{number}", 9, "created") for number in range(MAX_SOURCES)]
     for event in events:

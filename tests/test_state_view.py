@@ -17,6 +17,7 @@ from phaseline.engine.queries import Latest
 from phaseline.engine.settings import Settings
 from phaseline.engine.state_view import Pattern, StateView
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
@@ -24,7 +25,7 @@ from tests.command import Shell
 from tests.installation import lived
 from tests.replay import stored
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 LIMIT = 30
 
 

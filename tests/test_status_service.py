@@ -19,6 +19,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.subjects import partition_of_id
 from tests.emco import KINDS
@@ -49,7 +50,7 @@ async def two(settings: Settings) -> AsyncIterator[tuple[Client, list[Worker]]]:
     """A client of two workers that share some partitions, in which some groups have been deployed."""
     settings, stop = replace(settings, partitions=4), asyncio.Event()
     async with Wire.open(settings, name="one") as one, Wire.open(settings, name="two") as other:
-        workers = [Worker(wire, settings, Kinds()) for wire in (one, other)]
+        workers = [Worker(wire, settings, Kinds(BUILT_IN)) for wire in (one, other)]
         running = [asyncio.create_task(worker.run(stop)) for worker in workers]
         async with asyncio.timeout(20):
             while [len(worker.loaded) for worker in workers] != [2, 2]:  # until then trees go from one to the other

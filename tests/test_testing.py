@@ -15,13 +15,13 @@ import pytest
 import phaseline
 from phaseline.engine.errors import Unsendable
 from phaseline.engine.testing.scenario import START, Then
-from phaseline.machines import kinds as machines
+from phaseline.machines.built_in import BUILT_IN, installed
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Mark, State, nanoseconds
 from phaseline.testing import given
 from tests import orchard
 
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 RUNNING = given(KINDS).state("cluster", "c1", "Running").state("node", "c1/p/n1", "Running")
 
 
@@ -214,7 +214,7 @@ def test_it_is_there_by_its_public_name() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
     )
     assert done.stdout == "<the tree as it stands:\n  cluster c1  Creating [Progressing]>\n"
-    assert isinstance(machines.installed(), Kinds)
+    assert isinstance(installed(), Kinds)
 
 
 @pytest.mark.parametrize(

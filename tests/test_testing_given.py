@@ -10,9 +10,10 @@ import pytest
 
 from phaseline.engine.testing.anew import Anew
 from phaseline.engine.testing.laws import outlook
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.checks import WrongTable
-from phaseline.machines.cluster import CLUSTER
-from phaseline.machines.kinds import BUILT_IN, Kind
+from phaseline.machines.edge.cluster import CLUSTER
+from phaseline.machines.kinds import Kind
 from phaseline.machines.table import ABSENT, DELETED, LIVE, Facet, Row, Table
 from phaseline.schemas.records import State
 from phaseline.testing import given

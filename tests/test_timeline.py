@@ -31,8 +31,9 @@ from phaseline.engine.streams import Layout
 from phaseline.engine.timeline import Lane, Timeline, ticks, timeline
 from phaseline.engine.tree import Tree, evolve
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, Facet, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
@@ -41,7 +42,7 @@ from tests.installation import lived
 from tests.test_past import folded, whole
 
 ROOT = Path(__file__).parent.parent
-KINDS = Kinds()
+KINDS = Kinds(BUILT_IN)
 SVG = "{http://www.w3.org/2000/svg}"
 
 

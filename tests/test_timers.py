@@ -25,10 +25,11 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, inspect
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.checks import WrongTable
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import Above, Some
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.machines.table import ABSENT, DELETED, SAME, After, Facet, Field, Label, Row, Table, View
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection, State, Transition, nanoseconds
@@ -300,7 +301,7 @@ async def test_they_are_in_the_log_as_a_file(wire: Wire, layout: Layout, setting
     await until_logged(wire, layout, "Waiting", 5)
     await until_decided(wire, layout)
     for path in (tmp_path / "log.plog", tmp_path / "log.jsonl"):
-        async with ServerLog.open(Installation(wire, layout, Kinds()), Span("d")) as source:
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span("d")) as source:
             counts = await export(source, path, records=True, expect=False)
         verdict = await Audit(FileLog(path), KINDS, None, None).run()
         assert (verdict.holds, verdict.events, counts["event"]) == (True, 11, 11)

@@ -16,7 +16,7 @@ from phaseline.engine.fold import Folder
 from phaseline.engine.message import Message
 from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.tree import Tree
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects

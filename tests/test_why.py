@@ -8,7 +8,7 @@ import pytest
 
 from phaseline.engine import causes, why
 from phaseline.engine.tree import Tree
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.machines.table import ABSENT
 from phaseline.schemas.records import State, Transition
 from tests import orchard, situations

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.durations import NoDuration, seconds
-from phaseline.machines.schedules import BadSchedule, parsed
-from phaseline.machines.windows import App, Window, decided, next_allowed, read, selected
+from phaseline.machines.gitops.cron import BadSchedule, parsed
+from phaseline.machines.gitops.sync_windows import App, Window, decided, next_allowed, read, selected
+from phaseline.machines.kubernetes.durations import NoDuration, seconds
 
 
 def at(text: str) -> datetime:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.windows import App, Window, decided, read, selected
+from phaseline.machines.gitops.sync_windows import App, Window, decided, read, selected
 from tests.conformance import cases
 
 CASES = cases("syncwindows.json")

@@ -14,7 +14,7 @@ from phaseline.engine.running import stopped_by_signals, work
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import provision
 from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 
 log = structlog.get_logger(__name__)
 

@@ -15,7 +15,7 @@ from phaseline.engine.cli.pages import Page
 from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
 from phaseline.engine.when import When
-from phaseline.machines.fleet_counts import fraction
+from phaseline.machines.fleet.counts import fraction
 
 
 @click.command(

@@ -11,23 +11,23 @@ from rich.padding import Padding
 from rich.text import Text
 
 from phaseline.engine.cli import looks
-from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed
-from phaseline.machines.compare import NONE, Difference
-from phaseline.machines.compare.ignoring import Effect
-from phaseline.machines.profiles import HEALTHY, Profile
-from phaseline.machines.rollup import Rolled, caused
+from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
+from phaseline.machines.kubernetes.diff.differences import NONE, Difference
+from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect
+from phaseline.machines.kubernetes.profiles import HEALTHY, Profile
+from phaseline.machines.kubernetes.rollup import Rollup, cause_text
 
 COLOURS = {"Healthy": "green", "Progressing": "yellow", "Paused": "magenta", SYNCED: "green", OUT_OF_SYNC: "red"}
 WIDEST = 60
 """Characters shown of a value that differs."""
 
 
-def is_well(said: Assessed) -> bool:
+def is_well(said: Assessment) -> bool:
     """Whether nothing is to be said against it."""
     return (said.health is None or said.health.status == HEALTHY) and said.sync in (None, SYNCED)
 
 
-def as_map(said: Assessed, profile: Profile) -> dict[str, Any]:
+def as_map(said: Assessment, profile: Profile) -> dict[str, Any]:
     """An assessment as JSON shows it."""
     health = said.health and {"status": profile.called(said.health.status), "message": said.health.message}
     hidden = [{**_difference(one.difference), "by": _effect(one.by)} for one in said.hidden]
@@ -37,7 +37,7 @@ def as_map(said: Assessed, profile: Profile) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _effect(by: Effect) -> dict[str, str]:
+def _effect(by: IgnoreEffect) -> dict[str, str]:
     return {"how": by.how, "word": by.word, "rule": f"{by.rule.group}/{by.rule.kind}"}
 
 
@@ -46,7 +46,7 @@ def _difference(one: Difference) -> dict[str, Any]:
     return {"path": one.pointer, **{name: value for name, value in sides.items() if value is not NONE}}
 
 
-def show(title: Text, said: Assessed, profile: Profile) -> None:
+def show(title: Text, said: Assessment, profile: Profile) -> None:
     """One assessment under its title."""
     looks.show_line(title)
     looks.show_pairs(_lines(said, profile))
@@ -55,16 +55,16 @@ def show(title: Text, said: Assessed, profile: Profile) -> None:
         looks.show(Padding(table, (0, 0, 0, 4)))
 
 
-def show_whole(title: Text, whole: Rolled, profile: Profile) -> None:
+def show_whole(title: Text, whole: Rollup, profile: Profile) -> None:
     """What many come to, with the causes."""
     looks.show_line(title)
     looks.show_pairs([
-        ("  health", _state(whole.health, profile.called(whole.health), caused(whole.unwell))),
-        ("  sync", _state(whole.sync, whole.sync, caused(whole.unsynced))),
+        ("  health", _state(whole.health, profile.called(whole.health), cause_text(whole.unwell))),
+        ("  sync", _state(whole.sync, whole.sync, cause_text(whole.unsynced))),
     ])  # fmt: skip
 
 
-def _lines(said: Assessed, profile: Profile) -> Iterator[tuple[str, Text]]:
+def _lines(said: Assessment, profile: Profile) -> Iterator[tuple[str, Text]]:
     health = said.health
     if health is None:
         yield "  health", Text("no rule is about it, or it takes no part", "bright_black")
@@ -81,7 +81,7 @@ def _state(status: str | None, called: str | None, why: str) -> Text:
     )
 
 
-def _tables(said: Assessed) -> Iterator[tuple[str, Any]]:
+def _tables(said: Assessment) -> Iterator[tuple[str, Any]]:
     if said.differences:
         table = looks.columns("path", "Git", "cluster")
         for one in said.differences:

@@ -19,7 +19,7 @@ from phaseline.engine.importing import Clock, Imported, import_log
 from phaseline.engine.logformat import Header
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import installed
+from phaseline.machines.built_in import installed
 
 
 class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values

@@ -10,7 +10,8 @@ from phaseline.engine.cli import looks, options
 from phaseline.engine.cli.pages import Page
 from phaseline.engine.errors import WordUnknown
 from phaseline.machines import markdown, mermaid, plain, printing, wording
-from phaseline.machines.kinds import Kind, Kinds, installed
+from phaseline.machines.built_in import installed
+from phaseline.machines.kinds import Kind, Kinds
 
 COMMAND = "phaseline machines --format markdown"
 

@@ -21,7 +21,8 @@ from phaseline.engine.recorded import Folders, rebuild
 from phaseline.engine.serverlog import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.whatif import WhatIf
-from phaseline.machines.kinds import Kinds, installed
+from phaseline.machines.built_in import installed
+from phaseline.machines.kinds import Kinds
 
 Source = ServerLog | FileLog
 Show = Callable[[int], None]

@@ -23,7 +23,8 @@ from phaseline.engine.client import Client
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.outcomes import Outcome
 from phaseline.engine.settings import Settings
-from phaseline.machines.kinds import Kinds, installed
+from phaseline.machines.built_in import installed
+from phaseline.machines.kinds import Kinds
 from phaseline.machines.labels import Language
 from phaseline.schemas.records import Transition
 

@@ -5,8 +5,8 @@ Belongs here: their settings, operations and conditions as events. Does not: the
 
 from collections.abc import Iterator
 
-from phaseline.engine.manifestfiles import Key
 from phaseline.engine.observe.saying import Manifest, Said, conditions, given, members, part, token, word
+from phaseline.machines.kubernetes.pairs import Key
 
 GROUP = "argoproj.io"
 UNDER_WAY, OVER = ("Running", "Terminating"), ("Succeeded", "Failed", "Error")

@@ -6,8 +6,8 @@ Belongs here: their ids, and their lists of resources, as events. Does not: coun
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from phaseline.engine.manifestfiles import Key
 from phaseline.engine.observe.saying import Manifest, Said, conditions, given, members, part, token, word
+from phaseline.machines.kubernetes.pairs import Key
 
 GROUP = "fleet.cattle.io"
 REPO, BUNDLE, CLUSTER, NAMESPACE = (

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from phaseline.engine.errors import BadManifest
 from phaseline.engine.eventfile import pieces
 from phaseline.engine.manifestfiles import objects
-from phaseline.schemas import manifests
+from phaseline.machines.kubernetes import manifest as manifests
 
 MOST = 64 << 20
 """Characters of one object; what is longer is no object."""

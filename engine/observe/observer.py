@@ -10,12 +10,12 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from phaseline.engine.manifestfiles import key_of
 from phaseline.engine.observe import argo, fleet, plain
 from phaseline.engine.observe.incoming import Change
 from phaseline.engine.observe.plain import Wanted
 from phaseline.engine.observe.saying import Manifest, Said, part, word
-from phaseline.machines.health import group_kind
+from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.pairs import key_of
 
 SPEAKERS: Mapping[tuple[str, str], Callable[..., Iterator[Said]]] = {
     (argo.GROUP, "Application"): argo.application,

@@ -13,10 +13,10 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
-from phaseline.engine.manifestfiles import Key, is_owned, key_of
 from phaseline.engine.observe.saying import Manifest, Said, members, part, token, word
-from phaseline.machines.compare.normal import LAST_APPLIED
-from phaseline.machines.health import group_kind
+from phaseline.machines.kubernetes.diff.normalize import LAST_APPLIED
+from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.pairs import Key, is_owned, key_of
 
 TRACKING, INSTANCE = "argocd.argoproj.io/tracking-id", "app.kubernetes.io/instance"
 TIMES = ("lastUpdateTime", "lastTransitionTime", "lastHeartbeatTime", "lastProbeTime", "lastScheduleTime", "renewTime")

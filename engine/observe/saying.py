@@ -6,7 +6,7 @@ Belongs here: that shape, and the small questions that all sorts of objects are 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.manifestfiles import Key
+from phaseline.machines.kubernetes.pairs import Key
 
 Manifest = Mapping[str, Any]
 

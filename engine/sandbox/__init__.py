@@ -1,6 +1,7 @@
-"""Programs that people bring (Lua, jq), run in a process of their own, which may be killed.
+"""The sandbox: runs users' scripts (Lua, jq) in a separate process, which is killed if it takes too long.
 
-Belongs here: starting it, asking it, killing it, and its answers in the core's words. Does not: what comes of them.
+Belongs here: the process (`parent`, `child`), the languages (`lua`, `paths`), and the `ScriptRunner` that uses it
+(`programs`). Does not: what an answer means (`machines.kubernetes`).
 """
 
 from phaseline.engine.sandbox.parent import Sandbox, Stopped

@@ -1,6 +1,7 @@
-"""Lua in the child: Argo CD's health scripts, unchanged (spec: GitOps, Custom health; behaviour 1.3 and 7).
+"""Lua in the child process: Argo CD's health scripts, unchanged.
 
-Belongs here: one script on one object, with what it may see. Does not: which script (`custom`).
+Belongs here: running one script on one object, and what the script may access. Does not: which script applies
+(`machines.kubernetes.overrides`).
 """
 
 import json
@@ -10,7 +11,7 @@ from typing import Any
 from lupa import lua52  # type: ignore[import-untyped]  # it ships no types
 
 INSTRUCTIONS = 50_000_000
-"""Steps after which a script ends with an error: about a tenth of a second, and the same everywhere, unlike a second."""
+"""The most steps of a script: about 0.1 s. Unlike a time, the limit is the same on every machine."""
 MEMORY = 64 << 20
 """Bytes that a script may hold."""
 
@@ -45,11 +46,11 @@ for _, name in ipairs({"io", "debug", "package", "load", "loadstring", "loadfile
 end
 sethook(function() error("it took more than " .. steps .. " steps", 0) end, "", steps)
 """
-"""What a script may see: no files, no processes, no other code; a clock that stands at the moment it is asked about."""
+"""Removes files, processes and loading of code from a script's view, and fixes its clock."""
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
-    """`{status, message}` of `script` on `object` at `now` (whole s); `{}` where it says nothing; `{error}` where it fails."""
+    """Run `script` on `object` at `now` (whole s): `{status, message}`, `{}` for no answer, or `{error}`."""
     try:
         runtime = lua52.LuaRuntime(
             register_eval=False, register_builtins=False, unpack_returned_tuples=False, max_memory=MEMORY,
@@ -66,12 +67,12 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(*_: object) -> str:
-    """No attribute of anything of Python's is for a script."""
+    """Scripts may not read attributes of Python objects."""
     raise AttributeError("not for scripts")
 
 
 def _table(runtime: Any, found: Any) -> Any:
-    """JSON as Lua's tables; null vanishes."""
+    """JSON as Lua tables; null is dropped."""
     if isinstance(found, Mapping):
         return runtime.table_from({name: _table(runtime, value) for name, value in found.items() if value is not None})
     if isinstance(found, list):

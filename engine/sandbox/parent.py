@@ -1,6 +1,6 @@
-"""The process in which programs of other people run: asked, and killed when it does not answer.
+"""The child process that runs users' scripts, seen from the parent.
 
-Belongs here: its life, the bytes to and from it. Does not: what runs in it (`child`).
+Belongs here: starting, asking and killing it. Does not: what runs in it (`child`).
 """
 
 import contextlib
@@ -16,18 +16,18 @@ from typing import Any, Self
 from phaseline.schemas import codec
 
 SECONDS = 1.0
-"""How long a program may take."""
+"""How long a script may take."""
 START_SECONDS = 15.0
-"""How long the process may take to be there: a machine may be busy."""
+"""How long the process may take to start on a busy machine."""
 HEAD = struct.Struct(">I")
 
 
 class Stopped(Exception):
-    """A program did not end by itself, in a sentence."""
+    """A script did not end by itself. The message says why."""
 
 
 class Sandbox:
-    """One child process, started when it is first asked; not for use from two threads at once."""
+    """One child process, started when first asked. Not thread-safe."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         """`seconds`: how long a program may take."""
@@ -43,7 +43,7 @@ class Sandbox:
         self.close()
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The child's answer; raises `Stopped` where the program took too long or too much and its process had to end."""
+        """The child's answer; raises `Stopped` if the process had to be killed, or ended by itself."""
         child = self._child or self._start()
         body = codec.encode(request)
         try:

@@ -1,6 +1,6 @@
-"""jq in the child: paths removed from an object (spec: GitOps, Ignore rules; behaviour 3.4).
+"""jq in the child process: removes paths from an object.
 
-Belongs here: running `del(<expression>)`. Does not: which expressions, on what (`ignoring`).
+Belongs here: running `del(<expression>)`. Does not: which expressions apply (`machines.kubernetes.diff.ignore`).
 """
 
 from functools import lru_cache
@@ -10,7 +10,7 @@ import jq  # type: ignore[import-not-found,unused-ignore]  # it ships no types
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
-    """`{object}` without what `program` names; or `{error, broken}`, where `broken` says that it is no program at all."""
+    """Delete what `program` selects: `{object}`, or `{error, broken}` (broken: the program is invalid)."""
     try:
         compiled = _compiled(request["program"])
     except ValueError as error:

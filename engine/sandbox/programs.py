@@ -1,6 +1,6 @@
-"""People's programs as the core asks for them: a health from Lua, an object without what jq names.
+"""The `ScriptRunner` that runs scripts in the sandbox: a health from Lua, an object without paths from jq.
 
-Belongs here: questions and answers of the sandbox, put into words. Does not: running them (`parent`, `child`).
+Belongs here: the sandbox's answers as results of Kubernetes rules. Does not: running scripts (`parent`, `child`).
 """
 
 import atexit
@@ -8,21 +8,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.sandbox.parent import Sandbox, Stopped
-from phaseline.machines.health.verdict import Health, unknown
-from phaseline.machines.profiles import ALIASES, SOURCE_ORDER
-from phaseline.machines.programs import Removed
+from phaseline.machines.kubernetes.health.result import HealthResult, unknown
+from phaseline.machines.kubernetes.profiles import ALIASES, SOURCE_ORDER
+from phaseline.machines.scripts import JqResult
 from phaseline.machines.table import MAX_TEXT
 
 
 class Sandboxed:
-    """Runs programs in a sandbox, which stays its owner's."""
+    """A `ScriptRunner` on a sandbox, which the caller owns and closes."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         """Ask that sandbox."""
         self.sandbox = sandbox
 
-    def lua(self, script: str, live: Mapping[str, Any], now: int) -> Health:
-        """What a health script says; Unknown with the reason where it fails; an empty status where it says nothing."""
+    def lua(self, script: str, live: Mapping[str, Any], now: int) -> HealthResult:
+        """Run a health script. A failure gives Unknown with the reason; no answer gives an empty status."""
         try:
             answer = self.sandbox.ask({"run": "lua", "script": script, "object": live, "now": now})
         except Stopped as error:
@@ -33,21 +33,21 @@ class Sandboxed:
         status = ALIASES.get(status, status)
         if status and status not in SOURCE_ORDER:
             return unknown(f"health script: {status!r:.60} is no health; those are {', '.join(SOURCE_ORDER)}")
-        return Health(status, message[:MAX_TEXT])
+        return HealthResult(status, message[:MAX_TEXT])
 
-    def jq(self, program: str, found: Any) -> Removed:
-        """Jq's `del(<program>)` on an object."""
+    def jq(self, program: str, found: Any) -> JqResult:
+        """Delete the paths that a jq program selects."""
         try:
             answer = self.sandbox.ask({"run": "jq", "program": program, "object": found})
         except Stopped as error:
-            return Removed(found, str(error))
+            return JqResult(found, str(error))
         if "error" in answer:
-            return Removed(found, answer["error"], broken=answer["broken"])
-        return Removed(answer["object"])
+            return JqResult(found, answer["error"], broken=answer["broken"])
+        return JqResult(answer["object"])
 
 
 def shared() -> Sandboxed:
-    """One sandbox for all of this process, started when it is first needed, ended with the process."""
+    """The sandbox of this process: started when first used, closed at exit."""
     return _SHARED
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from phaseline.engine.status.query import Query
 from phaseline.engine.status.selection import Item, Placed, Selection
 from phaseline.engine.status.source_shape import Objects, head
-from phaseline.machines.bundle_state import KEY_KINDS
+from phaseline.machines.emco.bundle_state import KEY_KINDS
 from phaseline.schemas.records import Transition, timestamp
 
 CONTEXT = {"PreTerminate": "Instantiating", "UpdateFailed": "UpdatedFailed"}

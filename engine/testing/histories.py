@@ -12,7 +12,8 @@ from phaseline.engine.decide import decide
 from phaseline.engine.intake import Arrival
 from phaseline.engine.sandbox import shared
 from phaseline.engine.tree import Tree, evolve
-from phaseline.machines.kinds import BUILT_IN, Kinds, installed
+from phaseline.machines.built_in import BUILT_IN, installed
+from phaseline.machines.kinds import Kinds
 from phaseline.machines.table import Table
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Record, Rejection

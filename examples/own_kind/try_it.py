@@ -5,9 +5,9 @@ import json
 from phaseline.engine import intake
 from phaseline.engine.decide import decide
 from phaseline.engine.tree import Tree, evolve
-from phaseline.machines import kinds
+from phaseline.machines import built_in
 from phaseline.machines.labels import label_of
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.scripts import NoScripts
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 
@@ -16,7 +16,7 @@ EVENTS = ("create", "start", "approve", "start", "checks_failed", "timed_out", "
 
 def main() -> None:
     """Each event as a publisher sends it, and what becomes of it."""
-    installed = kinds.installed()
+    installed = built_in.installed()
     print("kinds:", ", ".join(installed))
     tree, facets = Tree(installed, NoScripts()), {facet.name: facet for facet in installed["release"].table.facets}
     for sequence, trigger in enumerate(EVENTS, 1):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from phaseline import testing
     from phaseline.engine import errors
+    from phaseline.engine.assess import assess, assess_all, diff, health
     from phaseline.engine.client import Client, connect
     from phaseline.engine.entity_view import EntityView
     from phaseline.engine.errors import PhaselineError
@@ -20,25 +21,38 @@ if TYPE_CHECKING:
     from phaseline.engine.settings import Settings
     from phaseline.engine.watching import Watch
     from phaseline.engine.when import Moment, When
+    from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
+    from phaseline.machines.kubernetes.diff.differences import Difference
+    from phaseline.machines.kubernetes.health.result import HealthResult
+    from phaseline.machines.kubernetes.overrides import Overrides
+    from phaseline.machines.kubernetes.pairs import ApplicationAssessment
+    from phaseline.machines.kubernetes.rollup import Rollup
     from phaseline.schemas.envelope import Event
     from phaseline.schemas.records import Cause, Entity, Facet, Rejection, State, Transition
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ApplicationAssessment",
+    "Assessment",
     "Cause",
     "Client",
+    "Difference",
     "Entity",
     "EntityView",
     "Event",
     "Explanation",
     "Facet",
     "Moment",
+    "HealthResult",
+    "HiddenDifference",
     "Outcome",
+    "Overrides",
     "PhaselineError",
     "Receipt",
     "Rehearsed",
     "Rejection",
+    "Rollup",
     "Sent",
     "Settings",
     "State",
@@ -46,12 +60,17 @@ __all__ = [
     "Watch",
     "When",
     "__version__",
+    "assess",
+    "assess_all",
     "connect",
+    "diff",
     "errors",
+    "health",
     "testing",
 ]
 
 _HOMES = {
+    "phaseline.engine.assess": ("assess", "assess_all", "diff", "health"),
     "phaseline.engine.client": ("Client", "connect"),
     "phaseline.engine.entity_view": ("EntityView",),
     "phaseline.engine.errors": ("PhaselineError",),
@@ -63,6 +82,12 @@ _HOMES = {
     "phaseline.engine.settings": ("Settings",),
     "phaseline.engine.watching": ("Watch",),
     "phaseline.engine.when": ("Moment", "When"),
+    "phaseline.machines.kubernetes.assess": ("Assessment", "HiddenDifference"),
+    "phaseline.machines.kubernetes.diff.differences": ("Difference",),
+    "phaseline.machines.kubernetes.health.result": ("HealthResult",),
+    "phaseline.machines.kubernetes.overrides": ("Overrides",),
+    "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment",),
+    "phaseline.machines.kubernetes.rollup": ("Rollup",),
     "phaseline.schemas.envelope": ("Event",),
     "phaseline.schemas.records": ("Cause", "Entity", "Facet", "Rejection", "State", "Transition"),
 }

@@ -1,0 +1,41 @@
+"""The kinds that come with Phaseline, and those that installed packages add.
+
+Belongs here: the list `BUILT_IN`, the discovery of other packages' kinds (`installed`). Does not: any table, how tables
+are compiled (`kinds`).
+"""
+
+from functools import cache
+from importlib.metadata import entry_points
+
+from phaseline.machines.edge import cluster, component, node, node_pool
+from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
+from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
+from phaseline.machines.gitops import application, application_set, resource
+from phaseline.machines.kinds import Kinds
+
+ENTRY_POINTS = "phaseline.kinds"
+BUILT_IN = (
+    cluster.CLUSTER,
+    node_pool.NODE_POOL,
+    node.NODE,
+    component.COMPONENT,
+    emco_resource.EMCO_RESOURCE,
+    app_context.APP_CONTEXT,
+    app_cluster.APP_CLUSTER,
+    rsync_resource.RSYNC_RESOURCE,
+    application_set.APPLICATION_SET,
+    application.APPLICATION,
+    resource.RESOURCE,
+    git_repo.GIT_REPO,
+    bundle.BUNDLE,
+    bundle_deployment.BUNDLE_DEPLOYMENT,
+    bundle_resource.BUNDLE_RESOURCE,
+)
+
+
+@cache
+def installed() -> Kinds:
+    """The built-in kinds, and those that installed packages register under the entry point group `phaseline.kinds`."""
+    offered = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
+    tables = [table for found in offered for table in (found if isinstance(found, tuple | list) else (found,))]
+    return Kinds((*BUILT_IN, *tables))

@@ -1,0 +1,4 @@
+"""Edge hosting as state machines: the kinds `cluster`, `node_pool`, `node` and `component`.
+
+Belongs here: their tables. Does not: kinds of other products.
+"""

@@ -1,0 +1,83 @@
+"""The kind `cluster` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
+
+from phaseline.machines.predicates import Some
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    NAMED,
+    OK,
+    PROGRESSING,
+    SAME,
+    At,
+    Facet,
+    Field,
+    Fired,
+    Label,
+    Live,
+    Row,
+    Table,
+    View,
+)
+
+CREATING, RUNNING, UPDATING, DELETING = "Creating", "Running", "Updating", "Deleting"
+STARTING, STOPPED, FAILED = "Starting", "Stopped", "Failed"
+CREATE_CAUSES = ("CreateError", "LimitedByQuota", "StockOut", "Balance")
+
+# fmt: off
+CLUSTER = Table(
+    kind="cluster",
+    id=("cluster",),
+    doc="A Kubernetes cluster at the edge.",
+    intents=("create", "update", "delete"),
+    fields={
+        "create_failed": (Field("condition", str, "why it could not be created", CREATE_CAUSES),),
+        "delete":        (Field("cascade", bool, "whether node pools and components are removed too (default true)"),),
+    },
+    facets=(Facet(
+        name="phase",
+        collects=FAILED,
+        labels=(
+            #     phase     condition                zh         en
+            Label(CREATING, PROGRESSING,             "创建中",   "Creating"),
+            Label(RUNNING,  OK,                      "运行中",   "Running"),
+            Label(UPDATING, PROGRESSING,             "更新中",   "Updating"),
+            Label(DELETING, PROGRESSING,             "删除中",   "Deleting"),
+            Label(STARTING, PROGRESSING,             "启动中",   "Starting"),
+            Label(STOPPED,  "Balance",               "欠费关停", "Stopped (overdue)"),
+            Label(FAILED,   "CreateError",           "创建失败", "Create failed"),
+            Label(FAILED,   "LimitedByQuota",        "创建失败", "Create failed"),
+            Label(FAILED,   "StockOut",              "创建失败", "Create failed"),
+            Label(FAILED,   "Balance",               "创建失败", "Create failed"),
+            Label(FAILED,   "ResourceCleanupFailed", "删除失败", "Delete failed"),
+            Label(FAILED,   "Unknown",               "异常",     "Abnormal"),
+        ),
+        rows=(
+            #   from                                            trigger           to
+            Row((ABSENT, DELETED),                              "create",         CREATING),
+            Row((ABSENT,),                                      "adopt",          NAMED),
+            Row((CREATING,),                                    "created",        RUNNING),
+            Row((CREATING,),                                    "create_failed",  FAILED, because="LimitedByQuota", given={"condition": "LimitedByQuota"}),
+            Row((CREATING,),                                    "create_failed",  FAILED, because="StockOut",       given={"condition": "StockOut"}),
+            Row((CREATING,),                                    "create_failed",  FAILED, because="Balance",        given={"condition": "Balance"}),
+            Row((CREATING,),                                    "create_failed",  FAILED, because="CreateError"),
+            Row((RUNNING, At(UPDATING, base=RUNNING)),          "update",         UPDATING),
+            Row((UPDATING,),                                    "updated",        RUNNING),
+            Row((CREATING, RUNNING, UPDATING, STARTING, FAILED), "overdue",       STOPPED),
+            Row((STOPPED,),                                     "renewed",        STARTING),
+            Row((STARTING,),                                    "started",        RUNNING),
+            Row((RUNNING, FAILED, STOPPED),                     "delete",         DELETING),
+            Row((DELETING,),                                    "deleted",        DELETED),
+            Row((DELETING,),                                    "cleanup_failed", FAILED, because="ResourceCleanupFailed"),
+            Row((Live(but=(DELETING, STOPPED)),),               "error",          FAILED, because="Unknown"),
+            Row((At(FAILED, has="Unknown"),),                   "recovered",      SAME,   clears=("Unknown",)),
+        ),
+        views=(
+            #    shows     while
+            View(UPDATING, (Some("cluster", "node_pool", (CREATING, DELETING, "Scaling")),), base=(RUNNING,)),
+        ),
+    ),),
+    fired=(
+        Fired("remove",     at=("node_pool", "component"),         on=("delete",), unless=("cascade", False)),
+        Fired("owner_gone", at=("node_pool", "node", "component"), into=DELETED),
+    ),
+)

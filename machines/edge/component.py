@@ -1,0 +1,86 @@
+"""The kind `component` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
+
+from phaseline.machines.predicates import Above
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    NAMED,
+    OK,
+    PROGRESSING,
+    SAME,
+    At,
+    Facet,
+    Field,
+    Label,
+    Live,
+    Row,
+    Table,
+    View,
+)
+
+CREATING, RUNNING, UPDATING, DELETING, FAILED = "Creating", "Running", "Updating", "Deleting", "Failed"
+
+CLUSTER_RUNS = (Above("cluster", ("Running",)),)
+CLUSTER_UP = (Above("cluster", ("Running", "Updating")),)
+CLUSTER_DOWN = Above("cluster", ("Stopped", "Starting"))
+PASSING = ("CrashLoopBackOff", "ImagePullBackOff", "SchedulingFailed", "Degraded", "Unknown")
+"""The causes that `recovered` clears."""
+
+# fmt: off
+COMPONENT = Table(
+    kind="component",
+    id=("cluster", "component"),
+    parent="cluster",
+    doc="Software that a cluster runs as part of itself.",
+    intents=("create", "update", "delete"),
+    derived=("remove", "owner_gone"),
+    fields={"recovered": (Field("condition", str, "the only cause that is over; all that can pass where left out", PASSING),)},
+    facets=(Facet(
+        name="phase",
+        collects=FAILED,
+        labels=(
+            #     phase     condition                zh         en
+            Label(CREATING, PROGRESSING,             "安装中",   "Installing"),
+            Label(RUNNING,  OK,                      "已安装",   "Installed"),
+            Label(UPDATING, PROGRESSING,             "更新中",   "Updating"),
+            Label(DELETING, PROGRESSING,             "卸载中",   "Uninstalling"),
+            Label(FAILED,   "NameConflict",          "失败",     "Failed"),
+            Label(FAILED,   "CrashLoopBackOff",      "异常",     "Abnormal"),
+            Label(FAILED,   "ImagePullBackOff",      "失败",     "Failed"),
+            Label(FAILED,   "ClusterNotRunning",     "异常",     "Abnormal"),
+            Label(FAILED,   "Degraded",              "异常",     "Abnormal"),
+            Label(FAILED,   "SchedulingFailed",      "失败",     "Failed"),
+            Label(FAILED,   "ResourceCleanupFailed", "卸载失败", "Uninstall failed"),
+            Label(FAILED,   "Unknown",               "失败",     "Failed"),
+        ),
+        rows=(
+            #   from                                    trigger              to
+            Row((ABSENT, DELETED),                      "create",            CREATING, when=CLUSTER_RUNS),
+            Row((ABSENT,),                              "adopt",             NAMED),
+            Row((CREATING,),                            "created",           RUNNING),
+            Row((RUNNING, At(FAILED, lacks=("ResourceCleanupFailed", "ClusterNotRunning"))),
+                                                        "update",            UPDATING, when=CLUSTER_UP),
+            Row((UPDATING,),                            "updated",           RUNNING),
+            Row((CREATING,),                            "name_conflict",     FAILED,   because="NameConflict"),
+            Row((CREATING, RUNNING, UPDATING, FAILED),  "crash_loop",        FAILED,   because="CrashLoopBackOff"),
+            Row((CREATING, RUNNING, UPDATING, FAILED),  "image_pull_failed", FAILED,   because="ImagePullBackOff"),
+            Row((CREATING, RUNNING, UPDATING, FAILED),  "scheduling_failed", FAILED,   because="SchedulingFailed"),
+            Row((RUNNING, UPDATING, FAILED),            "degraded",          FAILED,   because="Degraded"),
+            *(Row((At(FAILED, has=cause),),             "recovered",         SAME,     clears=(cause,), given={"condition": cause})
+              for cause in PASSING),
+            Row((FAILED,),                              "recovered",         SAME,     clears=PASSING, given={"condition": None}),
+            Row((RUNNING, UPDATING, At(FAILED, lacks=("ClusterNotRunning",))),
+                                                        "delete",            DELETING, when=CLUSTER_UP),
+            Row((LIVE,),                                "remove",            DELETING),
+            Row((DELETING,),                            "deleted",           DELETED),
+            Row((DELETING,),                            "cleanup_failed",    FAILED,   because="ResourceCleanupFailed"),
+            Row((Live(but=(DELETING,)),),               "error",             FAILED,   because="Unknown"),
+            Row((LIVE,),                                "owner_gone",        DELETED),
+        ),
+        views=(
+            #    shows   while
+            View(FAILED, (CLUSTER_DOWN,), because="ClusterNotRunning", unless=(DELETING,), keeps=True),
+        ),
+    ),),
+)

@@ -1,0 +1,84 @@
+"""The kind `node_pool` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
+
+from phaseline.machines.predicates import Above, Some
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    NAMED,
+    OK,
+    PROGRESSING,
+    SAME,
+    At,
+    Facet,
+    Field,
+    Fired,
+    Label,
+    Live,
+    Row,
+    Table,
+    View,
+)
+
+CREATING, RUNNING, UPDATING, SCALING = "Creating", "Running", "Updating", "Scaling"
+DELETING, FAILED = "Deleting", "Failed"
+
+CLUSTER_UP = (Above("cluster", ("Running", "Updating")),)
+CLUSTER_KEPT = (Above("cluster", ("Running", "Updating", "Stopped")),)
+CLUSTER_DOWN = Above("cluster", ("Stopped", "Starting"))
+
+# fmt: off
+NODE_POOL = Table(
+    kind="node_pool",
+    id=("cluster", "pool"),
+    parent="cluster",
+    doc="A pool of like nodes of one cluster.",
+    intents=("create", "update", "scale", "configure", "delete"),
+    derived=("remove", "owner_gone"),
+    attributes=(
+        Field("default", bool, "whether it is the cluster's default pool"),
+        Field("autoscaling_mode", str, "`Recycle` stops and starts nodes instead of deleting and creating them"),
+    ),
+    facets=(Facet(
+        name="phase",
+        collects=FAILED,
+        labels=(
+            #     phase     condition                zh         en
+            Label(CREATING, PROGRESSING,             "创建中",   "Creating"),
+            Label(RUNNING,  OK,                      "运行中",   "Running"),
+            Label(UPDATING, PROGRESSING,             "更新中",   "Updating"),
+            Label(SCALING,  PROGRESSING,             "伸缩中",   "Scaling"),
+            Label(DELETING, PROGRESSING,             "删除中",   "Deleting"),
+            Label(FAILED,   "ResourceCleanupFailed", "删除失败", "Delete failed"),
+            Label(FAILED,   "Unknown",               "创建失败", "Create failed"),
+            Label(FAILED,   "ClusterNotRunning",     "异常",     "Abnormal"),
+        ),
+        rows=(
+            #   from                                    trigger           to
+            Row((ABSENT, DELETED),                      "create",         CREATING, when=CLUSTER_UP, assigns=True),
+            Row((ABSENT,),                              "adopt",          NAMED,    assigns=True),
+            Row((CREATING,),                            "created",        RUNNING),
+            Row((RUNNING,),                             "update",         UPDATING, when=CLUSTER_UP),
+            Row((UPDATING,),                            "updated",        RUNNING),
+            Row((RUNNING, At(SCALING, base=RUNNING)),   "scale",          SCALING),
+            Row((SCALING,),                             "scaled",         RUNNING),
+            Row((LIVE,),                                "configure",      SAME,     assigns=True),
+            Row((RUNNING, FAILED),                      "delete",         DELETING, when=CLUSTER_KEPT),
+            Row((LIVE,),                                "remove",         DELETING),
+            Row((DELETING,),                            "deleted",        DELETED),
+            Row((DELETING,),                            "cleanup_failed", FAILED,   because="ResourceCleanupFailed"),
+            Row((Live(but=(DELETING,)),),               "error",          FAILED,   because="Unknown"),
+            Row((At(FAILED, has="Unknown"),),           "recovered",      SAME,     clears=("Unknown",)),
+            Row((LIVE,),                                "owner_gone",     DELETED),
+        ),
+        views=(
+            #    shows    while
+            View(FAILED,  (CLUSTER_DOWN,), because="ClusterNotRunning", unless=(DELETING,), keeps=True),
+            View(SCALING, (Some("node_pool", "node", (CREATING, DELETING)),), base=(RUNNING, FAILED)),
+        ),
+    ),),
+    fired=(
+        Fired("remove",     at=("node",), on=("delete", "remove")),
+        Fired("owner_gone", at=("node",), into=DELETED),
+    ),
+)

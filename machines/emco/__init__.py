@@ -1,0 +1,5 @@
+"""EMCO as state machines: the kinds `emco_resource`, `app_context`, `app_cluster` and `rsync_resource`.
+
+Belongs here: their tables, and reading EMCO's status reports (`bundle_state`, `readiness`). Does not: health rules
+(`kubernetes`), EMCO's status API (the engine).
+"""

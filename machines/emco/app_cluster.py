@@ -1,0 +1,58 @@
+"""The kind `app_cluster`: one app on one cluster.
+
+Belongs here: its table. Does not: status reports (`bundle_state`).
+"""
+
+from phaseline.machines.emco import bundle_state
+from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Label, Row, Table, Told
+from phaseline.schemas.records import State
+
+UNKNOWN, AVAILABLE, UNREACHABLE = "Unknown", "Available", "Unreachable"
+
+# fmt: off
+APP_CLUSTER = Table(
+    kind="app_cluster",
+    id=("resource", "context", "app", "cluster"),
+    parent="app_context",
+    doc="One app of a context on one cluster: whether that can be reached, and what its last ResourceBundleState says is there.",
+    intents=(),
+    derived=("owner_gone",),
+    known_by="anything",
+    attributes=(
+        Field("report",   int,  "the sequence of the event that brought the last ResourceBundleState"),
+        Field("digest",   str,  "a digest of that, by which a repetition is known"),
+        Field("listed",   dict, "what that lists: by `<name>+<kind>` the group, the version, and Ready or NotReady"),
+        Field("health",   dict, "by `<name>+<kind>`, the health of what that lists, where a rule of GitOps is about its kind"),
+        Field("supports", str,  "the kinds that it reports on, where it says so", many=True),
+    ),
+    fields={
+        "bundle_state": (
+            Field("status",   dict, "the ResourceBundleState's status, a list for each kind; data may be that status itself too"),
+            Field("supports", str,  "the kinds that it reports on; EMCO's key kinds where left out", many=True),
+        ),
+    },
+    facets=(Facet(
+        name="connectivity",
+        adopted=State(UNKNOWN),
+        healthy=AVAILABLE,
+        labels=(
+            #     phase        condition  zh         en
+            Label(UNKNOWN,     None,      "未知",     "Unknown"),
+            Label(AVAILABLE,   None,      "可达",     "Available"),
+            Label(UNREACHABLE, None,      "不可达",   "Unreachable"),
+        ),
+        rows=(
+            #   from                     trigger         to
+            Row((ABSENT, DELETED),       "bundle_state", UNKNOWN, computes=bundle_state.received),
+            Row((LIVE,),                 "bundle_state", SAME,    computes=bundle_state.received),
+            Row((ABSENT, DELETED, LIVE), "connected",    AVAILABLE),
+            Row((ABSENT, DELETED, LIVE), "disconnected", UNREACHABLE),
+            Row((LIVE,),                 "owner_gone",   DELETED),
+        ),
+    ),),
+    told=(
+        Told(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.told),
+        Told(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.judged),
+    ),
+    counts=(("rsync_resource", 0), ("rsync_resource", 1), ("rsync_resource", 2)),
+)

@@ -1,0 +1,137 @@
+"""The kind `app_context`: one set of resources that EMCO's rsync applies to clusters.
+
+Belongs here: its table. Does not: the resources (`rsync_resource`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.machines.emco import rsync_resource as rsync
+from phaseline.machines.predicates import Every, Scene, Some
+from phaseline.machines.rules import rule
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    After,
+    At,
+    Facet,
+    Field,
+    Fired,
+    Label,
+    Row,
+    Table,
+    Told,
+    View,
+)
+from phaseline.schemas.records import State
+
+CREATED, PRE_TERMINATE = "Created", "PreTerminate"
+INSTANTIATE, TERMINATE, UPDATE = rsync.INSTANTIATE, rsync.TERMINATE, rsync.UPDATE
+INSTANTIATING, INSTANTIATED, INSTANTIATE_FAILED = "Instantiating", rsync.INSTANTIATED, "InstantiateFailed"
+TERMINATING, TERMINATED, TERMINATE_FAILED = "Terminating", "Terminated", "TerminateFailed"
+UPDATING, UPDATED, UPDATE_FAILED = "Updating", "Updated", "UpdateFailed"
+STOPPED, DEADLINE_EXCEEDED = "Stopped", "DeadlineExceeded"
+UNDER_WAY = (INSTANTIATING, PRE_TERMINATE, TERMINATING, UPDATING)
+HOUR = 3600.0
+
+A_FAILURE = Some("app_context", "rsync_resource", (rsync.FAILED,))
+ALL_APPLIED = Every("app_context", "rsync_resource", (rsync.APPLIED,))
+ALL_TERMINATED = Every("app_context", "rsync_resource", (rsync.TERMINATED,))
+A_LEAVING_FAILURE = Some("app_context", "rsync_resource", (rsync.FAILED,), has=rsync.LEAVING)
+ALL_LEAVING_TERMINATED = Every("app_context", "rsync_resource", (rsync.TERMINATED,), has=rsync.LEAVING)
+
+
+def unless_stopped(*phases: str) -> tuple[At, ...]:
+    """These phases, without the condition Stopped."""
+    return tuple(At(phase, lacks=(STOPPED,)) for phase in phases)
+
+
+@rule("emco.left_behind", revision=1)
+def left_behind(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | None:
+    """`leave` for a resource that the context `data.to` does not contain."""
+    counterpart = f"{entity_id.partition('/')[0]}/{data['to']}{below[len(entity_id) :]}"
+    return "leave" if scene.above(counterpart, "rsync_resource") is None else None
+
+
+# fmt: off
+APP_CONTEXT = Table(
+    kind="app_context",
+    id=("resource", "context"),
+    parent="emco_resource",
+    doc="One set of resources that rsync applies to clusters, and deletes from them.",
+    intents=("create", "instantiate", "terminate", "update", "update_from", "stop", "resume"),
+    derived=("deadline_exceeded", "owner_gone"),
+    known_by="itself",
+    attributes=(Field("deadline", float, "seconds that instantiating or terminating may take; 0 is for ever", default=HOUR),),
+    fields={"update": (Field("to", str, "the app_context that takes its place", required=True),)},
+    facets=(Facet(
+        name="phase",
+        adopted=State(CREATED),
+        healthy=INSTANTIATED,
+        standing=(STOPPED,),
+        order=(STOPPED, DEADLINE_EXCEEDED),
+        labels=(
+            #     phase               condition          zh             en
+            Label(CREATED,            None,              "已创建",       "Created"),
+            Label(CREATED,            STOPPED,           "已停",         "Created (stopped)"),
+            Label(INSTANTIATE,        None,              "要求实例化",   "Asked to instantiate"),
+            Label(INSTANTIATING,      None,              "实例化中",     "Instantiating"),
+            Label(INSTANTIATING,      STOPPED,           "实例化已停",   "Instantiating (stopped)"),
+            Label(INSTANTIATING,      DEADLINE_EXCEEDED, "实例化超时",   "Instantiating (too long)"),
+            Label(INSTANTIATED,       None,              "已实例化",     "Instantiated"),
+            Label(INSTANTIATE_FAILED, None,              "实例化失败",   "Instantiate failed"),
+            Label(PRE_TERMINATE,      None,              "准备终止",     "Stopping to terminate"),
+            Label(TERMINATE,          None,              "要求终止",     "Asked to terminate"),
+            Label(TERMINATING,        None,              "终止中",       "Terminating"),
+            Label(TERMINATING,        STOPPED,           "终止已停",     "Terminating (stopped)"),
+            Label(TERMINATING,        DEADLINE_EXCEEDED, "终止超时",     "Terminating (too long)"),
+            Label(TERMINATED,         None,              "已终止",       "Terminated"),
+            Label(TERMINATE_FAILED,   None,              "终止失败",     "Terminate failed"),
+            Label(UPDATE,             None,              "要求更新",     "Asked to give way"),
+            Label(UPDATING,           None,              "更新中",       "Updating"),
+            Label(UPDATED,            None,              "已更新",       "Updated"),
+            Label(UPDATE_FAILED,      None,              "更新失败",     "Update failed"),
+        ),
+        rows=(
+            #   from                                                                             trigger                  to
+            Row((ABSENT, DELETED),                                                               "create",                CREATED, assigns=True),
+            Row(unless_stopped(CREATED, INSTANTIATING, INSTANTIATED, INSTANTIATE_FAILED),        "instantiate",           INSTANTIATE, assigns=True),
+            Row(unless_stopped(INSTANTIATING),                                                   "terminate",             PRE_TERMINATE, assigns=True),
+            Row(unless_stopped(INSTANTIATED, INSTANTIATE_FAILED, TERMINATING, TERMINATE_FAILED,
+                               UPDATING, UPDATED, UPDATE_FAILED),                                "terminate",             TERMINATE, assigns=True),
+            Row(unless_stopped(PRE_TERMINATE),                                                   "terminate",             SAME, assigns=True),
+            Row(unless_stopped(INSTANTIATED),                                                    "update",                UPDATE),
+            Row(unless_stopped(CREATED, UPDATED),                                                "update_from",           INSTANTIATE),
+            Row((LIVE,),                                                                         "stop",                  SAME, sets=STOPPED),
+            Row((LIVE,),                                                                         "resume",                SAME, clears=(STOPPED,)),
+            Row((PRE_TERMINATE,),                                                                "instantiation_stopped", TERMINATE),
+            Row((INSTANTIATE, TERMINATE),                                                        "deadline_exceeded",     SAME, sets=DEADLINE_EXCEEDED),
+            Row((LIVE,),                                                                         "owner_gone",            DELETED),
+        ),
+        views=(
+            #    shows               while
+            View(INSTANTIATE_FAILED, (A_FAILURE,),              base=(INSTANTIATE,), keeps=(STOPPED,)),
+            View(INSTANTIATED,       (ALL_APPLIED,),            base=(INSTANTIATE,), keeps=(STOPPED,)),
+            View(INSTANTIATING,      (),                        base=(INSTANTIATE,), keeps=(STOPPED, DEADLINE_EXCEEDED)),
+            View(TERMINATE_FAILED,   (A_FAILURE,),              base=(TERMINATE,),   keeps=(STOPPED,)),
+            View(TERMINATED,         (ALL_TERMINATED,),         base=(TERMINATE,),   keeps=(STOPPED,)),
+            View(TERMINATING,        (),                        base=(TERMINATE,),   keeps=(STOPPED, DEADLINE_EXCEEDED)),
+            View(UPDATE_FAILED,      (A_LEAVING_FAILURE,),      base=(UPDATE,),      keeps=(STOPPED,)),
+            View(UPDATED,            (ALL_LEAVING_TERMINATED,), base=(UPDATE,),      keeps=(STOPPED,)),
+            View(UPDATING,           (),                        base=(UPDATE,),      keeps=(STOPPED,)),
+        ),
+        after=(
+            After(INSTANTIATING, "deadline_exceeded", attribute="deadline"),
+            After(TERMINATING,   "deadline_exceeded", attribute="deadline"),
+        ),
+    ),),
+    fired=(
+        Fired("instantiate", at=("rsync_resource",), on=("instantiate", "update_from")),
+        Fired("terminate",   at=("rsync_resource",), on=("terminate", "instantiation_stopped"), then=TERMINATE),
+        Fired("owner_gone",  at=("app_cluster", "rsync_resource"), into=DELETED),
+    ),
+    told=(Told(("leave",), at="rsync_resource", on=("update",), says=left_behind),),
+    counts=(("rsync_resource", 0), ("rsync_resource", 1)),
+)

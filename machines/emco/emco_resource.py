@@ -1,0 +1,119 @@
+"""The kind `emco_resource`: what an EMCO user acts on, such as a deployment intent group.
+
+Belongs here: its table, and its revisions. Does not: the progress of an action (`app_context`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.machines.emco import app_context as context
+from phaseline.machines.predicates import AttributeIs, Child
+from phaseline.machines.rules import rule
+from phaseline.machines.table import ABSENT, DELETED, Facet, Field, Fired, Happened, Label, Refused, Row, Table
+from phaseline.schemas.records import State
+
+CREATED, APPROVED, APPLIED, INSTANTIATED = "Created", "Approved", "Applied", "Instantiated"
+INSTANTIATE_STOPPED, TERMINATED, TERMINATE_STOPPED = "InstantiateStopped", "Terminated", "TerminateStopped"
+
+TYPES = ("deployment_intent_group", "cluster_network_intents", "logical_cloud")
+GROUP = (AttributeIs("emco_resource", "type", TYPES[0]),)
+OTHERS = (AttributeIs("emco_resource", "type", TYPES[1:]),)
+UNDER_WAY = (Child("emco_resource", "app_context", "context", context.UNDER_WAY),)
+OVER = (Child("emco_resource", "app_context", "context", (context.TERMINATED, context.TERMINATE_FAILED), none=True),)
+HEADER = ("type", "project", "composite_app", "composite_app_version", "composite_profile")
+KEPT = 256
+"""How many revisions can be rolled back to. The limit keeps an entity's record small."""
+
+Attributes = Mapping[str, Any]
+
+
+@rule("emco.new_revision", revision=1)
+def begun(attributes: Attributes, happened: Happened) -> Attributes | Refused:
+    """Adds a revision with the context that the event names."""
+    name = happened.data["context"]
+    if not name or "/" in name:
+        return Refused(f"data.context must be the last part of an app_context's id, found {name!r}", invalid=True)
+    return _revised(attributes, name)
+
+
+@rule("emco.roll_back", revision=1)
+def rolled_back(attributes: Attributes, happened: Happened) -> Attributes | Refused:
+    """Adds a revision with the context of an earlier one."""
+    revision, contexts, last = happened.data["revision"], attributes.get("contexts", ()), attributes.get("revision", 0)
+    oldest = last - len(contexts) + 1
+    if not oldest <= revision <= last:
+        return Refused(f"rollback needs a revision that is known: {revision} is not, there are {oldest} to {last}")
+    return _revised(attributes, contexts[revision - oldest])
+
+
+def _revised(attributes: Attributes, name: str) -> Attributes:
+    contexts = [*attributes.get("contexts", ()), name][-KEPT:]
+    found = {**attributes, "revision": attributes.get("revision", 0) + 1, "context": name, "contexts": contexts}
+    if (previous := attributes.get("context")) is not None:
+        found["previous"] = previous
+    return found
+
+
+# fmt: off
+EMCO_RESOURCE = Table(
+    kind="emco_resource",
+    id=("resource",),
+    doc="What an EMCO user acts on. Its state is the last action that the user made; what has become of it, its contexts say.",
+    intents=("create", "approve", "instantiate", "apply", "update", "rollback", "terminate", "stop", "delete"),
+    known_by="itself",
+    attributes=(
+        Field("type",                  str, "what it is", TYPES, default=TYPES[0]),
+        Field("project",               str, "its project"),
+        Field("composite_app",         str, "the composite app that a group deploys"),
+        Field("composite_app_version", str, "the version of that"),
+        Field("composite_profile",     str, "the profile of that"),
+        Field("revision",              int, "how many sets of resources it has had: grows with instantiate, apply, update, rollback"),
+        Field("context",               str, "the app_context of this revision"),
+        Field("previous",              str, "the app_context of the revision before"),
+        Field("contexts",              str, f"the app_contexts of the last {KEPT} revisions, this one's last", many=True),
+    ),
+    fields={
+        "instantiate": (Field("context",  str, "the app_context to instantiate, a new one each time", required=True),),
+        "apply":       (Field("context",  str, "the app_context to instantiate", required=True),),
+        "update":      (Field("context",  str, "the app_context to go over to", required=True),),
+        "rollback":    (Field("revision", int, "the revision whose app_context to go back to", required=True),),
+    },
+    facets=(Facet(
+        name="phase",
+        adopted=State(CREATED),
+        healthy=INSTANTIATED,
+        labels=(
+            #     phase                condition  zh           en
+            Label(CREATED,             None,      "已创建",     "Created"),
+            Label(APPROVED,            None,      "已批准",     "Approved"),
+            Label(INSTANTIATED,        None,      "已实例化",   "Instantiated"),
+            Label(APPLIED,             None,      "已应用",     "Applied"),
+            Label(INSTANTIATE_STOPPED, None,      "实例化已停", "Instantiate stopped"),
+            Label(TERMINATED,          None,      "已终止",     "Terminated"),
+            Label(TERMINATE_STOPPED,   None,      "终止已停",   "Terminate stopped"),
+        ),
+        rows=(
+            #   from                                                 trigger        to
+            Row((ABSENT, DELETED),                                   "create",      CREATED,      assigns=HEADER),
+            Row((CREATED, APPROVED, TERMINATED),                     "approve",     APPROVED,     when=GROUP),
+            Row((APPROVED, TERMINATED, TERMINATE_STOPPED),           "instantiate", INSTANTIATED, when=GROUP,  computes=begun),
+            Row((CREATED, APPLIED, TERMINATED, TERMINATE_STOPPED),   "apply",       APPLIED,      when=OTHERS, computes=begun),
+            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "update",      INSTANTIATED, when=GROUP,  computes=begun),
+            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=GROUP,  computes=rolled_back),
+            Row((INSTANTIATED, APPLIED, INSTANTIATE_STOPPED),        "terminate",   TERMINATED),
+            Row((INSTANTIATED, APPLIED),                             "stop",        INSTANTIATE_STOPPED, when=UNDER_WAY),
+            Row((TERMINATED,),                                       "stop",        TERMINATE_STOPPED,   when=UNDER_WAY),
+            Row((CREATED, APPROVED, TERMINATED, TERMINATE_STOPPED),  "delete",      DELETED,      when=OVER),
+        ),
+    ),),
+    fired=(
+        Fired("resume",      at=("app_context",), on=("terminate",),           one="context"),
+        Fired("resume",      at=("app_context",), on=("update", "rollback"),   one="previous"),
+        Fired("instantiate", at=("app_context",), on=("instantiate", "apply"), one="context", must=True),
+        Fired("update",      at=("app_context",), on=("update", "rollback"),   one="previous", gives={"to": "context"}),
+        Fired("update_from", at=("app_context",), on=("update", "rollback"),   one="context", must=True),
+        Fired("terminate",   at=("app_context",), on=("terminate",),           one="context"),
+        Fired("stop",        at=("app_context",), on=("stop",),                one="context"),
+        Fired("owner_gone",  at=("app_context", "app_cluster", "rsync_resource"), into=DELETED),
+    ),
+)

@@ -1,0 +1,140 @@
+"""The kind `rsync_resource`: one Kubernetes resource on one cluster.
+
+Belongs here: its table. Does not: reports (`bundle_state`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.machines.emco.app_cluster import UNREACHABLE
+from phaseline.machines.emco.bundle_state import ASSESSED, HEALTHS, Doing, Reported
+from phaseline.machines.fields import why
+from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
+from phaseline.machines.kubernetes.health_labels import UNRULED
+from phaseline.machines.kubernetes.profiles import HEALTHY
+from phaseline.machines.predicates import Above
+from phaseline.machines.rules import rule
+from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Happened, Label, Row, Table, View
+
+PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed", "Retrying", "Terminated"
+UNKNOWN, NOT_PRESENT, PRESENT = "Unknown", "NotPresent", "Present"
+LEAVING = "Leaving"
+INSTANTIATE, TERMINATE, UPDATE = "Instantiate", "Terminate", "Update"
+"""Bases of the app_context."""
+INSTANTIATED = "Instantiated"
+NOT_INSTANTIATED = (
+    "Created", "Instantiating", "InstantiateFailed", "PreTerminate", "Terminating", "Terminated", "TerminateFailed",
+    "Updating", "Updated", "UpdateFailed",
+)  # fmt: skip
+
+# One failure turns Terminating into TerminateFailed while other resources are still deleted, so these rules look at the base.
+DELETING = (Above("app_context", (TERMINATE, "PreTerminate", UPDATE), base=True),)
+TAKING_DOWN = (Above("app_context", (TERMINATE, UPDATE), base=True),)
+UNFINISHED = (Above("app_context", NOT_INSTANTIATED),)
+TERMINATING = Above("app_context", (TERMINATE,), base=True)
+AWAY = Above("app_cluster", (UNREACHABLE,))
+
+
+@rule("emco.note_added", revision=1)
+def added(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+    """Notes which event holds the manifest."""
+    return {**attributes, "added": happened.sequence}
+
+
+@rule("emco.note_failure", revision=1)
+def failed(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+    """Notes the event's reason and message."""
+    return {**attributes, "failure": why(happened)}
+
+
+# fmt: off
+RSYNC_RESOURCE = Table(
+    kind="rsync_resource",
+    id=("resource", "context", "app", "cluster", "name"),
+    parent="app_cluster",
+    doc="One Kubernetes resource that rsync applies to one cluster. The last part of its id is `<name>+<kind>`, as EMCO writes it.",
+    intents=("add",),
+    derived=("instantiate", "terminate", "leave", "present", "not_present", "not_supported", *ASSESSED.values(), "owner_gone"),
+    attributes=(
+        Field("group",   str, "the group of its kind"),
+        Field("version", str, "the version of its kind"),
+        Field("added",   int, "the sequence of the event that brought its manifest"),
+        Field("failure", str, "why it failed last"),
+    ),
+    fields={
+        "add": (
+            Field("metadata", dict, "the manifest's metadata"),
+            Field("spec",     dict, "the manifest's spec"),
+        ),
+    },
+    facets=(
+        Facet(
+            name="rsync",
+            standing=(LEAVING,),
+            healthy=APPLIED,
+            labels=(
+                #     phase       condition  zh           en
+                Label(PENDING,    None,      "待处理",     "Pending"),
+                Label(PENDING,    LEAVING,   "待删除",     "Pending (to be deleted)"),
+                Label(APPLIED,    None,      "已应用",     "Applied"),
+                Label(APPLIED,    LEAVING,   "待删除",     "Applied (to be deleted)"),
+                Label(FAILED,     None,      "失败",       "Failed"),
+                Label(RETRYING,   None,      "重试中",     "Retrying"),
+                Label(TERMINATED, None,      "已终止",     "Terminated"),
+            ),
+            rows=(
+                #   from                          trigger        to
+                Row((ABSENT, DELETED),            "add",         PENDING,    assigns=("group", "version"), computes=added),
+                Row((TERMINATED,),                "add",         PENDING,    clears=(LEAVING,), assigns=("group", "version"), computes=added),
+                Row((PENDING, RETRYING),          "applied",     APPLIED),
+                Row((PENDING, RETRYING),          "failed",      FAILED,     computes=failed),
+                Row((APPLIED,),                   "failed",      FAILED,     computes=failed, when=UNFINISHED),
+                Row((PENDING,),                   "retrying",    RETRYING),
+                Row((APPLIED,),                   "retrying",    RETRYING,   when=TAKING_DOWN),
+                Row((LIVE,),                      "terminated",  TERMINATED, when=DELETING),
+                Row((LIVE,),                      "deleted",     TERMINATED, when=DELETING),
+                Row((FAILED, RETRYING, TERMINATED), "instantiate", PENDING,  clears=(LEAVING,)),
+                Row((FAILED, RETRYING),           "terminate",   PENDING),
+                Row((FAILED, RETRYING),           "leave",       PENDING,    sets=LEAVING),
+                Row((PENDING, APPLIED),           "leave",       SAME,       sets=LEAVING),
+                Row((LIVE,),                      "owner_gone",  DELETED),
+            ),
+            views=(
+                #    shows     while
+                View(RETRYING, (AWAY,),             base=(PENDING,), keeps=(LEAVING,)),
+                View(RETRYING, (AWAY, TERMINATING), base=(APPLIED,), keeps=(LEAVING,)),
+            ),
+        ),
+        Facet(
+            name="cluster",
+            healthy=PRESENT,
+            labels=(
+                #     phase        condition  zh         en
+                Label(UNKNOWN,     None,      "未知",     "Unknown"),
+                Label(NOT_PRESENT, None,      "不存在",   "Not present"),
+                Label(PRESENT,     None,      "存在",     "Present"),
+            ),
+            rows=(
+                #   from              trigger          to
+                Row((ABSENT, DELETED), "add",           PRESENT,     when=(Reported(PRESENT),)),
+                Row((ABSENT, DELETED), "add",           NOT_PRESENT, when=(Reported(NOT_PRESENT),)),
+                Row((ABSENT, DELETED), "add",           UNKNOWN),
+                Row((LIVE,),           "present",       PRESENT),
+                Row((LIVE,),           "not_present",   NOT_PRESENT),
+                Row((LIVE,),           "not_supported", UNKNOWN),
+                Row((LIVE,),           "owner_gone",    DELETED),
+            ),
+        ),
+        Facet(
+            name="health",
+            healthy=HEALTHY,
+            labels=(*HEALTH_LABELS, UNRULED),
+            rows=(
+                #     from                 trigger           to
+                *(Row((ABSENT, DELETED),   "add",            health, when=(Doing(health),)) for health in HEALTHS),
+                *(Row((LIVE,),             ASSESSED[health], health) for health in HEALTHS),
+                Row((LIVE,),               "owner_gone",     DELETED),
+            ),
+        ),
+    ),
+)

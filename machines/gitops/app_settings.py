@@ -1,0 +1,128 @@
+"""The settings of an application: its own, and those of its set.
+
+Belongs here: the attributes that hold settings, checking them, and the overrides that follow from them. Does not: the
+rules that depend on them (`observe`, `auto_sync`).
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from phaseline.machines.gitops.sync_windows import Window, read
+from phaseline.machines.kubernetes.diff.ignore import pointless
+from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
+from phaseline.machines.kubernetes.overrides import OWN_FIELDS, BadOverride, Overrides
+from phaseline.machines.kubernetes.profiles import PROFILES
+from phaseline.machines.predicates import Scene
+from phaseline.machines.rules import rule
+from phaseline.machines.table import Attributes, Field, Happened, Refused
+from phaseline.schemas import codec
+
+DEADLINE = "phaseline.io/progress-deadline"
+"""The annotation that sets how many seconds a resource may be Progressing."""
+DEFAULT_DEADLINE = 600
+CACHED = 1_024
+"""How many different settings are kept in parsed form."""
+
+SETTINGS = (
+    Field("profile",                 str,  "whose reading counts; the set's where left out, alauda where that says nothing", tuple(PROFILES)),
+    Field("ignore_differences",      dict, "ignore rules, in Argo CD's words", many=True),
+    Field("health",                  dict, "Lua health scripts by group/Kind"),
+    Field("known_type_fields",       dict, "fields of custom kinds that are of a type of Kubernetes', by group/Kind"),
+    Field("ignore_aggregated_roles", bool, "whether the rules of aggregated ClusterRoles do not count; true where left out"),
+    Field("progress_deadline",       int,  f"seconds that a resource may be Progressing without getting on; {DEFAULT_DEADLINE} where left out, 0 for ever"),
+    Field("sync_windows",            dict, "when it may be synchronised, in Argo CD's words", many=True),
+    Field("sync_hours",              str,  "when it may be synchronised each day, as 10:00-18:00", many=True),
+    Field("time_zone",               str,  "the zone of sync_hours, and of windows that name none; UTC where left out"),
+)  # fmt: skip
+_SAID = {field.name for field in SETTINGS}.intersection(OWN_FIELDS)
+
+
+def application_of(entity_id: str) -> str:
+    """The id of the application of a resource (or of the application itself)."""
+    return "/".join(entity_id.split("/")[:2])
+
+
+def levels(scene: Scene, entity_id: str) -> tuple[Attributes, Attributes]:
+    """The attributes of the set and of the application; empty for an unknown one."""
+    found = (scene.above(entity_id, kind) for kind in ("application_set", "application"))
+    above, own = (NOTHING if one is None else one.attributes for one in found)
+    return above, own
+
+
+NOTHING: Attributes = {}
+
+
+def overrides_of(scene: Scene, entity_id: str) -> Overrides:
+    """The overrides that apply to a resource: its set's and its application's, merged."""
+    return settled(scene, entity_id)[0]
+
+
+def settled(scene: Scene, entity_id: str) -> tuple[Overrides, str]:
+    """The overrides that apply to a resource, and a digest of the settings that they come from."""
+    above, own = (
+        codec.encode({name: value for name, value in level.items() if name in _SAID})
+        for level in levels(scene, entity_id)
+    )
+    return _parsed(above, own)
+
+
+@lru_cache(maxsize=CACHED)
+def _parsed(above: bytes, own: bytes) -> tuple[Overrides, str]:
+    """The overrides in the encoded settings of a set and of an application, and the settings' digest."""
+    found = [codec.decode(above), codec.decode(own)]
+    overrides = Overrides()
+    for level in found:
+        overrides = overrides.merge(level, "settings")
+    return overrides, hashlib.blake2b(codec.encode(found), digest_size=8).hexdigest()
+
+
+def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, overrides: Overrides) -> int:
+    """Seconds that a resource may be Progressing without progress: from its annotation, the application or the set."""
+    if not overrides.profile.has_deadline:
+        return 0
+    try:
+        said = ManifestPart(live or {}).map("metadata").map("annotations").text(DEADLINE)
+    except UnreadableManifest:
+        said = ""
+    if said.isascii() and said.isdigit():
+        return int(said[:9])
+    above, own = levels(scene, entity_id)
+    return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
+
+
+@rule("gitops.check_settings", revision=1)
+def checked(_: Scene, __: str, ___: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+    """Refuses wrong settings; rules that can never have an effect become the message."""
+    data = happened.data
+    try:
+        overrides = Overrides().merge(
+            {name: value for name, value in data.items() if name in _SAID and value is not None}, "data"
+        )
+        problems = [
+            f"the rule for {rule.group or 'core'}/{rule.kind} can do nothing: {one}"
+            for rule in overrides.rules
+            for one in pointless(rule)
+        ]
+        problems += _window_problems(data)
+    except (BadOverride, ValueError) as error:
+        return Refused(str(error), invalid=True)
+    if data.get("progress_deadline") is not None and data["progress_deadline"] < 0:
+        return Refused("data.progress_deadline must be 0 or more", invalid=True)
+    return {"message": "; ".join(problems)[:4096]} if problems and not data.get("message") else {}
+
+
+def _window_problems(data: Mapping[str, Any]) -> Iterator[str]:
+    """Problems of windows that select nothing; raises `ValueError` for a wrong window."""
+    for index, window in enumerate(windows_of(data)):
+        for problem in window.problems():
+            raise ValueError(f"data: window {index + 1}: {problem}")
+        if not (window.applications or window.namespaces or window.clusters):
+            yield f"{window.called()} names no applications, namespaces or clusters, so it is about nothing"
+
+
+def windows_of(settings: Attributes) -> list[Window]:
+    """The windows in the settings of one level; raises `ValueError` for a wrong window."""
+    zone = settings.get("time_zone") or ""
+    return [read(one, zone) for one in (*(settings.get("sync_windows") or ()), *(settings.get("sync_hours") or ()))]

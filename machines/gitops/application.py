@@ -1,0 +1,146 @@
+"""The kind `application`: a GitOps application. Its states follow from its resources.
+
+Belongs here: its table. Does not: its settings (`app_settings`), operations (`auto_sync`), its resources (`resource`).
+"""
+
+from phaseline.machines.gitops.app_settings import SETTINGS, checked
+from phaseline.machines.gitops.auto_sync import (
+    ATTRIBUTES,
+    RESULTS,
+    begun,
+    by_itself,
+    configured,
+    ended,
+    may_sync,
+    waits,
+)
+from phaseline.machines.gitops.auto_sync import SET_HERE as OWN
+from phaseline.machines.gitops.labels import SYNCS
+from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
+from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
+from phaseline.machines.kubernetes.health_labels import HEALTHS
+from phaseline.machines.kubernetes.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.predicates import AttributeIs, Every, Some
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    After,
+    Facet,
+    Field,
+    Fired,
+    Read,
+    Row,
+    Table,
+    View,
+)
+from phaseline.schemas.records import State
+
+HEALTH, SYNC = 0, 1
+"""Facets of a resource, and of an application."""
+ALAUDA, ARGO, NEWER, OLDER = (
+    (AttributeIs("application", "profile", names, or_of="application_set"),)
+    for names in (("alauda", None), ("argocd", "argocd-3.3"), ("argocd",), ("argocd-3.3",))
+)
+IDLE = (AttributeIs("application", "operation", (None, *RESULTS)),)
+SET_HERE = (*(field.name for field in SETTINGS), *OWN)
+
+
+def some(facet: int, phase: str) -> Some:
+    """At least one resource of the application is in a phase."""
+    return Some("application", "resource", (phase,), facet)
+
+
+NOTHING_LIVES = (some(HEALTH, MISSING), Every("application", "resource", (MISSING, ASIDE), HEALTH))
+
+# fmt: off
+APPLICATION = Table(
+    kind="application",
+    id=("set", "application"),
+    parent="application_set",
+    doc="An application: what one piece of a repository declares for one destination. Its states are its resources', by the order of its profile.",
+    intents=("configure", "sync"),
+    derived=("inherit", "auto_sync", "owner_gone"),
+    attributes=(
+        *SETTINGS,
+        *ATTRIBUTES,
+    ),
+    fields={
+        "sync": (
+            Field("revision",  str,  "what to synchronise to"),
+            Field("automatic", bool, "nobody asked for it by hand"),
+        ),
+        "sync_finished": (
+            Field("result",   str, "what came of it", RESULTS, required=True),
+            Field("revision", str, "what it came to"),
+        ),
+    },
+    read=(
+        Read(("configure",), (), checked),
+        Read(("sync",),      (), may_sync),
+        Read(
+            ("auto_sync",),
+            (
+                Field("begins", bool, "whether it begins now"),
+                Field("again",  int,  "seconds until a window opens"),
+                Field("why",    str,  "which window is not open"),
+            ),
+            by_itself,
+        ),
+    ),
+    facets=(
+        Facet(
+            name="health",
+            healthy=HEALTHY,
+            adopted=State(HEALTHY),
+            names=("resource", HEALTH),
+            labels=HEALTHS,
+            rows=(
+                #   from               trigger          to
+                Row((ABSENT, DELETED), "configure",     HEALTHY, assigns=SET_HERE, computes=configured),
+                Row((LIVE,),           "configure",     SAME,    assigns=SET_HERE, computes=configured),
+                Row((LIVE,),           "sync",          SAME,    when=IDLE, computes=begun),
+                Row((LIVE,),           "sync_finished", SAME,    computes=ended),
+                Row((LIVE,),           "inherit",       SAME),
+                Row((LIVE,),           "removed",       DELETED),
+                Row((LIVE,),           "owner_gone",    DELETED),
+            ),
+            views=(
+                #    shows        while
+                View(UNKNOWN,     (some(HEALTH, UNKNOWN),)),
+                View(MISSING,     (*ALAUDA, some(HEALTH, MISSING))),
+                View(DEGRADED,    (some(HEALTH, DEGRADED),)),
+                View(MISSING,     (*OLDER, some(HEALTH, MISSING))),
+                View(MISSING,     (*NEWER, *NOTHING_LIVES)),
+                View(PAUSED,      (*ALAUDA, some(HEALTH, PAUSED))),
+                View(PROGRESSING, (some(HEALTH, PROGRESSING),)),
+                View(PAUSED,      (*ARGO, some(HEALTH, PAUSED))),
+            ),
+        ),
+        Facet(
+            name="sync",
+            healthy=SYNCED,
+            adopted=State(SYNCED),
+            names=("resource", SYNC),
+            labels=SYNCS,
+            rows=(
+                #   from               trigger       to
+                Row((ABSENT, DELETED), "configure",  SYNCED),
+                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": True},  when=IDLE, computes=begun),
+                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=waits),
+                Row((LIVE,),           "removed",    DELETED),
+                Row((LIVE,),           "owner_gone", DELETED),
+            ),
+            views=(
+                #    shows        while
+                View(SYNC_FAILED, (some(SYNC, SYNC_FAILED),)),
+                View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
+                View(SYNCING,     (some(SYNC, SYNCING),)),
+            ),
+            after=(After(OUT_OF_SYNC, "auto_sync", attribute="auto_sync_in", anew="operation", again="auto_sync_again"),),
+        ),
+    ),
+    fired=(Fired("owner_gone", at=("resource",), into=DELETED),),
+    counts=(("resource", HEALTH), ("resource", SYNC)),
+)

@@ -1,0 +1,110 @@
+"""The kind `application_set`: a set of applications.
+
+Belongs here: its table. Does not: its applications (`application`).
+"""
+
+from phaseline.machines.gitops.app_settings import SETTINGS, checked
+from phaseline.machines.gitops.application import HEALTH, SYNC
+from phaseline.machines.gitops.labels import SYNCS
+from phaseline.machines.gitops.observe import SYNC_FAILED, SYNCING
+from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
+from phaseline.machines.kubernetes.health_labels import HEALTHS, UNRULED
+from phaseline.machines.kubernetes.profiles import (
+    DEGRADED,
+    HEALTHY,
+    MISSING,
+    NOT_ASSESSED,
+    PAUSED,
+    PROGRESSING,
+    UNKNOWN,
+)
+from phaseline.machines.predicates import AttributeIs, Some
+from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Fired, Read, Row, Table, View
+from phaseline.schemas.records import State
+
+ALAUDA, NEWER, OLDER = (
+    (AttributeIs("application_set", "profile", names),) for names in (("alauda", None), "argocd", "argocd-3.3")
+)
+FAILS, ROLLS, STALE = (
+    (AttributeIs("application_set", name, value),)
+    for name, value in (
+        ("error_occurred", True),
+        ("rollout_progressing", True),
+        ("resources_up_to_date", (None, False)),
+    )
+)
+SET_HERE = tuple(field.name for field in SETTINGS)
+CONDITIONS = ("error_occurred", "rollout_progressing", "resources_up_to_date")
+
+
+def some(facet: int, phase: str) -> Some:
+    """At least one application of the set is in a phase."""
+    return Some("application_set", "application", (phase,), facet)
+
+
+# fmt: off
+APPLICATION_SET = Table(
+    kind="application_set",
+    id=("set",),
+    doc="A set of applications; a lone application is a set of one that bears its name. Its states are its applications', or what its own conditions say, by its profile.",
+    intents=("configure",),
+    known_by="anything",
+    attributes=(
+        *SETTINGS,
+        Field("error_occurred",       bool, "its controller reports an error (argocd)"),
+        Field("rollout_progressing",  bool, "its controller is rolling out (argocd)"),
+        Field("resources_up_to_date", bool, "its controller has made all its applications (argocd)"),
+    ),
+    read=(Read(("configure",), (), checked),),
+    facets=(
+        Facet(
+            name="health",
+            healthy=HEALTHY,
+            adopted=State(HEALTHY),
+            names=("application", HEALTH),
+            labels=(*HEALTHS, UNRULED),
+            rows=(
+                #   from               trigger      to
+                Row((ABSENT, DELETED), "configure", HEALTHY, assigns=SET_HERE),
+                Row((LIVE,),           "configure", SAME,    assigns=SET_HERE),
+                Row((LIVE,),           "reported",  SAME,    assigns=CONDITIONS),
+                Row((LIVE,),           "removed",   DELETED),
+            ),
+            views=(
+                #    shows         while
+                View(DEGRADED,     (*NEWER, *FAILS)),
+                View(PROGRESSING,  (*NEWER, *ROLLS)),
+                View(UNKNOWN,      (*NEWER, *STALE)),
+                View(NOT_ASSESSED, OLDER),
+                View(UNKNOWN,      (*ALAUDA, some(HEALTH, UNKNOWN))),
+                View(MISSING,      (*ALAUDA, some(HEALTH, MISSING))),
+                View(DEGRADED,     (*ALAUDA, some(HEALTH, DEGRADED))),
+                View(PAUSED,       (*ALAUDA, some(HEALTH, PAUSED))),
+                View(PROGRESSING,  (*ALAUDA, some(HEALTH, PROGRESSING))),
+            ),
+        ),
+        Facet(
+            name="sync",
+            healthy=SYNCED,
+            adopted=State(SYNCED),
+            names=("application", SYNC),
+            labels=SYNCS,
+            rows=(
+                #   from               trigger      to
+                Row((ABSENT, DELETED), "configure", SYNCED),
+                Row((LIVE,),           "removed",   DELETED),
+            ),
+            views=(
+                #    shows        while
+                View(SYNC_FAILED, (some(SYNC, SYNC_FAILED),)),
+                View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
+                View(SYNCING,     (some(SYNC, SYNCING),)),
+            ),
+        ),
+    ),
+    fired=(
+        Fired("inherit",    at=("application",), on=("configure",)),
+        Fired("owner_gone", at=("application", "resource"), into=DELETED),
+    ),
+    counts=(("application", HEALTH), ("application", SYNC), ("resource", HEALTH), ("resource", SYNC)),
+)

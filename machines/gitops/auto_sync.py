@@ -1,0 +1,132 @@
+"""Operations of an application: synchronisation by hand and by itself.
+
+Belongs here: the state of an operation, and the time of the next automatic one. Does not: windows (`sync_windows`),
+settings (`app_settings`), carrying out an operation: an external executor does that and reports the result.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from phaseline.machines.gitops.app_settings import levels, windows_of
+from phaseline.machines.gitops.sync_windows import WINDOWS, App, Decision, Window, decided, next_allowed, selected
+from phaseline.machines.predicates import Scene
+from phaseline.machines.rules import rule
+from phaseline.machines.table import Attributes, Field, Happened, Refused
+from phaseline.schemas.records import SECOND
+
+RUNNING, SUCCEEDED, RESULTS = "Running", "Succeeded", ("Succeeded", "Failed", "Error")
+AT_ONCE = 1
+"""Seconds that an application must be OutOfSync before an automatic operation."""
+HEALING = (AT_ONCE, 2, 6, 18, 54, 162, 300)
+"""Seconds before each attempt at self-healing on one revision; the last value applies to all further attempts."""
+LOOK_AGAIN = 86_400
+"""Seconds until closed windows are checked again if no opening is foreseeable."""
+
+ATTRIBUTES = (
+    Field("namespace",         str,  "the namespace it is deployed to"),
+    Field("server",            str,  "the address of the cluster it is deployed to"),
+    Field("cluster",           str,  "the name of that cluster"),
+    Field("auto_sync",         bool, "whether it is synchronised by itself when it is OutOfSync"),
+    Field("self_heal",         bool, "whether also when the revision has been synchronised to already"),
+    Field("target_revision",   str,  "what Git has now"),
+    Field("operation",         str,  "what became of the last synchronisation", (RUNNING, *RESULTS)),
+    Field("operation_began",   int,  "when it began, ns since 1970"),
+    Field("operation_message", str,  "what was said of its end"),
+    Field("automatic",         bool, "whether it began by itself"),
+    Field("revision",          str,  "the revision that it is about"),
+    Field("attempts",          int,  "how often that revision has been synchronised to by itself"),
+    Field("auto_sync_in",      int,  "seconds of being OutOfSync after which it is synchronised by itself; 0 for never"),
+    Field("auto_sync_again",   int,  "seconds after which that is tried again, because a window is closed"),
+    Field("auto_sync_waits",   str,  "for what it waits"),
+    Field("auto_sync_looked",  int,  "when the windows were looked at for that, ns since 1970"),
+)  # fmt: skip
+SET_HERE = ("namespace", "server", "cluster", "auto_sync", "self_heal", "target_revision")
+
+
+def next_try(attributes: Attributes) -> int:
+    """Seconds of being OutOfSync before the next automatic operation; 0 for never."""
+    if not attributes.get("auto_sync") or attributes.get("operation") == RUNNING:
+        return 0
+    attempts = attributes.get("attempts", 0)
+    if not attempts or attributes.get("target_revision") != attributes.get("revision"):
+        return AT_ONCE
+    heals = attributes.get("self_heal") and attributes.get("operation") == SUCCEEDED
+    return HEALING[min(attempts, len(HEALING) - 1)] if heals else 0
+
+
+def _timed(attributes: Mapping[str, Any]) -> Attributes:
+    kept = {name: value for name, value in attributes.items() if not name.startswith("auto_sync_")}
+    return {**kept, "auto_sync_in": next_try(attributes)}
+
+
+@rule("gitops.schedule_sync", revision=1)
+def configured(attributes: Attributes, _: Happened) -> Attributes:
+    """Updates the time of the next automatic operation."""
+    return _timed(attributes)
+
+
+@rule("gitops.begin_sync", revision=1)
+def begun(attributes: Attributes, happened: Happened) -> Attributes:
+    """Notes that an operation began."""
+    revision = happened.data.get("revision") or attributes.get("target_revision")
+    automatic = bool(happened.data.get("automatic"))
+    attempts = attributes.get("attempts", 0) if revision == attributes.get("revision") else 0
+    kept = {name: value for name, value in attributes.items() if name not in ("operation_message", "revision")}
+    return _timed({
+        **kept, **({"revision": revision} if revision else {}), "operation": RUNNING, "operation_began": happened.time,
+        "automatic": automatic, "attempts": attempts + automatic,
+    })  # fmt: skip
+
+
+@rule("gitops.end_sync", revision=1)
+def ended(attributes: Attributes, happened: Happened) -> Attributes:
+    """Notes the result of the operation."""
+    data = happened.data
+    said = {"operation_message": data.get("message"), "revision": data.get("revision")}
+    return _timed({**attributes, "operation": data["result"], **{name: value for name, value in said.items() if value}})
+
+
+@rule("gitops.wait_for_window", revision=1)
+def waits(attributes: Attributes, happened: Happened) -> Attributes:
+    """Notes that the automatic operation waits for a window."""
+    data = happened.data
+    said = {"auto_sync_again": data["again"], "auto_sync_waits": data["why"], "auto_sync_looked": happened.time}
+    return {**attributes, **said}
+
+
+def _decision(
+    scene: Scene, entity_id: str, attributes: Attributes, at: datetime, *, manual: bool
+) -> tuple[list[Window], Decision]:
+    names = (attributes.get(name) or "" for name in ("namespace", "server", "cluster"))
+    app = App(entity_id.rpartition("/")[2], *names)
+    windows = selected([window for level in levels(scene, entity_id) for window in windows_of(level)], app)
+    return windows, decided(windows, at, manual=manual)
+
+
+@rule("gitops.may_sync", revision=1, uses=(WINDOWS,))
+def may_sync(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+    """Refuses a sync while the windows of the application and its set do not allow it, saying which and until when."""
+    at, manual = datetime.fromtimestamp(happened.time / SECOND, UTC), not happened.data.get("automatic", False)
+    windows, found = _decision(scene, entity_id, attributes, at, manual=manual)
+    if found.allowed:
+        return {}
+    opening = next_allowed(windows, at, manual=manual)
+    when = (
+        f"it will be possible at {opening:%Y-%m-%dT%H:%M:%SZ}"
+        if opening is not None
+        else "no time is to be seen when it will be possible"
+    )
+    return Refused(f"sync is not allowed now: {found.why}; {when}")
+
+
+@rule("gitops.auto_sync", revision=1, uses=(WINDOWS,))
+def by_itself(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+    """Whether the automatic operation begins now, or how long it waits for a window."""
+    at = datetime.fromtimestamp(happened.time / SECOND, UTC)
+    windows, found = _decision(scene, entity_id, attributes, at, manual=False)
+    if found.allowed:
+        return {"begins": True, "automatic": True}
+    opening = next_allowed(windows, at, manual=False)
+    seconds = LOOK_AGAIN if opening is None else max(1, min(LOOK_AGAIN, -int((at - opening).total_seconds() // 1)))
+    return {"begins": False, "again": seconds, "why": found.why}

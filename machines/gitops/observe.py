@@ -1,0 +1,166 @@
+"""The reader of `resource.observed`: from two manifests to the words that the rows of `resource` ask for.
+
+Belongs here: health, sync, and the attributes noted with them. Does not: health and comparison rules (`kubernetes`),
+the states that follow (`resource`).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.machines.gitops.app_settings import deadline_of, settled
+from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
+from phaseline.machines.kubernetes.diff.compare import COMPARISON
+from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
+from phaseline.machines.kubernetes.health.plugins import revisions
+from phaseline.machines.kubernetes.health.reader import ManifestPart
+from phaseline.machines.kubernetes.health.registry import HEALTH
+from phaseline.machines.kubernetes.health.result import HealthResult
+from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.observation import ObservedPair, gone
+from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kubernetes.profiles import (
+    DEGRADED,
+    HEALTHY,
+    MISSING,
+    NOT_ASSESSED,
+    PAUSED,
+    PROGRESSING,
+    UNKNOWN,
+)
+from phaseline.machines.kubernetes.rollup import APPLICATION
+from phaseline.machines.predicates import Scene
+from phaseline.machines.rules import rule
+from phaseline.machines.scripts import SCRIPTS
+from phaseline.machines.table import Attributes, Field, Happened, Refused
+from phaseline.schemas import codec
+
+SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
+SYNC = 1
+"""Index of the sync facet of a resource."""
+ASIDE, NOT_COMPARED = "Aside", "NotCompared"
+SHOWN = 10
+"""How many differing paths an entity keeps; further ones are only counted."""
+LONGEST = 1_024
+"""The most characters of a message that an entity keeps."""
+Manifest = Mapping[str, Any]
+
+WORDS = (
+    Field("health", str, "its health", (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)),
+    Field("sync", str, "whether Git and the cluster agree", (SYNCED, OUT_OF_SYNC, NOT_COMPARED)),
+    Field("gone", bool, "it is neither in Git nor in the cluster"),
+)
+NOTED = (
+    "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest", "desired_digest",
+    "settings", "compared", "compared_why", "progress", "deadline",
+)  # fmt: skip
+"""The attributes that an observation sets."""
+
+
+@rule("gitops.observed", revision=1, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+def said(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+    """The health and sync of an observed resource by its application's settings, with everything noted about them."""
+    pair = ObservedPair.of(happened.data)
+    if (wrong := pair.mismatch(entity_id)) is not None:
+        return wrong
+    live, desired, is_known = pair
+    before = scene.above(entity_id, "resource")
+    if live is None and desired is None:
+        return gone(is_known=before is not None and is_known)
+    overrides, settings = settled(scene, entity_id)
+    digests = _digests(live, desired, overrides, settings)
+    again = (
+        is_known and attributes.get("compared") is not None and all(attributes.get(n) == digests[n] for n in DIGESTS)
+    )
+    found = pair.assess(overrides, scene.programs, happened.time, compares=not again, explains=bool(overrides.rules))
+    words: dict[str, Any] = {
+        **digests,
+        "progress": _digest(_counts(live or {})),
+        "deadline": deadline_of(scene, entity_id, live, overrides),
+    }
+    words |= _health(found, overrides, (live or desired or {}), words, attributes)
+    if again:
+        words |= {"sync": attributes["compared"], "sync_message": attributes["compared_why"]}
+    elif is_known or before is None:
+        words |= _sync(found)
+    syncs = before is not None and before.facets[SYNC].base.phase in (SYNCING, SYNC_FAILED)
+    if syncs and words.get("sync") == OUT_OF_SYNC:
+        del words["sync_message"]  # the sync that is under way, or failed, has its own message
+    return words
+
+
+DIGESTS = ("live_digest", "desired_digest", "settings")
+"""What a comparison depends on. If none of it has changed, the result is the same."""
+
+
+def _digests(live: Manifest | None, desired: Manifest | None, overrides: Overrides, settings: str) -> dict[str, str]:
+    digests = {"settings": settings}
+    for name, side in (("live_digest", live), ("desired_digest", desired)):
+        digests[name] = (
+            "" if side is None else _digest(normalize(side, in_namespace=True, aggregates=overrides.aggregates))
+        )
+    if live is not None:
+        managed = (
+            ManifestPart(live).map("metadata").found.get("managedFields")
+            if any(r.managers for r in overrides.rules)
+            else None
+        )
+        digests["live_digest"] = _digest([digests["live_digest"], last_applied(live), managed])
+    return digests
+
+
+def _sync(found: Assessment) -> dict[str, Any]:
+    """The sync that the resource shows, and the attributes noted with it."""
+    sync = found.sync if found.sync is not None and found.counts else NOT_COMPARED
+    return {
+        "sync": sync,
+        "sync_message": found.why,
+        "compared": sync,
+        "compared_why": found.why,
+        "differs": [one.pointer[:LONGEST] for one in found.differences[:SHOWN]],
+        "differing": len(found.differences),
+        "ignored": len(found.hidden),
+        "rule_problems": [problem[:LONGEST] for problem in found.problems[:SHOWN]],
+    }
+
+
+def _digest(found: Any) -> str:
+    return hashlib.blake2b(codec.encode(found), digest_size=8).hexdigest()
+
+
+def _counts(live: Manifest) -> list[Any]:
+    """The numbers in its status, and its generation: an object that makes progress changes one of them."""
+    status, metadata = live.get("status"), live.get("metadata")
+    counts = (
+        sorted((name, value) for name, value in status.items() if type(value) is int)
+        if isinstance(status, Mapping)
+        else []
+    )
+    return [counts, metadata.get("generation") if isinstance(metadata, Mapping) else None]
+
+
+def _health(
+    found: Assessment, overrides: Overrides, subject: Manifest, words: Mapping[str, Any], attributes: Attributes
+) -> Mapping[str, Any]:
+    """The health that the resource shows. Degraded after the deadline lasts until the object makes progress."""
+    health = found.health
+    if found.is_hook:
+        return {"health": ASIDE, "health_message": found.why}
+    if health is None or _is_spared(health, found, overrides, subject):
+        return {"health": NOT_ASSESSED, "health_message": "" if health is None else health.message[:LONGEST]}
+    message = health.message[:LONGEST]
+    if health.status == PROGRESSING and words["deadline"] and attributes.get("overdue") == words["progress"]:
+        return {"health": DEGRADED, "health_message": too_long(words["deadline"], message)}
+    return {"health": health.status, "health_message": message}
+
+
+def _is_spared(health: HealthResult, found: Assessment, overrides: Overrides, subject: Manifest) -> bool:
+    """Whether the health does not count: a missing resource without a rule (argocd-3.3), a nested application."""
+    missing = health.status == MISSING and overrides.profile.missing == "ruled" and not found.has_rule
+    return missing or (group_kind(subject) == APPLICATION and health.status in (MISSING, UNKNOWN))
+
+
+def too_long(deadline: Any, message: str) -> str:
+    """The message of a resource that was Progressing for too long."""
+    said_before = message.partition(" (it does not get on")[0]
+    return f"{said_before} (it does not get on, for {deadline} s)".lstrip()

@@ -1,0 +1,205 @@
+"""Sync windows: when an application may be synchronised, as in Argo CD.
+
+Belongs here: which windows apply, whether they are open, when that changes. Does not: schedules (`cron`), operations
+(`auto_sync`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from phaseline.machines.gitops.cron import BadSchedule, Schedule, daily, parsed
+from phaseline.machines.kubernetes.diff.ignore import matches
+from phaseline.machines.kubernetes.durations import NoDuration, seconds
+from phaseline.machines.rules import Revision
+
+WINDOWS = Revision("gitops.windows", 1)
+"""Raise it when windows decide otherwise than before, or open at another time."""
+KINDS = ("allow", "deny")
+LONGEST_DESCRIPTION = 255
+CHANGES = 2_000
+"""How many openings and closings are searched for the next time at which a sync is allowed."""
+TICK = timedelta(seconds=1)
+"""A window opens this much after its start."""
+
+
+class App(NamedTuple):
+    """The properties of an application by which windows select it."""
+
+    name: str
+    namespace: str = ""
+    server: str = ""
+    cluster: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One window of Argo CD. schedule: five-field cron, or `10:00-18:00`, which sets the duration too."""
+
+    kind: str
+    schedule: str
+    duration: str = ""
+    applications: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    manual: bool = False
+    zone: str = ""
+    all_lists: bool = False
+    overruns: bool = False
+    description: str = ""
+    cron: Schedule | None = field(init=False, default=None)
+    length: timedelta = field(init=False, default=timedelta(0))
+    problem: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        try:
+            short = daily(self.schedule)
+            cron, length = short or (parsed(self.schedule), timedelta(seconds=float(seconds(self.duration))))
+            object.__setattr__(self, "cron", cron)
+            object.__setattr__(self, "length", length)
+        except (BadSchedule, NoDuration, OverflowError) as error:
+            object.__setattr__(self, "problem", str(error))
+
+    def problems(self) -> Iterator[str]:
+        """The problems of the window, in sentences."""
+        if self.kind not in KINDS:
+            yield f"kind must be allow or deny, found {self.kind!r}"
+        if self.problem:
+            yield self.problem
+        if len(self.description) > LONGEST_DESCRIPTION:
+            yield f"description must have at most {LONGEST_DESCRIPTION} characters, found {len(self.description)}"
+
+    def selects(self, app: App) -> bool:
+        """Whether the window applies: any list matches, or with `all_lists` each list that is not empty."""
+        said = [
+            (globs, words)
+            for globs, words in (
+                (self.applications, (app.name,)),
+                (self.namespaces, (app.namespace,)),
+                (self.clusters, (app.server, app.cluster)),
+            )
+            if globs
+        ]
+        found = [any(matches(glob, word) for glob in globs for word in words if word) for globs, words in said]
+        return bool(found) and (all(found) if self.all_lists else any(found))
+
+    def is_active(self, at: datetime, zone_of: datetime | None = None) -> bool:
+        """Whether the window is open at a time, by its zone's UTC offset at `zone_of` (default: at that time)."""
+        if self.cron is None or self.length <= timedelta(0):
+            return False
+        local = at.astimezone(UTC) + self._offset(zone_of or at)
+        start = self.cron.after(local - self.length)
+        return start is not None and start < local
+
+    def changes(self, after: datetime) -> Iterator[datetime]:
+        """When the window next opens and closes, by its zone's UTC offset at `after`."""
+        if self.cron is None or self.length <= timedelta(0):
+            return
+        offset = self._offset(after)
+        local = after.astimezone(UTC) + offset
+        opens, closes = self.cron.after(local), self.cron.after(local - self.length)
+        if opens is not None:
+            yield opens - offset + TICK
+        if closes is not None:
+            yield closes + self.length - offset
+
+    def _offset(self, at: datetime) -> timedelta:
+        """The zone's offset from UTC; 0 for an unknown zone."""
+        try:
+            return at.astimezone(ZoneInfo(self.zone)).utcoffset() or timedelta(0) if self.zone else timedelta(0)
+        except (KeyError, ValueError, OSError):
+            return timedelta(0)
+
+    def called(self) -> str:
+        """`the deny window "0 22 * * *" for 1h`."""
+        length = f" for {self.duration}" if self.duration else ""
+        zone = f" ({self.zone})" if self.zone else ""
+        return f'the {self.kind} window "{self.schedule}"{length}{zone}'
+
+
+class Decision(NamedTuple):
+    """Whether a sync is allowed; if not, `why` names the window that prevents it."""
+
+    allowed: bool
+    why: str = ""
+
+
+ALLOWED = Decision(True)
+
+
+def selected(windows: Sequence[Window], app: App) -> list[Window]:
+    """The windows that apply to an application."""
+    return [window for window in windows if window.selects(app)]
+
+
+def decided(windows: Sequence[Window], at: datetime, *, manual: bool, began: datetime | None = None) -> Decision:
+    """Whether these windows allow a sync at a time (with a zone). began: the start of a sync that is under way."""
+    found = _decided(windows, at, at, manual=manual, overruns=False)
+    if found.allowed or began is None or not _decided(windows, began, at, manual=manual, overruns=False).allowed:
+        return found
+    return _decided(windows, at, at, manual=manual, overruns=True)
+
+
+def _decided(windows: Sequence[Window], at: datetime, zone_of: datetime, *, manual: bool, overruns: bool) -> Decision:
+    broken = next((window for window in windows if window.problem), None)
+    if broken is not None:
+        return Decision(False, f"{broken.called()} cannot be read: {broken.problem}")
+    denies = [window for window in windows if window.kind == "deny" and window.is_active(at, zone_of)]
+    allows = [window for window in windows if window.kind == "allow"]
+    if denies:
+        return _unless(denies, "is open", manual=manual, overruns=overruns)
+    if any(window.is_active(at, zone_of) for window in allows) or not allows:
+        return ALLOWED
+    return _unless(allows, "is closed", manual=manual, overruns=overruns)
+
+
+def _unless(windows: Sequence[Window], how: str, *, manual: bool, overruns: bool) -> Decision:
+    """Denied, unless all these windows allow it as a manual sync or as one that is under way."""
+    if overruns and all(window.overruns for window in windows):
+        return ALLOWED
+    against = next((window for window in windows if not (manual and window.manual)), None)
+    return ALLOWED if against is None else Decision(False, f"{against.called()} {how}")
+
+
+def next_allowed(windows: Sequence[Window], after: datetime, *, manual: bool) -> datetime | None:
+    """The first time at or after this one at which a sync is allowed; None if none is foreseeable."""
+    at = after.astimezone(UTC)
+    for _ in range(CHANGES):
+        if decided(windows, at, manual=manual).allowed:
+            return at
+        later = [moment for window in windows for moment in window.changes(at) if moment > at]
+        if not later:
+            return None
+        at = min(later)
+    return None
+
+
+def read(found: Any, zone: str = "") -> Window:
+    """A window in the form of Argo CD's projects, or `10:00-18:00` for all applications; raises `ValueError`."""
+    if isinstance(found, str):
+        return Window("allow", found, applications=("*",), zone=zone)
+    if not isinstance(found, Mapping):
+        found = type(found).__name__
+        raise ValueError(f"a window must be a map or a text like 10:00-18:00, found {found}")  # noqa: TRY004  # as documented
+    if odd := sorted(set(found) - set(_FIELDS)):
+        raise ValueError(f"{odd[0]!r} is none of {', '.join(_FIELDS)}")
+    said: dict[str, Any] = {"kind": "", "schedule": "", "zone": zone}
+    for name, (ours, type_) in _FIELDS.items():
+        value: Any = found.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, type_) or (type_ is list and not all(isinstance(one, str) for one in value)):
+            raise ValueError(
+                f"{name} must be a {'list of strings' if type_ is list else type_.__name__}, found {value!r:.60}"
+            )
+        said[ours] = tuple(value) if type_ is list else value
+    return Window(**said)
+
+
+_FIELDS: Mapping[str, tuple[str, Any]] = {
+    "kind": ("kind", str), "schedule": ("schedule", str), "duration": ("duration", str), "applications": ("applications", list),
+    "namespaces": ("namespaces", list), "clusters": ("clusters", list), "manualSync": ("manual", bool), "timeZone": ("zone", str),
+    "andOperator": ("all_lists", bool), "syncOverrun": ("overruns", bool), "description": ("description", str),
+}  # fmt: skip

@@ -1,0 +1,8 @@
+"""Kubernetes rules as a library: health, comparison with Git, and their roll-up, without any table or I/O.
+
+Belongs here: `assess` (health and sync of one resource), `pairs` (which live object belongs to which declared one),
+`overrides` (ignore rules, health scripts), `profiles` (how systems differ), `rollup` (many resources as one
+application), reading manifests (`manifest`, `manifest_id`, `observation`, `durations`), and the packages `health` and
+`diff`. Does not: states, rows and timers (the tables of `gitops`, `fleet` and `emco`), running scripts (a
+`ScriptRunner` is passed in).
+"""

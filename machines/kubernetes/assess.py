@@ -1,0 +1,196 @@
+"""Health and sync of one Kubernetes resource, from its live manifest and the one declared in Git.
+
+Belongs here: `assess`, which combines health and comparison and honours Argo CD's annotations. Does not: health rules
+(`health`), comparison (`diff`), many resources together (`rollup`), states that last (the tables).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from phaseline.machines.kubernetes.diff.compare import compare
+from phaseline.machines.kubernetes.diff.differences import NONE, Difference
+from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, apply_ignores, problems
+from phaseline.machines.kubernetes.diff.normalize import last_applied
+from phaseline.machines.kubernetes.health.hooks import HOOK, is_hook
+from phaseline.machines.kubernetes.health.plugins import plugin_rules, run_plugin
+from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
+from phaseline.machines.kubernetes.health.registry import RULES, assess_health
+from phaseline.machines.kubernetes.health.result import HealthResult, unknown
+from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kubernetes.profiles import MISSING
+from phaseline.machines.scripts import ScriptRunner
+
+Manifest = Mapping[str, Any]
+SYNCED, OUT_OF_SYNC = "Synced", "OutOfSync"
+IGNORE_HEALTH = "argocd.argoproj.io/ignore-healthcheck"
+COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
+SECRET = ("data", "stringData")
+
+
+class HiddenDifference(NamedTuple):
+    """A difference that an ignore rule hides, and the effect of that rule."""
+
+    difference: Difference
+    by: IgnoreEffect
+
+
+class Assessment(NamedTuple):
+    """The health and sync of one resource.
+
+    health: None if no rule exists for the kind, or the resource is excluded. sync: None if it is not compared; `why`
+    says the reason. counts: whether its sync counts for its application. differences, hidden: where the manifests
+    differ, and where ignore rules hide that. problems: ignore rules without any effect, and why. is_hook: it is a hook,
+    not a part of the application. has_rule: whether a health rule exists for its kind.
+    """
+
+    health: HealthResult | None
+    sync: str | None
+    why: str = ""
+    counts: bool = True
+    differences: tuple[Difference, ...] = ()
+    hidden: tuple[HiddenDifference, ...] = ()
+    problems: tuple[str, ...] = ()
+    is_hook: bool = False
+    has_rule: bool = True
+
+
+UNKNOWN_DESIRED = Assessment(None, None, "what Git declares is not known")
+
+
+def assess(
+    live: Manifest | None,
+    desired: Manifest | None,
+    overrides: Overrides,
+    scripts: ScriptRunner,
+    *,
+    now: int,
+    is_known: bool = True,
+    dry_run: Manifest | None = None,
+    explains: bool = False,
+) -> Assessment:
+    """A resource's health and sync. None: not in the cluster, or not declared.
+
+    is_known: whether `desired` is known at all; if not, nothing is compared. now: the time for scripts, whole seconds
+    since 1970. dry_run: the API server's answer to a dry-run apply of `desired`. explains: also find which rule hides
+    which difference.
+    """
+    try:
+        if _is_hook(live, desired):
+            return Assessment(None, None, "a hook takes no part", is_hook=True)
+    except UnreadableManifest as error:
+        return Assessment(unknown(str(error)), None, str(error))
+    health = _health(live, desired, overrides, scripts, now)
+    sync = _sync(live, desired, overrides, scripts, dry_run, explains=explains) if is_known else UNKNOWN_DESIRED
+    return sync._replace(health=health, has_rule=_has_rule(live or desired, overrides))
+
+
+def assess_live(live: Manifest, overrides: Overrides, scripts: ScriptRunner, now: int) -> HealthResult | None:
+    """The health of a live object, by a script, a plugin's rule or the built-in rule: the first that exists."""
+    if _annotation(live, IGNORE_HEALTH) == "true":
+        return None
+    group, kind = group_kind(live)
+    script, rule = overrides.script_of(group, kind), plugin_rules().get(f"{group}/{kind}")
+    if script is not None:
+        found = assess_health(live, overrides.profile, lambda it: HealthResult(*scripts.lua(script, it, now)))
+        return found if found is None or found.status else None
+    return assess_health(live, overrides.profile, None if rule is None else lambda it: run_plugin(rule, it))
+
+
+def compare_sides(
+    live: Manifest,
+    desired: Manifest,
+    overrides: Overrides,
+    scripts: ScriptRunner,
+    dry_run: Manifest | None = None,
+    *,
+    explains: bool = False,
+) -> tuple[list[Difference], list[HiddenDifference], list[str]]:
+    """The differences that count, the hidden ones (if `explains`), and the rules' problems. Secrets are masked."""
+    last = last_applied(live)
+    sides = [dict(side) for side in (desired, live, *([last] if last is not None else []))]
+    how: dict[str, Any] = {
+        "aggregates": overrides.aggregates, "known_types": overrides.known_types_of(*group_kind(desired)), "dry_run": dry_run,
+    }  # fmt: skip
+    freed, effects = apply_ignores(overrides.rules, sides, scripts.jq)
+    found = compare(freed[0], freed[1], last=freed[2] if last is not None else None, **how)
+    hidden: list[HiddenDifference] = []
+    if explains and any(effect.pointers for effect in effects):
+        hidden = [*_hidden(compare(desired, live, last=last, **how), found, effects)]
+    if group_kind(desired) == ("", "Secret"):
+        found = [_masked(one) for one in found]
+        hidden = [one._replace(difference=_masked(one.difference)) for one in hidden]
+    return found, hidden, [*problems(effects)]
+
+
+def _sync(
+    live: Manifest | None,
+    desired: Manifest | None,
+    overrides: Overrides,
+    scripts: ScriptRunner,
+    dry_run: Manifest | None,
+    *,
+    explains: bool,
+) -> Assessment:
+    """The sync alone; the health is filled in by the caller."""
+    if desired is None:
+        extraneous = live is not None and "IgnoreExtraneous" in _options(live)
+        return Assessment(None, OUT_OF_SYNC, "it is in the cluster, and not in Git", counts=not extraneous)
+    if live is None:
+        return Assessment(None, OUT_OF_SYNC, "it is in Git, and not in the cluster")
+    found, hidden, wrong = compare_sides(live, desired, overrides, scripts, dry_run, explains=explains)
+    places = f"it differs at {len(found)} place{'s' * (len(found) != 1)}" if found else ""
+    sync = OUT_OF_SYNC if found else SYNCED
+    return Assessment(None, sync, places, True, tuple(found), tuple(hidden), tuple(wrong))
+
+
+def _has_rule(subject: Manifest | None, overrides: Overrides) -> bool:
+    if subject is None:
+        return False
+    group, kind = group_kind(subject)
+    return (group, kind) in RULES or f"{group}/{kind}" in plugin_rules() or overrides.script_of(group, kind) is not None
+
+
+def _health(
+    live: Manifest | None, desired: Manifest | None, overrides: Overrides, scripts: ScriptRunner, now: int
+) -> HealthResult | None:
+    if live is not None:
+        return assess_live(live, overrides, scripts, now)
+    return None if desired is None else HealthResult(MISSING, "it is in Git, and not in the cluster")
+
+
+def _masked(one: Difference) -> Difference:
+    """A difference of a Secret without its values."""
+    if not one.path or one.path[0] not in SECRET:
+        return one
+    return Difference(one.path, *(side if side is NONE else "(secret)" for side in (one.wanted, one.found)))
+
+
+def _is_hook(live: Manifest | None, desired: Manifest | None) -> bool:
+    """Whether either side is a hook, or the desired side is marked to be skipped."""
+    skipped = desired is not None and _annotation(desired, HOOK) == "Skip"
+    return skipped or any(side is not None and is_hook(ManifestPart(side).map("metadata")) for side in (live, desired))
+
+
+def _annotation(found: Manifest, name: str) -> str:
+    return ManifestPart(found).map("metadata").map("annotations").text(name)
+
+
+def _options(found: Manifest) -> Sequence[str]:
+    return [word.strip() for word in _annotation(found, COMPARE_OPTIONS).split(",")]
+
+
+def _hidden(
+    before: list[Difference], left: list[Difference], effects: Sequence[IgnoreEffect]
+) -> Iterator[HiddenDifference]:
+    """The differences that rules hide, each with the first rule that hides it."""
+    seen = {one.pointer for one in left}
+    for one in before:
+        if one.pointer in seen:
+            continue
+        by = next((effect for effect in effects for place in effect.pointers if _meet(place, one.pointer)), effects[0])
+        yield HiddenDifference(one, by)
+
+
+def _meet(one: str, other: str) -> bool:
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")

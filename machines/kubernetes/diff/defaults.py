@@ -1,0 +1,234 @@
+"""Defaults that the API server adds to a manifest. Each function adds them to a part, in place.
+
+Belongs here: the values, and when they apply. Does not: to which part of which kind (`merge_schema`).
+"""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Any
+
+Object = dict[str, Any]
+Adds = Callable[[Object], None]
+
+
+def _fill(part: Object, **values: Any) -> None:
+    for name, value in values.items():
+        if part.get(name) is None:
+            part[name] = deepcopy(value)
+
+
+def _maps(part: Object, name: str) -> list[Object]:
+    found = part.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _constant(**values: Any) -> Adds:
+    return lambda part: _fill(part, **values)
+
+
+# ---- containers
+
+probe = _constant(timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
+field_ref = _constant(apiVersion="v1")
+protocol = _constant(protocol="TCP")
+slice_port = _constant(protocol="TCP", name="")
+token = _constant(expirationSeconds=3600)
+mode = _constant(defaultMode=0o644)
+host_path = _constant(type="")
+iscsi = _constant(iscsiInterface="default")
+rbd = _constant(pool="rbd", user="admin", keyring="/etc/ceph/keyring")
+azure_disk = _constant(cachingMode="ReadWrite", kind="Shared", fsType="ext4", readOnly=False)
+scale_io = _constant(storageMode="ThinProvisioned", fsType="xfs")
+
+
+def http_get(part: Object) -> None:
+    """The path and scheme of a probe or lifecycle hook."""
+    if part.get("path") in (None, ""):
+        part["path"] = "/"
+    if part.get("scheme") in (None, ""):
+        part["scheme"] = "HTTP"
+
+
+def container(part: Object) -> None:
+    """An image without a tag, or with `latest`, is always pulled."""
+    image = part.get("image")
+    if part.get("imagePullPolicy") in (None, "") and isinstance(image, str):
+        name, _, digest = image.partition("@")
+        tag = name.rpartition("/")[2].partition(":")[2]
+        part["imagePullPolicy"] = "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+    _fill(part, terminationMessagePath="/dev/termination-log", terminationMessagePolicy="File")
+
+
+def volume(part: Object) -> None:
+    """A volume without a source is an empty directory."""
+    if set(part) <= {"name"}:
+        part["emptyDir"] = {}
+
+
+pod_spec = _constant(
+    dnsPolicy="ClusterFirst", restartPolicy="Always", schedulerName="default-scheduler", terminationGracePeriodSeconds=30,
+)  # fmt: skip
+
+
+def lone_pod_spec(part: Object) -> None:
+    """A Pod without a controller: also requests from limits, and host ports if it uses the host's network."""
+    pod_spec(part)
+    _fill(part, enableServiceLinks=True)
+    for one in (*_maps(part, "containers"), *_maps(part, "initContainers")):
+        resources = one.get("resources")
+        if isinstance(resources, dict) and isinstance(resources.get("limits"), dict):
+            requests = resources.get("requests")
+            resources["requests"] = {**resources["limits"], **(requests if isinstance(requests, dict) else {})}
+        for port in _maps(one, "ports") if part.get("hostNetwork") is True else ():
+            if not port.get("hostPort") and "containerPort" in port:
+                port["hostPort"] = port["containerPort"]
+
+
+# ---- workloads
+
+replicas = _constant(replicas=1)
+
+
+def deployment_spec(part: Object) -> None:
+    """A rolling update by 25 per cent."""
+    _fill(part, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600, strategy={})
+    _rolling(part.get("strategy"), maxSurge="25%", maxUnavailable="25%")
+
+
+def stateful_set_spec(part: Object) -> None:
+    """Pods in order, and a rolling update of all of them."""
+    kept = {"whenDeleted": "Retain", "whenScaled": "Retain"}
+    _fill(part, replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady", updateStrategy={})
+    _fill(part, persistentVolumeClaimRetentionPolicy=kept)
+    _rolling(part.get("updateStrategy"), partition=0)
+
+
+def daemon_set_spec(part: Object) -> None:
+    """A rolling update of one node at a time."""
+    _fill(part, revisionHistoryLimit=10, updateStrategy={})
+    _rolling(part.get("updateStrategy"), maxSurge=0, maxUnavailable=1)
+
+
+def _rolling(strategy: object, **values: Any) -> None:
+    if not isinstance(strategy, dict):
+        return
+    if strategy.get("type") in (None, ""):
+        strategy["type"] = "RollingUpdate"
+    if strategy["type"] == "RollingUpdate":
+        _fill(strategy, rollingUpdate={})
+        if isinstance(strategy["rollingUpdate"], dict):
+            _fill(strategy["rollingUpdate"], **values)
+
+
+def job_spec(part: Object) -> None:
+    """One completion, six retries."""
+    if part.get("completions") is None and part.get("parallelism") is None:
+        part["completions"] = 1
+    _fill(part, parallelism=1, backoffLimit=6, completionMode="NonIndexed", suspend=False, manualSelector=False)
+    failing = isinstance(part.get("podFailurePolicy"), dict)
+    _fill(part, podReplacementPolicy="Failed" if failing else "TerminatingOrFailed")
+
+
+cron_job_spec = _constant(
+    concurrencyPolicy="Allow", suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1,
+)  # fmt: skip
+
+
+def autoscaler_spec(part: Object) -> None:
+    """At least one replica."""
+    _fill(part, minReplicas=1)
+
+
+def scale_up(part: Object) -> None:
+    """Up to four Pods or double, every 15 seconds."""
+    policies = [
+        {"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ]  # fmt: skip
+    _fill(part, stabilizationWindowSeconds=0, selectPolicy="Max", policies=policies)
+
+
+scale_down = _constant(selectPolicy="Max", policies=[{"type": "Percent", "value": 100, "periodSeconds": 15}])
+
+# ---- network
+
+
+def service_spec(part: Object) -> None:
+    """A cluster IP, and the traffic policies of its type."""
+    _fill(part, type="ClusterIP", sessionAffinity="None")
+    kind = part["type"]
+    if part["sessionAffinity"] == "ClientIP":
+        _fill(part, sessionAffinityConfig={"clientIP": {"timeoutSeconds": 10800}})
+    if kind in ("NodePort", "LoadBalancer"):
+        _fill(part, externalTrafficPolicy="Cluster")
+    if kind in ("NodePort", "LoadBalancer", "ClusterIP"):
+        _fill(part, internalTrafficPolicy="Cluster")
+    if kind == "LoadBalancer":
+        _fill(part, allocateLoadBalancerNodePorts=True)
+
+
+def service_port(part: Object) -> None:
+    """The target port is the port."""
+    _fill(part, protocol="TCP")
+    if part.get("targetPort") in (None, 0, "") and "port" in part:
+        part["targetPort"] = part["port"]
+
+
+def network_policy_spec(part: Object) -> None:
+    """Both policy types if it has egress rules."""
+    _fill(part, policyTypes=["Ingress", "Egress"] if part.get("egress") else ["Ingress"])
+
+
+# ---- storage and the rest
+
+claim_spec = _constant(volumeMode="Filesystem")
+persistent_volume_spec = _constant(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
+storage_class = _constant(reclaimPolicy="Delete", volumeBindingMode="Immediate")
+priority_class = _constant(preemptionPolicy="PreemptLowerPriority")
+secret = _constant(type="Opaque")
+role_ref = _constant(apiGroup="rbac.authorization.k8s.io")
+csi_driver_spec = _constant(
+    attachRequired=True, podInfoOnMount=False, storageCapacity=False, fsGroupPolicy="ReadWriteOnceWithFSType",
+    volumeLifecycleModes=["Persistent"], requiresRepublish=False, seLinuxMount=False,
+)  # fmt: skip
+webhook_service = _constant(port=443)
+webhook_rule = _constant(scope="*")
+webhook = _constant(
+    failurePolicy="Fail", matchPolicy="Equivalent", namespaceSelector={}, objectSelector={}, timeoutSeconds=10,
+)  # fmt: skip
+
+
+def mutating_webhook(part: Object) -> None:
+    """The defaults of any webhook, and no reinvocation."""
+    webhook(part)
+    _fill(part, reinvocationPolicy="Never")
+
+
+def subject(part: Object) -> None:
+    """The API group of users and groups."""
+    if part.get("kind") in ("User", "Group"):
+        _fill(part, apiGroup="rbac.authorization.k8s.io")
+
+
+def namespace(part: Object) -> None:
+    """The label with its name."""
+    metadata = part.get("metadata")
+    if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
+        labels = metadata.setdefault("labels", {})
+        if isinstance(labels, dict):
+            _fill(labels, **{"kubernetes.io/metadata.name": metadata["name"]})
+
+
+def limit(part: Object) -> None:
+    """For containers: the default from the maximum; the default request from the default, else from the minimum."""
+    if part.get("type") != "Container":
+        return
+    most, least, given, asked = (
+        dict(found) if isinstance(found := part.get(name), Mapping) else {}
+        for name in ("max", "min", "default", "defaultRequest")
+    )
+    given = {**most, **given}
+    asked = {**least, **given, **asked}
+    if given:
+        part["default"] = given
+    if asked:
+        part["defaultRequest"] = asked

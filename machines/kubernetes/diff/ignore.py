@@ -1,0 +1,182 @@
+"""Ignore rules: fields that users exclude from comparison.
+
+Belongs here: `IgnoreRule`, which objects a rule applies to, removing its fields from both sides. Does not: running jq
+(the caller passes a function), reading rules from documents (`overrides`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from jsonpointer import JsonPointer, JsonPointerException
+from wcmatch import fnmatch
+
+from phaseline.machines.kubernetes.diff import managed_fields
+from phaseline.machines.kubernetes.diff.builtin_kinds import BUILTIN_KINDS
+from phaseline.machines.kubernetes.diff.differences import differences, pointer
+from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.scripts import JqResult
+
+Object = dict[str, Any]
+GLOBS = fnmatch.CASE | fnmatch.BRACE
+How = Literal["pointer", "jq", "manager"]
+
+
+_ELSEWHERE: dict[str, list[str]] = {}
+for _version, _kind in sorted(BUILTIN_KINDS):
+    if "/" in _version and ("v1", _kind) not in BUILTIN_KINDS:
+        _groups = _ELSEWHERE.setdefault(_kind, [])
+        if (_group := _version.partition("/")[0]) not in _groups:
+            _groups.append(_group)
+
+
+RunJq = Callable[[str, Any], JqResult]
+"""Deletes the paths that a jq program selects from an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRule:
+    """One ignore rule. Group and kind are globs, an empty group is core; name and namespace are exact, empty means any.
+
+    pointers: JSON pointers. programs: jq path expressions. managers: managers whose fields are ignored. exact: managers
+    count only if group and kind are literal, or both `*` (for the rules of a whole installation).
+    """
+
+    group: str = "*"
+    kind: str = "*"
+    name: str = ""
+    namespace: str = ""
+    pointers: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    managers: tuple[str, ...] = ()
+    exact: bool = False
+
+    def is_about(self, found: Mapping[str, Any]) -> bool:
+        """Whether the rule applies to an object."""
+        metadata = found.get("metadata")
+        named = metadata if isinstance(metadata, Mapping) else {}
+        return (
+            matches(self.group, group_kind(found)[0])
+            and matches(self.kind, str(found.get("kind") or ""))
+            and self.name in ("", named.get("name"))
+            and self.namespace in ("", named.get("namespace"))
+        )
+
+    def managers_of(self, found: Mapping[str, Any]) -> tuple[str, ...]:
+        """The managers whose fields are ignored in an object."""
+        spelt = (self.group, self.kind) in (("*", "*"), (group_kind(found)[0], found.get("kind")))
+        return self.managers if spelt or not self.exact else ()
+
+
+class IgnoreEffect(NamedTuple):
+    """The effect of one selector of a rule: the paths that it removed from either side, or why it removed none.
+
+    word: the selector itself. broken: it is invalid on every object.
+    """
+
+    rule: IgnoreRule
+    how: How
+    word: str
+    pointers: tuple[str, ...] = ()
+    problem: str = ""
+    broken: bool = False
+
+
+def matches(glob: str, word: str) -> bool:
+    """Whether a glob (`*`, `?`, `[ab]`, `{a,b}`) matches a word, by case. An empty glob matches the empty word."""
+    if not glob or not word:
+        return glob == word or (not word and set(glob) == {"*"})
+    return bool(fnmatch.fnmatch(word, glob, flags=GLOBS))
+
+
+def apply_ignores(
+    rules: Sequence[IgnoreRule], sides: Sequence[Object], run: RunJq
+) -> tuple[list[Object], list[IgnoreEffect]]:
+    """The sides (desired, live, last applied) without ignored fields, and the effect of each selector.
+
+    A rule is used if it applies to the desired object. The inputs are not changed; the results may share parts with
+    them.
+    """
+    desired, live = sides[0], sides[1]
+    about = [rule for rule in rules if rule.is_about(desired)]
+    found, effects = list(sides), []
+    for rule in about:
+        for manager in rule.managers_of(desired):
+            paths = [*managed_fields.differing_paths(manager, found[0], live)]
+            found[:2] = [managed_fields.without_paths(side, paths) for side in found[:2]]
+            effects.append(IgnoreEffect(rule, "manager", manager, tuple(pointer(path) for path in paths)))
+    for how, words, take in (("pointer", "pointers", _pointed), ("jq", "programs", run)):
+        named = [(rule, word) for rule in about for word in getattr(rule, words)]
+        effects += [_applied(rule, how, word, found, take) for rule, word in named]
+    return found, effects
+
+
+def _applied(rule: IgnoreRule, how: Any, word: str, sides: list[Object], take: RunJq) -> IgnoreEffect:
+    paths: dict[str, None] = {}
+    problems = []
+    for index, side in enumerate(sides):
+        removed = take(word, side)
+        if removed.problem:
+            problems.append(removed)
+            continue
+        if not isinstance(removed.found, dict):
+            problems.append(JqResult(None, "it takes out the whole object"))
+            continue
+        paths |= {one.pointer: None for one in differences(side, removed.found)}
+        sides[index] = removed.found
+    broken = any(one.broken for one in problems)
+    # A path that exists on one side only is what such a rule is for: no problem.
+    problem = problems[0].problem if problems and (broken or not paths) else ""
+    return IgnoreEffect(rule, how, word, tuple(paths), problem, broken)
+
+
+def _pointed(word: str, found: Object) -> JqResult:
+    """The object without the path of a JSON pointer."""
+    try:
+        steps = JsonPointer(word).parts
+    except JsonPointerException as error:
+        return JqResult(found, f"it is no JSON pointer: {error}", broken=True)
+    if not steps:
+        return JqResult(found, "it points at the whole object", broken=True)
+    removed = _taken(found, steps)
+    return JqResult(found, "nothing is there") if removed is None else JqResult(removed)
+
+
+def _taken(found: Any, steps: Sequence[str]) -> Any:
+    """A copy without the value at a path; None if the path does not exist."""
+    step: Any = steps[0]
+    if isinstance(found, list):
+        if not (step.isdigit() and int(step) < len(found)):
+            return None
+        step = int(step)
+    elif not isinstance(found, Mapping) or step not in found:
+        return None
+    if len(steps) > 1:
+        inner = _taken(found[step], steps[1:])
+        if inner is None:
+            return None
+        return [*found[:step], inner, *found[step + 1 :]] if isinstance(found, list) else {**found, step: inner}
+    if isinstance(found, list):
+        return found[:step] + found[step + 1 :]
+    return {name: value for name, value in found.items() if name != step}
+
+
+def pointless(rule: IgnoreRule) -> Iterator[str]:
+    """Why a rule, or one of its selectors, can never have an effect, in sentences."""
+    for name in ("name", "namespace"):
+        if set(getattr(rule, name)) & set("*?["):
+            yield f"{name} {getattr(rule, name)!r} is no glob: it must be the {name} itself, or left out for any"
+    if not rule.group and rule.kind in _ELSEWHERE:
+        yield f"an empty group means the core group, and {rule.kind} is in {' and '.join(_ELSEWHERE[rule.kind])}"
+    for word in rule.pointers:
+        if {"*", "-"} & set(word.split("/")):
+            yield f"pointer {word!r}: * and - are names there, not any member of a list; jq can say that: .path[].name"
+    if rule.exact and rule.managers and "*" in rule.group + rule.kind and (rule.group, rule.kind) != ("*", "*"):
+        yield f"managers of a whole installation are heeded for one kind or for all, not for {rule.group}/{rule.kind}"
+
+
+def problems(effects: Sequence[IgnoreEffect]) -> Iterator[str]:
+    """The problems of rules, in sentences. Argo CD does not report them."""
+    for effect in effects:
+        if effect.problem:
+            yield f"{effect.how} {effect.word!r} of the rule for {effect.rule.group or 'core'}/{effect.rule.kind}: {effect.problem}"

@@ -1,0 +1,7 @@
+"""Health of one Kubernetes object by the rules of its kind.
+
+Belongs here: `registry` (which rule applies), one module per family of kinds (`pods`, `workloads`, `network`,
+`storage`, `autoscaling`, `apiregistration`, `argo`), `hooks`, `reader` (typed access to a manifest), `plugins` (rules
+of installed packages) and `result`. Does not: health scripts in Lua (`assess` asks a `ScriptRunner`), health of an
+application (`rollup`).
+"""

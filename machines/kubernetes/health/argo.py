@@ -1,0 +1,13 @@
+"""Health of Argo's own kinds. Belongs here: Workflow. Does not: Argo CD's Application (`rollup`)."""
+
+from phaseline.machines.kubernetes.health.reader import ManifestPart
+from phaseline.machines.kubernetes.health.result import HealthResult, degraded, healthy, progressing, unknown
+from phaseline.machines.kubernetes.profiles import Profile
+
+
+def workflow(live: ManifestPart, _: Profile) -> HealthResult:
+    """argoproj.io Workflow."""
+    status = live.map("status")
+    rules = {"Succeeded": healthy, "Failed": degraded, "Error": degraded}
+    rules |= dict.fromkeys(("", "Pending", "Running"), progressing)
+    return rules.get(status.text("phase"), unknown)(status.text("message"))

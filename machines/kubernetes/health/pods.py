@@ -1,0 +1,102 @@
+"""Health of Pod and Job. Belongs here: these two rules. Does not: controllers that keep Pods running (`workloads`)."""
+
+from collections.abc import Iterator
+
+from phaseline.machines.kubernetes.health.hooks import is_hook
+from phaseline.machines.kubernetes.health.reader import ManifestPart
+from phaseline.machines.kubernetes.health.result import HealthResult, degraded, healthy, paused, progressing, unknown
+from phaseline.machines.kubernetes.profiles import Profile
+
+IGNORE_RESTART_POLICY = "argocd.argoproj.io/ignore-restart-policy"
+BACK_OFF = "BackOff"
+
+
+def pod(live: ManifestPart, profile: Profile) -> HealthResult:
+    """v1 Pod: containers first, then the phase."""
+    status, phase = live.map("status"), live.map("status").text("phase")
+    lasting = _is_long_lived(live)
+    stuck = [*_stuck(status)] if lasting else []
+    if profile.sees_init:
+        stuck += _backing_off(status)
+    if stuck:
+        return degraded(", ".join(stuck))
+    message = status.text("message")
+    if phase == "Pending":
+        return progressing(message)
+    if phase == "Succeeded":
+        return healthy(message)
+    if phase == "Failed":
+        return degraded(message or _failure(status))
+    if phase == "Running" and lasting:
+        return _running(status, profile)
+    if phase == "Running" and live.map("spec").text("restartPolicy") in ("OnFailure", "Never"):
+        return progressing(message)
+    return unknown(message)
+
+
+def _is_long_lived(live: ManifestPart) -> bool:
+    metadata = live.map("metadata")
+    always = live.map("spec").text("restartPolicy") == "Always"
+    return always or (metadata.map("annotations").text(IGNORE_RESTART_POLICY) == "true" and not is_hook(metadata))
+
+
+def _stuck(status: ManifestPart) -> Iterator[str]:
+    """Messages of main containers that are waiting with an error."""
+    for container in status.maps("containerStatuses"):
+        waiting = container.map("state").map("waiting")
+        reason = waiting.text("reason")
+        if reason.startswith("Err") or reason.endswith(("Error", BACK_OFF)):
+            yield waiting.text("message") or reason
+
+
+def _backing_off(status: ManifestPart) -> Iterator[str]:
+    """Messages of init containers and sidecars that are waiting in a back-off."""
+    for container in status.maps("initContainerStatuses"):
+        waiting = container.map("state").map("waiting")
+        if waiting.text("reason").endswith(BACK_OFF):
+            yield waiting.text("message") or f'init container "{container.text("name")}": {waiting.text("reason")}'
+
+
+def _failure(status: ManifestPart) -> str:
+    """The reason for a failed Pod without a message: the first container that gives one."""
+    for container in (*status.maps("initContainerStatuses"), *status.maps("containerStatuses")):
+        name, ended = container.text("name"), container.map("state").map("terminated")
+        if ended.text("message"):
+            return ended.text("message")
+        if ended.text("reason") == "OOMKilled":
+            return f'container "{name}" ran out of memory (OOMKilled)'
+        if (code := ended.count("exitCode")) != 0:
+            return f'container "{name}" failed with exit code {code}'
+    return ""
+
+
+def _running(status: ManifestPart, profile: Profile) -> HealthResult:
+    message = status.text("message")
+    containers = [*status.maps("containerStatuses")]
+    conditions = status.maps("conditions")
+    if any(one.text("type") == "Ready" and one.text("status") == "True" for one in conditions):
+        for container in containers if profile.restarts is not None else ():
+            if (restarts := container.count("restartCount")) > (profile.restarts or 0):
+                return degraded(f'container "{container.text("name")}" has been restarted {restarts} times')
+        return healthy(message)
+    if any(container.map("lastState").has("terminated") for container in containers):
+        return degraded(message)
+    return progressing(message)
+
+
+def job(live: ManifestPart, profile: Profile) -> HealthResult:
+    """batch/v1 Job. A condition counts if it is present, whatever its status; only Suspended must be True."""
+    status = live.map("status")
+    conditions = [*status.maps("conditions")]
+    failed = [one for one in conditions if one.text("type") == "Failed"]
+    suspended = [one for one in conditions if one.text("type") == "Suspended"]
+    complete = [one for one in conditions if one.text("type") == "Complete"]
+    if failed:
+        return degraded(failed[0].text("message"))
+    if any(one.text("status") == "True" for one in suspended):
+        return paused(suspended[0].text("message"))
+    if complete or suspended:
+        return healthy((complete or suspended)[0].text("message"))
+    if profile.counts_jobs and status.count("succeeded") >= 1:
+        return healthy()
+    return progressing()

@@ -1,0 +1,63 @@
+"""Typed access to the fields of a manifest that may hold anything.
+
+Belongs here: `ManifestPart`, a map in a manifest with its path, and the error for a field of the wrong type.
+Does not: the meaning of any field.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Manifest = Mapping[str, Any]
+
+
+class UnreadableManifest(ValueError):
+    """A field has the wrong type: its path, the type expected, the value found."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestPart:
+    """A map in a manifest, and its path. An absent or null field reads as the empty value of its type."""
+
+    found: Manifest
+    path: str = ""
+
+    def _typed(self, name: str, type_: type | tuple[type, ...], called: str) -> Any:
+        found = self.found.get(name)
+        if found is None or (isinstance(found, type_) and (called == "a boolean" or not isinstance(found, bool))):
+            return found
+        raise UnreadableManifest(f"{self.path}.{name} must be {called}, found {found!r:.60}")
+
+    def map(self, name: str) -> "ManifestPart":
+        """The map of that name; empty if absent."""
+        return ManifestPart(self._typed(name, Mapping, "a map") or {}, f"{self.path}.{name}")
+
+    def maps(self, name: str) -> "Iterator[ManifestPart]":
+        """The maps in the list of that name."""
+        for index, found in enumerate(self._typed(name, list, "a list") or ()):
+            if not isinstance(found, Mapping):
+                raise UnreadableManifest(f"{self.path}.{name}[{index}] must be a map, found {found!r:.60}")
+            yield ManifestPart(found, f"{self.path}.{name}[{index}]")
+
+    def text(self, name: str) -> str:
+        """The string of that name; empty if absent."""
+        return self._typed(name, str, "a string") or ""
+
+    def count(self, name: str) -> int:
+        """The whole number of that name; 0 if absent."""
+        return self.number(name) or 0
+
+    def number(self, name: str) -> int | None:
+        """The whole number of that name, or None. JSON may write it `3.0`."""
+        found = self._typed(name, (int, float), "a whole number")
+        if isinstance(found, float) and not found.is_integer():
+            raise UnreadableManifest(f"{self.path}.{name} must be a whole number, found {found!r}")
+        return None if found is None else int(found)
+
+    def flag(self, name: str) -> bool:
+        """The boolean of that name; False if absent."""
+        return bool(self._typed(name, bool, "a boolean"))
+
+    def has(self, name: str) -> bool:
+        """Whether the field is present and not null."""
+        return self.found.get(name) is not None

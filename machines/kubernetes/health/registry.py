@@ -1,0 +1,85 @@
+"""Health rules by kind, and the health of one object.
+
+Belongs here: which rule applies to a kind, the checks that come before every rule. Does not: the rules themselves
+(`pods`, `workloads`, `network`, ...), rules of installed packages (`plugins`), health of an application (`rollup`).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from phaseline.machines.kubernetes.health.apiregistration import api_service
+from phaseline.machines.kubernetes.health.argo import workflow
+from phaseline.machines.kubernetes.health.autoscaling import autoscaler
+from phaseline.machines.kubernetes.health.network import ingress, service
+from phaseline.machines.kubernetes.health.pods import job, pod
+from phaseline.machines.kubernetes.health.reader import Manifest, ManifestPart, UnreadableManifest
+from phaseline.machines.kubernetes.health.result import HealthResult, progressing, unknown
+from phaseline.machines.kubernetes.health.storage import volume_claim
+from phaseline.machines.kubernetes.health.workloads import daemon_set, deployment, replica_set, stateful_set
+from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.profiles import ALAUDA, Profile
+from phaseline.machines.rules import Revision
+
+HEALTH = Revision("kubernetes.health", 1)
+"""Raise it when an object gets another health or message than before."""
+HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
+
+
+class HealthRule(NamedTuple):
+    """The rule of a kind, and the API versions that it can read (any version if empty)."""
+
+    judge: Callable[[ManifestPart, Profile], HealthResult]
+    versions: tuple[str, ...] = ()
+
+
+# fmt: off
+RULES: Mapping[tuple[str, str], HealthRule] = {
+    ("apps",                   "Deployment"):              HealthRule(deployment,   ("v1",)),
+    ("apps",                   "StatefulSet"):             HealthRule(stateful_set, ("v1",)),
+    ("apps",                   "ReplicaSet"):              HealthRule(replica_set,  ("v1",)),
+    ("apps",                   "DaemonSet"):               HealthRule(daemon_set,   ("v1",)),
+    ("networking.k8s.io",      "Ingress"):                 HealthRule(ingress),
+    ("extensions",             "Ingress"):                 HealthRule(ingress),
+    ("",                       "Service"):                 HealthRule(service,      ("v1",)),
+    ("",                       "PersistentVolumeClaim"):   HealthRule(volume_claim, ("v1",)),
+    ("",                       "Pod"):                     HealthRule(pod,          ("v1",)),
+    ("batch",                  "Job"):                     HealthRule(job,          ("v1",)),
+    ("autoscaling",            "HorizontalPodAutoscaler"): HealthRule(autoscaler,   ("v1", "v2")),
+    ("apiregistration.k8s.io", "APIService"):              HealthRule(api_service,  ("v1", "v1beta1")),
+    ("argoproj.io",            "Workflow"):                HealthRule(workflow,     ("v1alpha1",)),
+}
+# fmt: on
+
+CustomRule = Callable[[Manifest], HealthResult | None]
+"""A user's rule: returns the health of an object, or None to leave it to the built-in rule."""
+
+
+def assess_health(live: Manifest, profile: Profile = ALAUDA, custom: CustomRule | None = None) -> HealthResult | None:
+    """The health of a live object; None if no rule exists for its kind (which is not the same as Unknown)."""
+    part = ManifestPart(live)
+    try:
+        if _is_leaving(part.map("metadata")):
+            return progressing("Pending deletion")
+        found = custom(live) if custom is not None else None
+        if found is not None:
+            return found
+        rule = RULES.get(group_kind(live))
+        return None if rule is None else _judged(part, rule, profile)
+    except UnreadableManifest as error:
+        return unknown(str(error))
+
+
+def _is_leaving(metadata: ManifestPart) -> bool:
+    finalizers = metadata.found.get("finalizers")
+    held = isinstance(finalizers, list) and HOOK_FINALIZER in finalizers
+    return metadata.has("deletionTimestamp") and not held
+
+
+def _judged(part: ManifestPart, rule: HealthRule, profile: Profile) -> HealthResult:
+    version = part.text("apiVersion").rpartition("/")[2]
+    if rule.versions and version not in rule.versions:
+        known = " or ".join(rule.versions)
+        return unknown(
+            f"apiVersion is {part.text('apiVersion')}: the rule of {part.text('kind')} reads version {known}"
+        )
+    return rule.judge(part, profile)

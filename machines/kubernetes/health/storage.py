@@ -1,0 +1,11 @@
+"""Health of storage. Belongs here: PersistentVolumeClaim. Does not: the Pods that mount it (`pods`)."""
+
+from phaseline.machines.kubernetes.health.reader import ManifestPart
+from phaseline.machines.kubernetes.health.result import HealthResult, degraded, healthy, progressing, unknown
+from phaseline.machines.kubernetes.profiles import Profile
+
+
+def volume_claim(live: ManifestPart, _: Profile) -> HealthResult:
+    """v1 PersistentVolumeClaim."""
+    rules = {"Bound": healthy, "Pending": progressing, "Lost": degraded}
+    return rules.get(live.map("status").text("phase"), unknown)()

@@ -1,0 +1,104 @@
+"""Parsing of manifests: YAML and JSON as Kubernetes reads them.
+
+Belongs here: texts to documents. There are no timestamps and no base-60 numbers, `y` is true, keys are strings.
+Does not: the meaning of a document.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+MOST = 1_000_000
+"""The most values that a text may expand to: aliases can make a short text huge."""
+
+_TAG = "tag:yaml.org,2002:"
+_WORDS = {"y": True, "yes": True, "on": True, "true": True, "n": False, "no": False, "off": False, "false": False}
+
+
+class NotYaml(ValueError):
+    """A text is not valid YAML. The message says what is wrong, and where."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """Resolves plain scalars as Go's YAML library does."""
+
+    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # as in PyYAML
+
+
+def _resolve(tag: str, pattern: str, starts: str) -> None:
+    _Loader.add_implicit_resolver(_TAG + tag, re.compile(pattern), list(starts))
+
+
+_resolve(
+    "bool", r"^(?:y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$", "yYnNtTfFoO"
+)
+_resolve("int", r"^[-+]?(?:0b[01_]+|0o?[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+)$", "-+0123456789")
+_resolve("float", r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$", "-+.0123456789")
+_resolve("float", r"^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$", "-+.")
+_resolve("null", r"^(?:~|null|Null|NULL|)$", "~nN\0")
+_resolve("merge", r"^(?:<<)$", "<")
+_Loader.add_implicit_resolver(_TAG + "null", re.compile(r"^$"), [""])
+
+
+def _bool(loader: Any, node: Any) -> bool:
+    return _WORDS[loader.construct_scalar(node).lower()]
+
+
+def _int(loader: Any, node: Any) -> int:
+    text = loader.construct_scalar(node).replace("_", "")
+    sign, digits = (-1 if text.startswith("-") else 1), text.lstrip("+-")
+    if digits.startswith("0") and digits[1:].isdigit():
+        digits = "0o" + digits[1:]
+    return sign * int(digits, 0)
+
+
+def _float(loader: Any, node: Any) -> float:
+    text = loader.construct_scalar(node).replace("_", "").lower()
+    return float(text.replace(".inf", "inf").replace(".nan", "nan"))
+
+
+for _name, _construct in (("bool", _bool), ("int", _int), ("float", _float)):
+    _Loader.add_constructor(_TAG + _name, _construct)
+
+
+def documents(text: str | bytes) -> Iterator[Any]:
+    """Every document of a text that is not empty; raises `NotYaml`."""
+    try:
+        for found in yaml.load_all(text, Loader=_Loader):  # a subclass of the safe loader
+            if found is not None:
+                yield _worded(found, [MOST])
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
+        raise NotYaml(_describe(error)) from error
+
+
+def document(text: str | bytes) -> Any:
+    """The first document of a text; None if there is none."""
+    return next(documents(text), None)
+
+
+def _describe(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+    return f"{where}{getattr(error, 'problem', None) or error or type(error).__name__}"
+
+
+def _worded(found: Any, left: list[int]) -> Any:
+    """The document with strings as keys, as in JSON."""
+    left[0] -= 1
+    if left[0] < 0:
+        raise ValueError(f"it expands to more than {MOST} values")
+    if isinstance(found, dict):
+        return {_key(name): _worded(value, left) for name, value in found.items()}
+    if isinstance(found, list):
+        return [_worded(value, left) for value in found]
+    if found is not None and not isinstance(found, str | int | float):
+        raise ValueError(f"a manifest cannot hold a {type(found).__name__}")  # reported as NotYaml
+    return found
+
+
+def _key(name: Any) -> str:
+    if isinstance(name, bool):
+        return "true" if name else "false"
+    return "null" if name is None else str(name)

@@ -1,0 +1,57 @@
+"""An observation of a Kubernetes object, as the data of an `observed` event holds it.
+
+Belongs here: reading both manifests from the data, checking that they belong to the entity, assessing them.
+Does not: the states that follow (the tables of `gitops` and `fleet`).
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from phaseline.machines.fields import Refused
+from phaseline.machines.kubernetes.assess import Assessment, Manifest, assess
+from phaseline.machines.kubernetes.manifest_id import mismatch
+from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.scripts import ScriptRunner
+from phaseline.schemas.records import SECOND
+
+
+class ObservedPair(NamedTuple):
+    """The manifests of an observed object; None if not there. is_known: whether `desired` is known."""
+
+    live: Manifest | None
+    desired: Manifest | None
+    is_known: bool
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "ObservedPair":
+        """The manifests in the data of an event; without `desired`, it is not known what Git declares."""
+        return cls(data.get("live"), data.get("desired"), "desired" in data)
+
+    def mismatch(self, entity_id: str) -> Refused | None:
+        """Why the event cannot be taken: a manifest is not that of the entity."""
+        for name, one in (("live", self.live), ("desired", self.desired)):
+            if one is not None and (wrong := mismatch(one, entity_id)):
+                return Refused(f"data.{name} {wrong}", invalid=True)
+        return None
+
+    def assess(
+        self,
+        overrides: Overrides,
+        scripts: ScriptRunner,
+        time_ns: int,
+        *,
+        compares: bool = True,
+        explains: bool = False,
+    ) -> Assessment:
+        """Assess the pair as of the event's time. compares: False leaves out the comparison."""
+        known = self.is_known and compares
+        return assess(
+            self.live, self.desired, overrides, scripts, now=time_ns // SECOND, is_known=known, explains=explains
+        )
+
+
+def gone(*, is_known: bool) -> Mapping[str, Any] | Refused:
+    """The answer for an object that is neither in Git nor in the cluster. is_known: whether the entity exists."""
+    if is_known:
+        return {"gone": True}
+    return Refused("it is neither in Git nor in the cluster: there is nothing to observe")

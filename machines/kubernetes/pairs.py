@@ -1,0 +1,119 @@
+"""Pairs of a live and a desired object, and the assessment of many pairs as one application.
+
+Belongs here: matching objects by identity, assessing all pairs. Does not: the assessment of one pair (`assess`), the
+roll-up (`rollup`), reading files.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from phaseline.machines.kubernetes.assess import Assessment, assess
+from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kubernetes.rollup import Member, Rollup, roll_up
+from phaseline.machines.scripts import ScriptRunner
+
+Manifest = Mapping[str, Any]
+
+
+class Key(NamedTuple):
+    """The identity of an object without its version."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def short(self) -> str:
+        """`apps/Deployment:shop/web`: the notation in which causes are named."""
+        group, namespace = (f"{part}/" if part else "" for part in (self.group, self.namespace))
+        return f"{group}{self.kind}:{namespace}{self.name}"
+
+    def __str__(self) -> str:
+        return "/".join(
+            part for part in (f"{self.group or 'core'}:{self.kind}", self.namespace or "-", self.name) if part
+        )
+
+
+class Pair(NamedTuple):
+    """The live and the desired object of one resource; None if there is none."""
+
+    key: Key
+    live: Manifest | None
+    desired: Manifest | None
+
+
+def key_of(found: Manifest) -> Key:
+    """An object's key; empty strings for missing parts."""
+    metadata = found.get("metadata")
+    named = metadata if isinstance(metadata, Mapping) else {}
+    return Key(*group_kind(found), str(named.get("namespace") or ""), str(named.get("name") or ""))
+
+
+def paired(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
+    """Pair the objects that are the same resource, in the order of the desired, then of the remaining live ones.
+
+    A single object on each side is a pair whatever its name. A desired object without a namespace matches a live one in
+    any namespace if there is exactly one.
+    """
+    if len(live) == len(desired) == 1:
+        return [Pair(key_of(desired[0]), live[0], desired[0])]
+    wanted = {key_of(one): one for one in desired}
+    there = {key_of(one): one for one in live}
+    pairs, used = [], set()
+    for key, one in wanted.items():
+        fit = key if key in there else _elsewhere(key, there)
+        used.add(fit)
+        pairs.append(Pair(fit or key, there.get(fit) if fit else None, one))
+    return [*pairs, *(Pair(key, one, None) for key, one in there.items() if key not in used)]
+
+
+def _elsewhere(key: Key, there: Iterable[Key]) -> Key | None:
+    found = [one for one in there if not key.namespace and one._replace(namespace="") == key]
+    return found[0] if len(found) == 1 else None
+
+
+def is_owned(live: Manifest) -> bool:
+    """Whether another object in the cluster created it, as a ReplicaSet creates Pods."""
+    metadata = live.get("metadata")
+    return isinstance(metadata, Mapping) and bool(metadata.get("ownerReferences"))
+
+
+class AssessedPair(NamedTuple):
+    """A pair and its assessment."""
+
+    pair: Pair
+    assessment: Assessment
+
+
+class ApplicationAssessment(NamedTuple):
+    """The assessments of many resources. whole: their roll-up as one application."""
+
+    resources: tuple[AssessedPair, ...]
+    whole: Rollup
+
+
+def assess_pairs(
+    pairs: Sequence[Pair],
+    overrides: Overrides,
+    scripts: ScriptRunner,
+    *,
+    now: int,
+    is_declared: bool,
+    dry_run: Manifest | None = None,
+) -> ApplicationAssessment:
+    """Assess each pair, and all of them as one application.
+
+    is_declared: whether the desired objects are known at all. now: the time for scripts, whole seconds since 1970.
+    dry_run: the API server's answer to a dry-run apply, for a single pair.
+    """
+    found = []
+    for pair in pairs:
+        # Git never declares what another object created, so nothing is missing from Git there.
+        known = is_declared and not (pair.desired is None and pair.live is not None and is_owned(pair.live))
+        assessment = assess(
+            pair.live, pair.desired, overrides, scripts, now=now, is_known=known, dry_run=dry_run, explains=True
+        )
+        found.append(AssessedPair(pair, assessment))
+    members = [Member(one.key[:2], one.key.short(), one.live is not None, assessment) for one, assessment in found]
+    return ApplicationAssessment(tuple(found), roll_up(members, overrides.profile))
