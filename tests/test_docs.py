@@ -16,7 +16,7 @@ from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.subjects import Subjects
 
 ROOT = Path(__file__).parent.parent
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
 PAGES += (ROOT / "benchmarks").glob("*.md")
 
 
@@ -37,7 +37,7 @@ def test_the_readme_s_events_are_taken() -> None:
 
 
 def test_the_record_shown_is_a_record() -> None:
-    (sample,) = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "how-it-works.md").read_text(), re.DOTALL)
+    (sample,) = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "design.md").read_text(), re.DOTALL)
     body = json.loads(sample)
     record = wire_codec.from_wire(body)
     again = wire_codec.to_wire(record, 0, body["data"]["cause"]["records"], body["source"], body["tableversion"])

@@ -19,27 +19,29 @@ from phaseline.machines.built_in import installed
 
 PAGE = Path(__file__).parent.parent / "docs" / "operating.md"
 ROLES = {
-    "agent": "an agent of cluster `c1`",
-    "watcher": "somebody who watches",
-    "asker": "somebody who asks for single states",
-    "enquirer": "somebody who asks for the status of EMCO resources",
-    "worker": "a worker",
+    "agent": "An agent of cluster c1",
+    "watcher": "A watcher",
+    "asker": "A reader of single states",
+    "enquirer": "A reader of EMCO statuses",
+    "worker": "A worker",
 }
 
 
 def granted(title: str) -> tuple[list[str], list[str]]:
-    """What the page's table lets a role publish and subscribe."""
-    _, _, publish, subscribe, _ = row_of(title).split("|")
-    return _subjects(publish), _subjects(subscribe)
+    """What the page lets a role publish and subscribe."""
+    section = section_of(title)
+    return _subjects(section, "publish"), _subjects(section, "subscribe")
 
 
-def row_of(title: str) -> str:
-    (row,) = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| {title} |")]
-    return row
+def section_of(title: str) -> str:
+    _, _, after = PAGE.read_text().partition(f"### {title}\n")
+    assert after, f"no section {title!r}"
+    return after.partition("\n#")[0]
 
 
-def _subjects(cell: str) -> list[str]:
-    return [word for word in re.findall("`(.*?)`", cell) if "." in word]
+def _subjects(section: str, verb: str) -> list[str]:
+    items = re.findall(rf"^- {verb}: (.*(?:\n  .*)*)", section, re.MULTILINE)
+    return [subject for item in items for subject in re.findall("`(.*?)`", item)]
 
 
 class Guarded(EmbeddedServer):
@@ -49,7 +51,7 @@ class Guarded(EmbeddedServer):
         users = []
         for name, title in ROLES.items():
             publish, subscribe = granted(title)
-            answers = ", allow_responses: true" if "`allow_responses`" in row_of(title) else ""
+            answers = ", allow_responses: true" if "`allow_responses`" in section_of(title) else ""
             allowed = f"publish: {publish or ['nothing']}, subscribe: {[*subscribe, f'_INBOX_{name}.>']}{answers}"
             users.append(f"{{user: {name}, password: secret, permissions: {{{allowed}}}}}")
         return super()._config() + f"authorization {{ users: [ {', '.join(users)} ] }}\n"
