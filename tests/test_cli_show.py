@@ -24,8 +24,8 @@ SCHEMAS = ROOT / "schemas" / "json"
 
 
 def valid(name: str, found: Any) -> None:
-    schema = json.loads((SCHEMAS / f"{name}.json").read_text())
-    jsonschema.Draft202012Validator(schema).validate(found)
+    definitions = json.loads((SCHEMAS / "records.json").read_text())["$defs"]
+    jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions}).validate(found)
 
 
 async def seed(client: Client) -> None:
@@ -60,7 +60,7 @@ async def test_records_in_json_are_records(shell: Shell, client: Client, wire: W
     records = (await shell("watch", "--from", "start", "--no-follow", "--rejections", "--json")).lines
     assert {record["type"].rpartition(".")[2] for record in records} == {"transitioned", "rejected"}
     for record in records:
-        valid("rejection" if record["type"].endswith(".rejected") else "transition", record)
+        valid("Rejection" if record["type"].endswith(".rejected") else "Transition", record)
     watch = client.watch(start="start", rejections=True, follow=False)
     async for found in watch:
         record = records.pop(0)
@@ -84,7 +84,7 @@ async def test_entities_in_json_are_those_of_records(shell: Shell, client: Clien
     for entity in listed:
         assert (await shell("get", entity["kind"], entity["id"], "--json")).json == entity
         last = (await shell("history", entity["kind"], entity["id"], "--json")).lines[-1]
-        valid("transition", last)
+        valid("Transition", last)
         kind, name, version = (entity.pop(word) for word in ("kind", "id", "version"))
         assert (kind, name, version, entity) == (
             *(last["data"][w] for w in ("kind", "id", "version")),
