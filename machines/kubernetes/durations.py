@@ -1,4 +1,4 @@
-"""Durations in Go's notation (`1h30m`, `1.5h`, `300ms`), which Kubernetes and Argo CD use.
+"""Durations in Go's notation (1h30m, 1.5h, 300ms), which Kubernetes and Argo CD use.
 
 Belongs here: parsing them. Does not: times, schedules.
 """

@@ -1,4 +1,4 @@
-"""Fields of custom kinds that have a Kubernetes type (Argo CD's `knownTypeFields`).
+"""Fields of custom kinds that have a Kubernetes type (knownTypeFields in Argo CD).
 
 Belongs here: the canonical form of such a field. Does not: which fields of which kinds (`overrides`).
 """

@@ -1,4 +1,4 @@
-"""Fields that a manager owns, from a live object's `managedFields`.
+"""Fields that a manager owns, from a live object's managedFields.
 
 Belongs here: reading them, removing paths from an object. Does not: which managers are ignored (`ignore`).
 """
