@@ -19,7 +19,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import Kinds
-from tests.command import Shell
+from tests.support.command import Shell
 
 hypothesis_settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 hypothesis_settings.register_profile("slow", deadline=None, max_examples=2000)

@@ -1,0 +1,174 @@
+"""An audit finds the log right where it is, and names what is wrong where somebody tampered with it."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest_asyncio
+
+from phaseline.engine.audit import Audit, Verdict, compare_states
+from phaseline.engine.message import Message
+from phaseline.engine.recorded import Span
+from phaseline.engine.serverlog import ServerLog, first_event_after
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec
+from tests.process.test_running import call
+from tests.support.fleet import Fleet, publish
+from tests.support.installation import lived, until_decided, working
+from tests.support.replay import stored
+
+KINDS = Kinds()
+EVENTS = 600
+
+
+@pytest_asyncio.fixture
+async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
+    async with lived(settings, wire, EVENTS) as made:
+        yield made
+
+
+async def audit(
+    wire: Wire, layout: Layout, span: Span | None = None, progress: Callable[[int], None] | None = None
+) -> Verdict:
+    span = span or Span()
+    async with ServerLog.open(wire, layout, span) as log:
+        found = Audit(log, KINDS, span.root, progress)
+        await found.run()
+        if span.last is None:
+            await compare_states(wire, layout, found)
+        return found.verdict
+
+
+async def logged(wire: Wire, layout: Layout, root: str) -> list[int]:
+    """Places in the log of a tree's transitions."""
+    return [m.sequence for m in await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.*.*.*.{root}.>"])]
+
+
+async def test_a_log_that_is_right(wire: Wire, layout: Layout) -> None:
+    folded: list[int] = []
+    verdict = await audit(wire, layout, progress=folded.append)
+    assert verdict.holds
+    assert verdict.events == sum(folded) > EVENTS
+    assert (verdict.entities, verdict.undecided, verdict.begins) == (6 * 7, 0, 1)
+
+
+async def test_one_tree_by_itself(wire: Wire, layout: Layout) -> None:
+    verdict = await audit(wire, layout, Span("c3"))
+    assert verdict.holds
+    assert verdict.entities == 7
+    assert 0 < verdict.events < EVENTS
+
+
+async def test_a_record_that_is_missing_is_named(wire: Wire, layout: Layout) -> None:
+    place = (await logged(wire, layout, "c2"))[5]
+    await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": place})
+    verdict = await audit(wire, layout)
+    (told,) = verdict.divergences.values()
+    assert told.id.startswith("c2/")
+    assert told.found is None
+    assert told.expected is not None
+    assert (await audit(wire, layout, Span("c3"))).holds
+
+
+async def test_a_record_nobody_caused_is_named(wire: Wire, layout: Layout) -> None:
+    (copy,) = await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.cluster.phase.Creating.c1"])
+    await wire.publish_acked(copy.subject.replace("Creating", "Failed"), copy.data.replace(b"Creating", b"Faileddd"))
+    verdict = await audit(wire, layout)
+    (told,) = verdict.divergences.values()
+    assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
+
+
+async def test_events_that_are_gone_and_events_to_come(wire: Wire, layout: Layout) -> None:
+    await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": 200})
+    verdict = await audit(wire, layout)
+    assert verdict.holds, verdict.divergences
+    assert (verdict.begins, verdict.entities) == (200, 6 * 7)
+
+
+async def test_a_part_of_the_log(wire: Wire, layout: Layout) -> None:
+    whole = await audit(wire, layout)
+    parts = [
+        await audit(wire, layout, Span(first=first, last=last)) for first, last in ((1, 99), (100, 299), (300, None))
+    ]
+    assert all(part.holds for part in parts), [part.divergences for part in parts]
+    assert [part.events for part in parts[:2]] == [99, 200]
+    assert sum(part.events for part in parts) == whole.events
+    assert sum(part.records for part in parts) == whole.records
+    assert parts[-1].entities == whole.entities
+
+
+async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
+    stream = await stored(wire, layout.events, [])
+    moment = datetime.fromtimestamp(stream[149].time_ns // 1000 / 1e6, UTC) - timedelta(microseconds=1)
+    assert 1 < await first_event_after(wire, layout, moment) <= 150
+    assert await first_event_after(wire, layout, moment + timedelta(days=1)) == stream[-1].sequence + 1
+    assert await first_event_after(wire, layout, moment - timedelta(days=1)) == 1
+
+
+async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
+    subject = f"{layout.prefix}.log.0.transition.node.phase.Running.c1.p.n"
+    await wire.publish_acked(subject, b"no record at all")
+    verdict = await audit(wire, layout)
+    in_log, in_state = verdict.divergences.values()
+    assert in_log.id == subject
+    assert in_state.id.startswith(f"{layout.prefix}.state.0.node.")
+    assert "is no record" in str(in_log.found)
+
+
+async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout) -> None:
+    (last,) = await stored(wire, layout.state, [f"{layout.prefix}.state.*.cluster.c1"])
+    async with ServerLog.open(wire, layout, Span()) as log:
+        found = Audit(log, KINDS, None, None)
+        await found.run()
+    folder = next(folder for folder in found.folders.values() if folder.tree.get("cluster", "c1"))
+    found.verdict.compare_state(folder, Message(last.subject, last.data))
+    assert found.verdict.holds
+    body = codec.decode(last.data)
+    body["data"]["entity"]["facets"]["phase"]["state"] = "Elsewhere"
+    found.verdict.compare_state(folder, Message(last.subject, codec.encode(body)))
+    (told,) = found.verdict.divergences.values()
+    assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
+
+
+async def test_a_tree_with_a_long_name(wire: Wire, settings: Settings) -> None:
+    name = "a-cluster-that-somebody-called-by-its-whole-address-in-the-data-centre-of-frankfurt.example"
+    async with working(settings, wire, KINDS) as layout:
+        fleet = Fleet(settings.prefix)
+        await publish(
+            wire, [*fleet.cluster(name, 1), *fleet.cluster("other", 1), fleet.event("node", "create", f"{name}/q/n")]
+        )
+        await until_decided(wire, layout)
+        verdict = await audit(wire, layout, Span(name))
+        assert verdict.holds, verdict.divergences
+        assert (verdict.events, verdict.records) == (9, 15)
+
+
+async def test_undecided_events_are_left_out(wire: Wire, settings: Settings) -> None:
+    layout = await provision(wire, settings)
+    await publish(wire, list(Fleet(settings.prefix).built(2, 2)))
+    assert await audit(wire, layout) == Verdict(undecided=20)
+
+
+async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> None:
+    words = ("replay", "--nats", settings.nats[0], "--prefix", settings.prefix)
+    code, out, said = await call(*words, "--audit")
+    assert (code, said) == (0, "")
+    assert out.endswith("the log is what the events make\n")
+    await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": (await logged(wire, layout, "c2"))[3]})
+    code, out, _ = await call(*words, "--audit", "--json")
+    found = json.loads(out)
+    assert (code, found["holds"], len(found["divergences"])) == (1, False, 1)
+    code, out, _ = await call(*words, "--audit")
+    assert code == 1
+    assert "nothing" in out
+    assert "1 entity differs" in out
+    code, _, said = await call(*words, "--fail-on-difference")
+    assert code == 2
+    assert "--fail-on-difference goes with --with" in said
+
+
+async def test_a_tree_that_is_not_there(wire: Wire, layout: Layout) -> None:
+    assert await audit(wire, layout, Span("nobody")) == Verdict()

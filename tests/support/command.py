@@ -1,0 +1,61 @@
+"""The command as a process, the way a person or a script runs it.
+
+Belongs here: calling it and what it answers. Does not: what it should answer.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "phaseline.engine.cli"]
+LIMIT = 60
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PHASELINE_", "FORCE_COLOR"))}
+
+
+class Answer(NamedTuple):
+    """What a process said, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one object it printed."""
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        """The objects it printed, one per line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+class Shell:
+    """Calls the command with an environment of its own."""
+
+    def __init__(self, **environment: str) -> None:
+        self.environment = {**ENVIRONMENT, "TZ": "UTC", **environment}
+
+    async def start(self, *words: str, stdin: int | None = asyncio.subprocess.DEVNULL) -> asyncio.subprocess.Process:
+        """A process to talk with."""
+        return await asyncio.create_subprocess_exec(
+            *COMMAND, *words, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            env=self.environment, cwd=ROOT,
+        )  # fmt: skip
+
+    async def __call__(self, *words: str, stdin: bytes | None = None) -> Answer:
+        """Run it to its end."""
+        process = await self.start(
+            *words, stdin=asyncio.subprocess.PIPE if stdin is not None else asyncio.subprocess.DEVNULL
+        )
+        try:
+            out, err = await asyncio.wait_for(process.communicate(stdin), LIMIT)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        return Answer(process.returncode or 0, out.decode(), err.decode())
