@@ -1,11 +1,10 @@
 """The short way of deciding the common case comes to the same records as the long one, and is taken where it may be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from benchmarks.workload import Workload
 from phaseline.engine import decide as deciding
 from phaseline.engine.fold import Folder
 from phaseline.engine.message import Message
@@ -17,7 +16,7 @@ from phaseline.machines.kinds import Kinds
 from phaseline.machines.table import ABSENT, Facet, Field, Label, Row, Table
 from phaseline.schemas.subjects import Subjects
 from tests.support import orchard, situations
-from tests.support.fleet import Fleet
+from tests.support.fleet import Fleet, Sent
 from tests.support.worlds import History, histories, hold
 
 FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
@@ -64,23 +63,24 @@ def messages(events: list[StoredEvent], *, off: bool) -> tuple[list[Message], li
     return commits, tried
 
 
-def test_over_a_fleets_life() -> None:
-    fleet = Fleet("pl", seed=5)
-    sent = [*fleet.built(5, 4), *fleet.life(4000, 5, 4)]
-    events = [
+def stored(sent: Iterable[Sent]) -> list[StoredEvent]:
+    return [
         StoredEvent(one.subject.replace("pl.events", "pl.inbox.0"), one.body, number, number * 10**9)
         for number, one in enumerate(sent, 1)
     ]
+
+
+def test_over_a_fleets_life() -> None:
+    fleet = Fleet("pl", seed=5)
+    events = stored([*fleet.built(5, 4), *fleet.life(4000, 5, 4)])
     short, tried = messages(events, off=False)
     assert short == messages(events, off=True)[0]
     assert 0.2 < sum(tried) / len(tried) < 1
 
 
-def test_most_of_the_workload_goes_the_short_way() -> None:
-    events = [
-        StoredEvent(subject.replace("pl.events", "pl.inbox.0"), body, number, number)
-        for number, (subject, body, _) in enumerate(Workload("pl", 12_000).events(), 1)
-    ]
+def test_most_events_of_troubles_that_pass_go_the_short_way() -> None:
+    fleet = Fleet("pl")
+    events = stored([*fleet.built(10, 20), *fleet.troubles(10, 20)])
     short, tried = messages(events, off=False)
     assert short == messages(events, off=True)[0]
     assert sum(tried) / len(tried) > 0.8

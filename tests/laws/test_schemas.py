@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -20,6 +20,7 @@ from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
 from tests.support import wire_events
+from tests.support.effort import examples
 from tests.support.wire_events import SUBJECTS, Arriving
 
 KINDS = Kinds()
@@ -69,7 +70,7 @@ def test_each_file_is_a_schema_of_its_own_name() -> None:
 
 
 @pytest.mark.parametrize(("kind", "trigger"), EVENTS, ids=lambda part: getattr(part, "name", part))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(draw=st.data())
 def test_data_fits_its_schema_where_the_intake_takes_it(kind: Any, trigger: str, draw: st.DataObject) -> None:
     found = draw.draw(wire_events.data(kind, trigger, junk=0.4))
@@ -102,14 +103,14 @@ ATTRIBUTES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(found=st.fixed_dictionaries({}, optional=ATTRIBUTES))
 def test_an_envelope_fits_its_schema_where_it_can_be_read(found: dict[str, Any]) -> None:
     _agrees(found)
 
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
-@settings(max_examples=30)
+@examples(30)
 @given(draw=st.data())
 def test_each_attribute_fits_its_schema_where_it_can_be_read(name: str, draw: st.DataObject) -> None:
     whole = {"specversion": "1.0", "id": "1", "source": "/me", "type": "node.created"}
@@ -121,7 +122,7 @@ def _agrees(found: dict[str, Any]) -> None:
     assert schema.is_valid(found) == accepted(lambda: envelope.sequence_of(envelope.read(found)))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(history=wire_events.histories(KINDS))
 def test_every_record_of_a_history_fits_its_schema(history: list[Arriving]) -> None:
     for body in folded(history):

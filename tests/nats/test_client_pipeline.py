@@ -18,18 +18,8 @@ from phaseline.engine.streams import provision
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
+from tests.support.cloud_events import event
 from tests.support.proxy import proxy_to
-
-
-def event(number: int, **attributes: Any) -> dict[str, Any]:
-    return {
-        "specversion": "1.0",
-        "id": str(number),
-        "source": "/many",
-        "type": "node.ready",
-        "subject": f"node/c{number % 7}/p/n{number}",
-        **attributes,
-    }
 
 
 def events(count: int) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """States now: one, many, a tree; ids of every sort; what is not there."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
@@ -13,6 +12,8 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, State
+from tests.support.adoption import adopt
+from tests.support.state_stream import until_answer
 
 FLEET = [
     ("cluster", "c1", "Running"),
@@ -26,32 +27,6 @@ FLEET = [
     ("cluster", "é c", "Stopped"),
 ]
 
-CAUSES = {
-    ("node", "Failed"): {"conditions": ["NotReady"]},
-    ("component", "Failed"): {"conditions": ["Degraded"]},
-}
-
-
-async def adopt(client: Client, fleet: Iterable[tuple[str, str, str]]) -> None:
-    await client.publish_many(
-        {
-            "specversion": "1.0", "id": f"{kind}/{name}", "source": "/x", "type": f"{kind}.adopt",
-            "subject": f"{kind}/{name}", "data": {"phase": phase, **CAUSES.get((kind, phase), {})},
-        }
-        for kind, name, phase in fleet
-    )  # fmt: skip
-    kind, name, _ = list(fleet)[-1]
-    async with client.watch(kind, tree=name, start="start") as watch:
-        async for _ in watch:
-            break
-
-
-async def copied(ask: Callable[[], Awaitable[Any]], wanted: Any) -> None:
-    """States follow the log a moment later."""
-    async with asyncio.timeout(10):
-        while await ask() != wanted:
-            await asyncio.sleep(0.01)
-
 
 def names(entities: Iterable[Entity]) -> list[str]:
     return [f"{entity.kind} {entity.id}" for entity in entities]
@@ -64,7 +39,7 @@ async def fleet(client: Client) -> Client:
     async def count() -> int:
         return len([entity async for entity in client.list(deleted=True)])
 
-    await copied(count, len(FLEET))
+    await until_answer(count, len(FLEET))
     return client
 
 
@@ -125,7 +100,7 @@ async def test_the_deleted_are_known_and_not_listed(fleet: Client) -> None:
     async def state() -> State:
         return (await fleet.get("node", "c1/b/n1")).facets[0].state
 
-    await copied(state, State("Deleted", ()))
+    await until_answer(state, State("Deleted", ()))
     assert "node c1/b/n1" not in names([entity async for entity in fleet.list("node")])
     assert "node c1/b/n1" not in names(await fleet.tree("c1"))
     assert "node c1/b/n1" in names([entity async for entity in fleet.list("node", deleted=True)])

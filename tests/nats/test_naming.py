@@ -6,7 +6,8 @@ from phaseline.engine import naming
 from phaseline.engine.client import Client
 from phaseline.engine.errors import EntityUnknown, IdUnfit, KindUnsaid, NameUnknown, NotYetKnown, WordUnknown
 from phaseline.engine.wire import Wire
-from tests.nats.test_client_queries import adopt, copied
+from tests.support.adoption import adopt
+from tests.support.state_stream import until_answer
 
 FLEET = [("cluster", "c1", "Running"), ("node_pool", "c1/a", "Running"), ("node", "c1/a/n 1.x", "Running")]
 
@@ -22,7 +23,7 @@ async def known(client: Client, fleet: list[tuple[str, str, str]]) -> None:
         return len([entity async for entity in client.list()])
 
     await adopt(client, fleet)
-    await copied(there, len(fleet))
+    await until_answer(there, len(fleet))
 
 
 async def test_the_kind_is_the_one_that_exists(client: Client, wire: Wire) -> None:

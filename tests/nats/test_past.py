@@ -7,41 +7,26 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from phaseline.engine import past, queries
+from phaseline.engine import past
 from phaseline.engine.errors import EntityUnknown, TreeUnknown
-from phaseline.engine.queries import Logged
 from phaseline.engine.reader import Stored
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, Transition, timestamp
+from phaseline.schemas.records import Transition, timestamp
 from tests.support.fleet import Fleet, publish
 from tests.support.installation import lived, until_decided, working
-from tests.support.replay import stored
+from tests.support.replay import folded, stored, whole
 
 KINDS = Kinds()
-Log = list[Logged]
 
 
 @pytest_asyncio.fixture
 async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
     async with lived(settings, wire) as made:
         yield made
-
-
-async def whole(wire: Wire, layout: Layout) -> Log:
-    messages = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
-    return [Logged(m.sequence, queries.read_record(codec.decode(m.data)), {}) for m in messages]
-
-
-def folded(log: Log, place: int) -> dict[tuple[str, str], Entity]:
-    found = {}
-    for logged in log:
-        if logged.sequence <= place and isinstance(logged.record, Transition):
-            found[logged.record.entity.kind, logged.record.entity.id] = logged.record.entity
-    return found
 
 
 async def test_states_at_any_place(wire: Wire, layout: Layout) -> None:

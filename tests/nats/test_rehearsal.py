@@ -4,7 +4,6 @@ Belongs here: `rehearse` against a real server. Does not: how the command shows 
 """
 
 import asyncio
-import base64
 import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -15,7 +14,7 @@ import pytest_asyncio
 
 from phaseline.engine import outcomes, publishing
 from phaseline.engine.client import Client
-from phaseline.engine.errors import ApiFailed, KindMissing, Unsendable
+from phaseline.engine.errors import KindMissing, Unsendable
 from phaseline.engine.outcomes import Outcome
 from phaseline.engine.outgoing import Outgoing
 from phaseline.engine.rehearsal import rehearse
@@ -26,12 +25,11 @@ from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import BUILT_IN, Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Mark, State
-from tests.nats.test_client_permissions import as_user, guarded
 from tests.support import orchard, situations
+from tests.support.guarded_server import as_user
 from tests.support.replay import stored
+from tests.support.state_stream import copied
 from tests.support.worlds import History, Sent, event, wished
-
-__all__ = ["guarded"]  # a fixture is used by its name
 
 FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
 EVENTS = 150
@@ -48,26 +46,6 @@ async def family(request: pytest.FixtureRequest, settings: Settings, wire: Wire)
         yield opened
     stop.set()
     await working
-
-
-async def copied(wire: Wire, layout: Layout) -> None:
-    """Wait until STATE has what LOG has: the last message that it copied is the last one that there is to copy."""
-    async with asyncio.timeout(10):
-        while await _copied_up_to(wire, layout) < await _to_be_copied(wire, layout):
-            await asyncio.sleep(0.005)
-
-
-async def _to_be_copied(wire: Wire, layout: Layout) -> int:
-    return int((await wire.api(f"STREAM.INFO.{layout.log}"))["state"]["last_seq"])
-
-
-async def _copied_up_to(wire: Wire, layout: Layout) -> int:
-    try:
-        found = await wire.api(f"STREAM.MSG.GET.{layout.state}", {"last_by_subj": ">"})
-    except ApiFailed:  # nothing yet
-        return 0
-    origin = base64.b64decode(found["message"]["hdrs"]).decode().partition("Nats-Stream-Source: ")[2]
-    return int(origin.split()[1])
 
 
 def outgoing(sent: Sent, prefix: str, number: int) -> Outgoing:

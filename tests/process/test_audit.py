@@ -15,7 +15,7 @@ from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
-from tests.process.test_running import call
+from tests.support.command import call
 from tests.support.fleet import Fleet, publish
 from tests.support.installation import lived, until_decided, working
 from tests.support.replay import stored

@@ -15,9 +15,9 @@ from phaseline.engine.streams import Layout
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, State, Transition
-from tests.nats.test_past import Log, folded, whole
 from tests.support.command import Shell
 from tests.support.installation import lived
+from tests.support.replay import Log, folded, whole
 
 KINDS = Kinds()
 

@@ -15,9 +15,9 @@ from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import forms
 from phaseline.schemas.records import Mark, Transition
-from tests.nats.test_rehearsal import copied
 from tests.support import orchard
 from tests.support.command import Answer, Shell
+from tests.support.state_stream import copied
 
 DRY = "dry run: nothing is written\n"
 

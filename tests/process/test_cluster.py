@@ -15,8 +15,9 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
-from tests.process.test_crashes import until_decided, workers
 from tests.support.fleet import Fleet, publish
+from tests.support.installation import until_decided
+from tests.support.killable_worker import workers
 from tests.support.replay import assert_log_is_the_fold
 
 LIMIT = 60

@@ -13,8 +13,8 @@ import pytest
 
 from phaseline.engine.client import connect
 from phaseline.engine.embedded import find_binary
-from tests.process.test_running import call, line_with, process
-from tests.pure.test_compose import SERVERS, WORKERS
+from tests.support.command import call, line_with, process
+from tests.support.compose_file import SERVERS, WORKERS
 
 CLIENT, ROUTES, MONITOR = "4222", "6222", "8222"
 LIMIT = 60

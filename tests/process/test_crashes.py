@@ -4,13 +4,8 @@ The short forms run always; `slow` ones are the same with the numbers that prove
 """
 
 import asyncio
-import os
 import random
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,53 +17,11 @@ from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, forms
 from phaseline.schemas.records import Transition
 from tests.support.fleet import Fleet, Sent, publish
-from tests.support.replay import assert_log_is_the_fold, committed, decided
+from tests.support.installation import LIMIT, until_decided
+from tests.support.killable_worker import WorkerProcess, workers
+from tests.support.replay import assert_log_is_the_fold, committed
 
 KINDS = Kinds()
-ROOT = Path(__file__).parents[2]
-LIMIT = 120
-
-
-class WorkerProcess:
-    """A worker to be killed."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-
-    @classmethod
-    async def start(cls, settings: Settings, *arguments: str) -> "WorkerProcess":
-        command = ["-m", "tests.support.worker_process", ",".join(settings.nats), settings.prefix, *arguments]
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *command, cwd=ROOT, env=environment, stderr=asyncio.subprocess.PIPE
-        )
-        return cls(process)
-
-    async def kill(self) -> None:
-        self.process.kill()
-        await self.process.communicate()
-
-    async def stop(self) -> str:
-        """What it logged."""
-        if self.process.returncode is None:
-            self.process.terminate()
-        _, said = await asyncio.wait_for(self.process.communicate(), LIMIT)
-        return said.decode()
-
-
-@asynccontextmanager
-async def workers(settings: Settings, count: int) -> AsyncIterator[list[WorkerProcess]]:
-    running = [await WorkerProcess.start(settings) for _ in range(count)]
-    try:
-        yield running
-    finally:
-        await asyncio.gather(*(worker.stop() for worker in running))
-
-
-async def until_decided(wire: Wire, layout: Layout) -> None:
-    async with asyncio.timeout(LIMIT):
-        while not await decided(wire, layout):
-            await asyncio.sleep(0.1)
 
 
 async def worker_kills(settings: Settings, wire: Wire, kills: int, events: int) -> None:

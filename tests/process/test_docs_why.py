@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine.client import Client
-from tests.process.test_why_command import TIME, known
 from tests.support.command import Shell
+from tests.support.why_output import TIME, known
 
 ROOT = Path(__file__).parents[2]
 SPAN = re.compile(r"(?<=, )(\d+ ms|[\d.]+ s|\d+ \w \d+ \w|\d+ s)$", re.MULTILINE)

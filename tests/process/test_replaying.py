@@ -30,14 +30,14 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import Subjects
 from phaseline.testing import replay
-from tests.process.test_running import call
 from tests.support import orchard
+from tests.support.changed_tables import DEGRADED
+from tests.support.command import call
 from tests.support.fleet import Fleet, publish
 from tests.support.installation import lived, until_decided, working
 from tests.support.replay import expected, stored
 
 KINDS = Kinds()
-DEGRADED = kinds_at(str(Path(__file__).parents[2] / "examples" / "degraded.py") + ":COMPONENT")
 
 
 @pytest_asyncio.fixture

@@ -26,8 +26,8 @@ from phaseline.engine.worker import Worker
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
-from tests.process.test_replaying import DEGRADED
-from tests.process.test_running import call
+from tests.support.changed_tables import DEGRADED
+from tests.support.command import call
 from tests.support.fleet import Fleet, Sent, publish
 from tests.support.installation import LIMIT, until_decided
 from tests.support.replay import stored

@@ -35,9 +35,9 @@ from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, Facet, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
-from tests.nats.test_past import folded, whole
 from tests.support.command import Shell
 from tests.support.installation import lived
+from tests.support.replay import folded, whole
 
 ROOT = Path(__file__).parents[2]
 KINDS = Kinds()

@@ -15,11 +15,10 @@ from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explanation import as_map
 from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, Transition
-from tests.nats.test_client_queries import copied
+from phaseline.schemas.records import Transition
 from tests.support.command import Shell
+from tests.support.why_output import TIME, known
 
-TIME = re.compile(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d")
 SPAN = re.compile(r", (\d+ ms|[\d.]+ s|\d+ \w \d+ \w)$", re.MULTILINE)
 
 
@@ -34,16 +33,6 @@ async def take(
         made += done.transitions
     await known(client)
     return made
-
-
-async def known(client: Client) -> None:
-    """Wait until the states, which are a copy, say what the log says."""
-    found = {(r.entity.kind, r.entity.id): r.entity async for r in client.watch(start="start", follow=False)}
-
-    async def copy() -> dict[tuple[str, str], Entity]:
-        return {(entity.kind, entity.id): entity async for entity in client.list(deleted=True)}
-
-    await copied(copy, found)
 
 
 async def why(shell: Shell, *words: str) -> str:

@@ -5,16 +5,11 @@ Belongs here: the document against its specification and against the code. Does 
 
 import json
 import re
-import shutil
-import subprocess
-import tarfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from jsonschema import Draft7Validator, Draft202012Validator
+from hypothesis import given
+from jsonschema import Draft202012Validator
 
 from phaseline.engine import streams
 from phaseline.engine.fold import Folder
@@ -25,47 +20,11 @@ from phaseline.machines import asyncapi
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from tests.support import wire_events
+from tests.support.effort import examples
 from tests.support.wire_events import SUBJECTS, Arriving
 
 KINDS = Kinds()
 DOCUMENT = asyncapi.document(KINDS, "pl")
-SPECIFICATION = "@asyncapi/specs@6.11.1"
-
-
-@pytest.fixture(scope="session")
-def specification(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """AsyncAPI's own JSON Schema of version 3.0.0. It is on npm only: without npm, what needs it is skipped."""
-    cache = pytestconfig.cache
-    folder = tmp_path_factory.mktemp("specs") if cache is None else cache.mkdir("asyncapi")
-    found = folder / "3.0.0.json"
-    npm = shutil.which("npm")
-    if not found.exists():
-        if npm is None:
-            pytest.skip("npm is not installed")
-        packing = subprocess.run(
-            [npm, "pack", "--silent", "--fetch-retries=0", SPECIFICATION],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if packing.returncode:
-            pytest.skip(f"npm could not fetch {SPECIFICATION}")
-        _unpacked(folder, packing.stdout.split()[-1], found)
-    schema: dict[str, Any] = json.loads(found.read_text())
-    return schema
-
-
-def _unpacked(folder: Path, archive: str, to: Path) -> None:
-    with tarfile.open(folder / archive) as packed:
-        held = packed.extractfile("package/schemas/3.0.0.json")
-        assert held is not None
-        to.write_bytes(held.read())
-    (folder / archive).unlink()
-
-
-def test_valid_by_the_specification(specification: dict[str, Any]) -> None:
-    assert [error.message for error in Draft7Validator(specification).iter_errors(DOCUMENT)] == []
 
 
 def everything(value: Any) -> Iterator[dict[str, Any]]:
@@ -157,7 +116,7 @@ def republished(subject: str) -> str | None:
     return rule["dest"].replace("{{wildcard(2)}}", found[2]).replace(">", found[3]) if found else None
 
 
-@settings(max_examples=100, deadline=None)
+@examples(40)
 @given(history=wire_events.histories(KINDS))
 def test_every_record_fits_the_messages_of_its_channels(history: list[Arriving]) -> None:
     for message in folded(history):

@@ -1,22 +1,14 @@
 """compose.yaml, read: three NATS nodes with JetStream, two workers, nothing listening beyond loopback."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-import yaml
 
 from phaseline.engine.cli import cli
 from phaseline.engine.worker import MINIMUM_SERVER
-
-ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "compose.yaml").read_text()
-COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
-SERVICES: dict[str, Any] = COMPOSE["services"]
-SERVERS = {name: service for name, service in SERVICES.items() if service["image"].startswith("nats:")}
-WORKERS = {name: service for name, service in SERVICES.items() if "build" in service}
+from tests.support.compose_file import COMPOSE, ROOT, SERVERS, SERVICES, TEXT, WORKERS
 
 
 def parsed(words: list[str]) -> dict[str, Any]:

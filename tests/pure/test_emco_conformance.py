@@ -11,9 +11,9 @@ import pytest
 
 from phaseline.engine.status.query import BadQuery
 from phaseline.machines.readiness import is_ready
-from tests.pure.test_status_query import ask
 from tests.support.conformance import cases
 from tests.support.emco import CTX, GROUP, NEW, Life, cluster, context, resource
+from tests.support.emco_status import ask
 
 CASES = {case["id"]: case for case in cases("emco.json")}
 pytestmark = pytest.mark.skipif(not CASES, reason="the cases are not at hand")

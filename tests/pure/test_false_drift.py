@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.manifests import desired, live
 from phaseline.engine.sandbox import shared
 from phaseline.machines.assessing import OUT_OF_SYNC, SYNCED, Assessed, assessed
 from phaseline.machines.customs import Customs
+from tests.support.large_deployment import desired, live
 
 Manifest = dict[str, Any]
 

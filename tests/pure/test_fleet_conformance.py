@@ -12,8 +12,8 @@ from phaseline.engine.counting import cluster_counts
 from phaseline.engine.observe import Observer
 from phaseline.engine.observe.incoming import Change
 from phaseline.machines.bundle import RANKED
-from tests.pure.test_fleet_stories import Fleet
 from tests.support.conformance import cases
+from tests.support.fleet_history import Fleet
 
 CASES = cases("fleet.json")
 WORDS = {

@@ -1,51 +1,16 @@
 """Fleet's stories: a count must not lie (spec: Fleet)."""
 
-from typing import Any, Self
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.counting import counts
 from phaseline.machines.fleet_counts import of_deployments, of_resources
 from phaseline.schemas.records import Entity, Transition
+from tests.support.fleet_history import BUNDLE, ON, Fleet, part
 from tests.support.gitops import KINDS, Life
 from tests.support.manifests import deployment, made
-
-BUNDLE = "infra/web"
-ON = f"{BUNDLE}/c1"
-
-
-def part(number: int, where: str = ON) -> str:
-    return f"{where}/core:ConfigMap/shop/r{number}"
-
-
-class Fleet(Life):
-    def put(self, where: str = ON, parts: int = 2, ident: str = "v1") -> Self:
-        """A deployment that is applied, with so many resources that are ready."""
-        self.do("bundle_deployment", "target", where, deployment_id=ident)
-        for number in range(parts):
-            self.do("bundle_resource", "declared", part(number, where))
-        self.do("bundle_deployment", "applied", where, deployment_id=ident)
-        for number in range(parts):
-            self.do("bundle_resource", "ready", part(number, where))
-        return self
-
-    def state(self, kind: str, entity_id: str) -> str:
-        return self.states(kind, entity_id)[0]
-
-    def counts(self, kind: str, entity_id: str) -> dict[str, Any]:
-        tree = self.history.tree
-        top = tree.entities[kind][entity_id]
-        return counts(
-            top,
-            [
-                one
-                for found in tree.entities.values()
-                for one in found.values()
-                if one.id.startswith(f"{entity_id}/") or one is top
-            ],
-        )
 
 
 def test_eleven_resources_one_deleted_by_hand() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from phaseline.schemas.records import Transition
-from tests.pure.test_why_drawing import drawn
-from tests.support.explained import explanation
+from tests.support.explained import drawn, explanation
 from tests.support.gitops import APP, SET, Life, messages, of
 from tests.support.manifests import deployment, made
 

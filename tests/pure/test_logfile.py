@@ -15,6 +15,7 @@ from phaseline.engine.logfile import LogFile
 from phaseline.engine.logformat import EventItem, ExpectedItem, Header, Item, Malformed, RecordItem, StateItem
 from phaseline.engine.logwriter import LogWriter
 from phaseline.schemas import codec
+from tests.support.effort import examples
 
 NAMES = ("log.plog", "log.plog.zst", "log.plog.gz", "log.jsonl", "log.jsonl.zst", "log.jsonl.gz")
 HEADER = Header(prefix="pl", partitions=8, first=3, last=7, since=10, until=20, records=True)
@@ -56,7 +57,7 @@ def some(count: int) -> list[Item]:
 
 
 @given(st.lists(items, max_size=8), st.sampled_from(NAMES))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_written_is_read(tmp_path: Path, parts: list[Item], name: str) -> None:
     file = LogFile(written(tmp_path / name, parts))
     assert file.header == HEADER

@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.status import emco_shape, query, source_shape
-from phaseline.engine.status.query import NAMES, BadQuery, read
-from phaseline.engine.status.selection import Selection, select
-from phaseline.schemas.records import Transition
+from phaseline.engine.status.query import NAMES, BadQuery
 from tests.support.emco import CTX, GROUP, NEW, Life, cluster, context, resource
+from tests.support.emco_status import ask
 
 DEP = {"metadata": {"name": "dep"}, "spec": {"replicas": 1}, "status": {"readyReplicas": 1}}
 POD = {"metadata": {"name": "dep-1"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
@@ -20,21 +18,6 @@ REPORT = {
     "configMapStatuses": [{"metadata": {"name": "cm"}}],
 }
 FOUR = ("cm+ConfigMap", "dep+Deployment", "svc+Service", "net+Network")
-
-
-def chosen(life: Life, **parameters: Any) -> tuple[Selection, query.Query]:
-    asked = read(parameters)
-    found = select(life.history.tree, GROUP, asked, items=asked.output != "summary" or asked.shape == "emco")
-    assert found is not None
-    return found, asked
-
-
-def ask(life: Life, **parameters: Any) -> dict[str, Any]:
-    found, asked = chosen(life, **parameters)
-    if asked.shape == "source":
-        return source_shape.answer(found, asked, {})
-    history = [r for s in life.history.steps for r in s.records if isinstance(r, Transition) and r.entity.id == GROUP]
-    return emco_shape.answer(found, asked, {}, history)
 
 
 def failed_life() -> Life:

@@ -3,33 +3,18 @@
 Belongs here: scenarios. Does not: the laws (`test_testing_laws`).
 """
 
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-import phaseline
 from phaseline.engine.errors import Unsendable
 from phaseline.engine.testing.scenario import START, Then
-from phaseline.machines import kinds as machines
-from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Mark, State, nanoseconds
 from phaseline.testing import given
 from tests.support import orchard
-
-KINDS = Kinds()
-RUNNING = given(KINDS).state("cluster", "c1", "Running").state("node", "c1/p/n1", "Running")
-
-
-def failure(call: Callable[[], object]) -> str:
-    with pytest.raises(AssertionError) as caught:
-        call()
-    return str(caught.value)
-
+from tests.support.scenarios import KINDS, RUNNING, failure
 
 # ---- given events
 
@@ -205,44 +190,3 @@ def test_time_is_what_the_test_says() -> None:
     assert start.transitions[0].cause.time == "2026-01-01T00:00:00.000000000Z"
     assert found[3:] == [nanoseconds("2026-03-01T08:00:00Z"), nanoseconds("2026-03-01T09:30:00Z")]
     assert start.later(seconds=0.5, days=1).clock - start.clock == 86_400_500_000_000
-
-
-def test_it_is_there_by_its_public_name() -> None:
-    assert phaseline.testing.given is given
-    code = "import phaseline; print(phaseline.testing.given().when('cluster', 'create', 'c1').then('cluster', 'c1', 'Creating'))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
-    )
-    assert done.stdout == "<the tree as it stands:\n  cluster c1  Creating [Progressing]>\n"
-    assert isinstance(machines.installed(), Kinds)
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (
-            ".when('cluster', 'create', 'c1').then('cluster', 'c1', 'Failed')",
-            "expected cluster c1 to be Failed; it is Creating",
-        ),
-        (
-            ".event('cluster', 'created', 'c1')",
-            "expected cluster created c1, which is given, to be taken; it is rejected",
-        ),
-        (".state('cluster', 'c1', 'Runing')", "the test is wrong: cluster has no state 'Runing'"),
-        (
-            ".when('cluster', 'created', 'c1').then_nothing()",
-            "expected cluster created c1 to have no effect; it is rejected",
-        ),
-    ],
-)
-def test_pytest_points_at_the_line_of_the_test(tmp_path: Path, words: str, says: str) -> None:
-    """Not at ours: what a person sees first is the word that failed."""
-    (tmp_path / "test_it.py").write_text(
-        f"from phaseline.testing import given\n\n\ndef test_it() -> None:\n    given(){words}\n"
-    )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 1
-    assert f">       given(){words}" in done.stdout
-    assert f"E       AssertionError: {says}" in done.stdout
-    assert "engine/testing" not in done.stdout

@@ -16,9 +16,9 @@ from phaseline.machines.kinds import BUILT_IN, Kind
 from phaseline.machines.table import ABSENT, DELETED, LIVE, Facet, Row, Table
 from phaseline.schemas.records import State
 from phaseline.testing import given
-from tests.pure.test_testing import KINDS, RUNNING, failure
 from tests.support import orchard, situations
 from tests.support.orchard import label
+from tests.support.scenarios import KINDS, RUNNING, failure
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,15 @@ Belongs here: lines of explanations that edge hosting does not have. Does not: t
 
 import time
 from collections.abc import Iterator
-from io import StringIO
 
 import msgspec
 import pytest
-from rich.console import Console
 
 from phaseline.engine import why
-from phaseline.engine.cli.explaining import Drawing
 from phaseline.engine.explanation import Caused, Explained, Explanation, Shown
 from phaseline.schemas.records import Transition
 from tests.support import orchard, situations
-from tests.support.explained import explanation, logs
+from tests.support.explained import drawn, explanation, logs
 from tests.support.worlds import History, event, play
 
 PLANTED = [event("orchard", "plant", "o"), event("row", "plant", "o/r")]
@@ -30,14 +27,6 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
-
-
-def drawn(history: History, found: Explanation) -> list[str]:
-    """Its lines, a minute after it all began."""
-    console = Console(file=StringIO(), width=300, color_system=None)
-    with console.capture() as captured:
-        console.print(Drawing(history.kinds, 60 * 10**9).whole(found))
-    return [line.rstrip() for line in captured.get().splitlines()]
 
 
 def lines(history: History, kind: str, entity_id: str) -> list[str]:

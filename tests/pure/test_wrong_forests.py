@@ -3,7 +3,6 @@
 Belongs here: one small wrong pair each. Does not: what is wrong with a single table (`test_wrong_tables`).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
@@ -30,6 +29,7 @@ from phaseline.machines.table import (
     View,
 )
 from phaseline.schemas.records import State
+from tests.support.fan_out_rule import says
 
 LABELS = (Label("Open", OK, "开", "Open"), Label("Shut", OK, "关", "Shut"), Label("Busy", OK, "忙", "Busy"))
 ROWS = (
@@ -64,10 +64,6 @@ HOUSE, ROOM, DESK = table("house"), table("room"), table("desk")
 FELL = Row(("Open", "Shut"), "fell", "Busy")
 HAS_FELL: dict[str, Any] = {"facet": replace(FACET, rows=(*ROWS, FELL)), "derived": ("fell",)}
 BELOW_BUSY = Some("room", "desk", ("Busy",))
-
-
-def says(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | None:
-    return "fell" if scene.above(entity_id, "house") and below in data else None
 
 
 @dataclass(frozen=True)

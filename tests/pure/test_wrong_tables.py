@@ -32,7 +32,7 @@ from phaseline.machines.table import (
     Told,
     View,
 )
-from tests.pure.test_wrong_forests import says
+from tests.support.fan_out_rule import says
 
 LABELS = (Label("On", OK, "开", "On"), Label("Off", OK, "关", "Off"), Label("Broken", "Heat", "坏", "Broken"), Label("Broken", "Rust", "坏", "Broken"))  # fmt: skip
 ROWS = (

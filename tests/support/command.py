@@ -7,6 +7,8 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,3 +61,33 @@ class Shell:
                 process.kill()
                 await process.wait()
         return Answer(process.returncode or 0, out.decode(), err.decode())
+
+
+@asynccontextmanager
+async def process(*words: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    started = await asyncio.create_subprocess_exec(
+        *COMMAND, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1"},
+    )  # fmt: skip
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+        await started.communicate()
+
+
+async def call(*words: str) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    async with process(*words) as started:
+        out, err = await asyncio.wait_for(started.communicate(), LIMIT)
+        return started.returncode or 0, out.decode(), err.decode()
+
+
+async def line_with(stream: asyncio.StreamReader | None, word: str) -> str:
+    assert stream is not None
+    async with asyncio.timeout(LIMIT):
+        while line := (await stream.readline()).decode():
+            if word in line:
+                return line
+    raise AssertionError(f"it ended without saying {word!r}")

@@ -5,8 +5,12 @@ Belongs here: making them, finding all that they tell. Does not: what they shoul
 
 from collections import defaultdict
 from collections.abc import Iterator
+from io import StringIO
+
+from rich.console import Console
 
 from phaseline.engine import why
+from phaseline.engine.cli.explaining import Drawing
 from phaseline.engine.explanation import Caused, Explained, Explanation, Reason
 from phaseline.schemas.records import Entity, Transition
 from tests.support.worlds import History
@@ -61,3 +65,11 @@ def explanation(history: History, kind: str, entity_id: str) -> Explanation:
 
 def triggers(caused: Caused) -> list[tuple[str, str]]:
     return [(record.trigger, f"{record.entity.kind}/{record.entity.id}") for record in caused.records]
+
+
+def drawn(history: History, found: Explanation) -> list[str]:
+    """Its lines, a minute after it all began."""
+    console = Console(file=StringIO(), width=300, color_system=None)
+    with console.capture() as captured:
+        console.print(Drawing(history.kinds, 60 * 10**9).whole(found))
+    return [line.rstrip() for line in captured.get().splitlines()]

@@ -64,6 +64,19 @@ class Fleet:
         for _ in range(events):
             yield self._any(f"c{self.random.randrange(clusters)}", f"n{self.random.randrange(nodes)}")
 
+    def troubles(self, clusters: int, nodes: int) -> Iterator[Sent]:
+        """Each node has one trouble after another; each passes before the next begins."""
+        for begins, ends in (
+            ("not_ready", "ready"),
+            ("cordon", "uncordon"),
+            ("update", "updated"),
+            ("overdue", "renewed"),
+        ):
+            for cluster in range(clusters):
+                for node in range(nodes):
+                    yield self.event("node", begins, f"c{cluster}/p/n{node}")
+                    yield self.event("node", ends, f"c{cluster}/p/n{node}")
+
     def _any(self, cluster: str, node: str) -> Sent:
         dice = self.random.random()
         if dice < 0.05:

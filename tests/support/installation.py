@@ -16,7 +16,8 @@ from phaseline.machines.kinds import Kinds
 from tests.support.fleet import Fleet, publish
 from tests.support.replay import decided
 
-LIMIT = 30
+LIMIT = 120
+"""Seconds until a test gives up waiting: many, for a machine that is busy."""
 
 
 @asynccontextmanager

@@ -5,17 +5,18 @@ Belongs here: comparing a real installation with that. Does not: making events, 
 
 from collections.abc import Sequence
 
-from phaseline.engine import checkpoint
+from phaseline.engine import checkpoint, queries
 from phaseline.engine.commit import last_message
 from phaseline.engine.fold import Folder
 from phaseline.engine.message import Message
+from phaseline.engine.queries import Logged
 from phaseline.engine.reader import Stored, read_all
 from phaseline.engine.streams import Layout
 from phaseline.engine.tree import Tree
 from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, forms
-from phaseline.schemas.records import Rejection, Transition
+from phaseline.schemas.records import Entity, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 
 
@@ -89,3 +90,19 @@ async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree)
             assert not isinstance(record, Rejection)
             copy.put(record.entity)
     assert copy.entities == tree.entities
+
+
+Log = list[Logged]
+
+
+async def whole(wire: Wire, layout: Layout) -> Log:
+    messages = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
+    return [Logged(m.sequence, queries.read_record(codec.decode(m.data)), {}) for m in messages]
+
+
+def folded(log: Log, place: int) -> dict[tuple[str, str], Entity]:
+    found = {}
+    for logged in log:
+        if logged.sequence <= place and isinstance(logged.record, Transition):
+            found[logged.record.entity.kind, logged.record.entity.id] = logged.record.entity
+    return found

@@ -1,17 +1,18 @@
-"""Random histories for our own laws: what the kit makes, and how far Hypothesis looks.
+"""Strategies for laws: values, histories as the test kit draws them, and checking a law on them.
 
-Belongs here: strategies and efforts. Does not: making and playing histories, which is the test kit's (`phaseline.engine.testing`).
+Belongs here: strategies. Does not: how many examples are drawn (`effort`), playing histories (`phaseline.engine.testing`).
 """
 
 from collections.abc import Callable
 from typing import TypeVar
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.testing.histories import SUBJECTS, History, Sent, Step, event, play
 from phaseline.engine.testing.search import histories
 from phaseline.engine.testing.wishes import LENGTH, fulfilled, wished
+from tests.support.effort import EXAMPLES, examples, many_examples
 
 __all__ = [
     "MAPS", "SUBJECTS", "VALUES", "WHOLE", "History", "Sent", "Step", "event", "fulfilled", "histories", "hold", "play",
@@ -29,12 +30,6 @@ VALUES = st.recursive(
 MAPS = st.dictionaries(st.text(max_size=8), VALUES, max_size=20)
 """Data of any sort that both msgpack and JSON can hold."""
 
-_calm = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-EFFORTS = {
-    "ci": settings(max_examples=120, derandomize=True, database=None, **_calm),  # type: ignore[arg-type]  # mixed values
-    "long": settings(max_examples=3000, **_calm),  # type: ignore[arg-type]  # mixed values
-}
-
 
 def wishes(least: int = 20, most: int = 90) -> st.SearchStrategy[list[bytes]]:
     return st.lists(st.binary(min_size=LENGTH, max_size=LENGTH), min_size=least, max_size=most)
@@ -47,4 +42,5 @@ def hold(law: Callable[[T], None], strategy: st.SearchStrategy[T], effort: str) 
         law(example)
 
     broken.__name__ = broken.__qualname__ = law.__name__
-    EFFORTS[effort](given(strategy)(broken))()
+    chosen = {"ci": examples(EXAMPLES), "long": many_examples()}[effort]
+    chosen(given(strategy)(broken))()

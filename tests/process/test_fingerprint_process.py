@@ -1,0 +1,20 @@
+"""A table's version is the same in every process."""
+
+import os
+import subprocess
+import sys
+
+from phaseline.machines.kinds import Kinds
+
+KINDS = Kinds()
+
+SCRIPT = "from phaseline.machines.kinds import Kinds; print(Kinds().digest)"
+
+
+def test_the_same_in_every_process() -> None:
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        found = subprocess.run(
+            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+        )
+        assert found.stdout.strip() == KINDS.digest
