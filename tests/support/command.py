@@ -12,10 +12,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.fork_server import ForkServer
+
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "phaseline.engine.cli"]
-LIMIT = 60
+LIMIT = 120
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PHASELINE_", "FORCE_COLOR"))}
+
+FORKS = ForkServer()
 
 
 class Answer(NamedTuple):
@@ -51,9 +55,11 @@ class Shell:
 
     async def __call__(self, *words: str, stdin: bytes | None = None) -> Answer:
         """Run it to its end."""
-        process = await self.start(
-            *words, stdin=asyncio.subprocess.PIPE if stdin is not None else asyncio.subprocess.DEVNULL
-        )
+        if stdin is None:
+            async with asyncio.timeout(LIMIT):
+                code, out, err = await FORKS.run(words, self.environment, ROOT)
+            return Answer(code, out.decode(), err.decode())
+        process = await self.start(*words, stdin=asyncio.subprocess.PIPE)
         try:
             out, err = await asyncio.wait_for(process.communicate(stdin), LIMIT)
         finally:
@@ -79,9 +85,9 @@ async def process(*words: str) -> AsyncIterator[asyncio.subprocess.Process]:
 
 async def call(*words: str) -> tuple[int, str, str]:
     """Exit code, standard output, standard error."""
-    async with process(*words) as started:
-        out, err = await asyncio.wait_for(started.communicate(), LIMIT)
-        return started.returncode or 0, out.decode(), err.decode()
+    async with asyncio.timeout(LIMIT):
+        code, out, err = await FORKS.run(words, {**os.environ, "NO_COLOR": "1"}, ROOT)
+    return code, out.decode(), err.decode()
 
 
 async def line_with(stream: asyncio.StreamReader | None, word: str) -> str:
