@@ -1,6 +1,7 @@
 """Tests stand in a tier, and share helpers through tests/support only."""
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,3 +61,9 @@ def test_no_test_imports_a_test_or_a_benchmark(path: Path) -> None:
 )
 def test_what_is_forbidden_is_found(source: str, found: list[str]) -> None:
     assert forbidden("nats/test_it.py", source) == found
+
+
+def test_mutated_modules_exist() -> None:
+    configuration = tomllib.loads((TESTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    missing = [path for path in configuration["tool"]["mutmut"]["only_mutate"] if not (TESTS.parent / path).is_file()]
+    assert missing == []
