@@ -1,4 +1,4 @@
 # Thin names for what dev.py does.
-.PHONY: demo test check prove bench endure generate
-demo test check prove bench endure generate:
+.PHONY: demo test pure check coverage mutation prove bench endure generate
+demo test pure check coverage mutation prove bench endure generate:
 	python3 dev.py $@

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Set-up and checks in one command: `python3 dev.py COMMAND`, those of COMMANDS below. Needs Python 3.11, nothing else.
+"""Set-up and checks in one command: `python3 dev.py COMMAND`, one of `COMMANDS` below. It needs Python 3.11, nothing else.
 
-Belongs here: making .venv and calling what is in it. Does not: anything a user of an installed Phaseline needs.
-An older python3 must get as far as the line that says so: nothing here is beyond what Python 3.6 can read.
+Belongs here: making a virtual environment and calling the programs in it. Does not: code that Phaseline's users need.
+An older python3 must be able to read this file and print the message about its version, so the syntax is Python 3.6's.
 """
 
 import hashlib
 import os
+import re
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-VENV = ROOT / ".venv"
-STAMP = VENV / "installed"
 OLDEST = (3, 11)
 
 LINT = (
@@ -22,25 +23,53 @@ LINT = (
     ["mypy"],
     ["lint-imports"],
 )
+PARALLEL = ["-n", "auto", "--dist", "worksteal"]
+PYTEST = ["pytest", *PARALLEL]
+PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
+COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
 COMMANDS = {
     #            extras  linted  then
     "demo":     ("",     False,  ["phaseline", "demo"]),
-    "test":     ("dev",  True,   ["pytest"]),
+    "test":     ("dev",  True,   PYTEST),
+    "pure":     ("dev",  False,  PURE),
     "check":    ("dev",  True,   []),
+    "coverage": ("dev",  False,  [*PYTEST, *COVERAGE]),
+    "mutation": ("dev",  False,  ["mutmut", "run"]),
     "prove":    ("dev",  False,  ["pytest", "-m", "slow"]),
     "bench":    ("dev",  False,  ["python", "-m", "benchmarks"]),
     "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
 }  # fmt: skip
+MUTATION = ROOT / ".mutation"
+"""A copy of the sources, in which `mutation` changes them."""
+
+
+def minor(version: str) -> str:
+    """`3.12` of `3.12.1`."""
+    return ".".join(version.split(".")[:2])
+
+
+def environment_folder() -> Path:
+    """`.venv`; where that belongs to another Python that is still installed, a folder with this Python's version."""
+    main, ours = ROOT / ".venv", minor(sys.version.split()[0])
+    made = main / "pyvenv.cfg"
+    theirs = re.search(r"^version = (\S+)", made.read_text(), re.MULTILINE) if made.exists() else None
+    if theirs and minor(theirs.group(1)) != ours and (main / "bin" / "python").exists():
+        return ROOT / (".venv-" + ours)
+    return main
+
+
+VENV = environment_folder()
+STAMP = VENV / "installed"
 
 
 def say(text: str) -> None:
-    """Talk goes to stderr: stdout is the command's."""
+    """Print a message to stderr: stdout belongs to the command."""
     print("dev.py: " + text, file=sys.stderr, flush=True)
 
 
 def need(fine: object, otherwise: str) -> None:
-    """Go on if that is fine; else end with what is wrong and what to do."""
+    """Go on if `fine` is true; otherwise print what is wrong and end."""
     if not fine:
         say(otherwise)
         raise SystemExit(1)
@@ -57,20 +86,20 @@ def succeeds(command: "list[str]") -> bool:
 
 
 def stamp_of(extras: str) -> str:
-    """What an installation depends on: the interpreter, the extras, pyproject.toml, and where we are."""
+    """A digest of what an installation depends on: the interpreter, the extras, pyproject.toml and this folder."""
     text = f"{sys.version} {extras} {ROOT} ".encode() + (ROOT / "pyproject.toml").read_bytes()
     return hashlib.sha256(text).hexdigest()
 
 
 def is_installed(extras: str) -> bool:
-    """Whether .venv holds these extras (or all), installed from pyproject.toml as it is, for a Python that is still there."""
+    """Whether the environment holds these extras (or all), installed from today's pyproject.toml by a Python that exists."""
     wanted = (stamp_of(extras), stamp_of("dev"))
     return Path(program("python")).exists() and STAMP.exists() and STAMP.read_text() in wanted
 
 
 def install(extras: str) -> None:
-    """Make .venv afresh and install the project into it; what changes in the sources later needs no new one."""
-    say("setting up .venv (once; takes a moment)")
+    """Make the environment anew and install the project into it, editable: changed sources need no new environment."""
+    say(f"setting up {VENV.name} (once; takes a moment)")
     made = succeeds([sys.executable, "-m", "venv", "--clear", str(VENV)])
     need(made, "cannot make a virtual environment: install Python's venv module (Debian: apt install python3-venv)")
     target = f"{ROOT}[{extras}]" if extras else str(ROOT)
@@ -80,30 +109,60 @@ def install(extras: str) -> None:
 
 
 def lint() -> None:
-    """Style, types and layers; the first that fails ends it."""
+    """Check style, types and layers, all at once; print the output of each step that fails, then end."""
+    began = time.monotonic()
+    steps = []
     for step in LINT:
         say(" ".join(step))
-        need(succeeds([program(step[0]), *step[1:]]), "failed: " + " ".join(step))
+        command = [program(step[0]), *step[1:]]
+        running = subprocess.Popen(
+            command, cwd=str(ROOT), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True
+        )
+        steps.append((step, running))
+    failed = []
+    for step, running in steps:
+        text, _ = running.communicate()
+        if running.returncode != 0:
+            print(text, end="", flush=True)
+            failed.append(" ".join(step))
+    need(not failed, "failed: " + ", ".join(failed))
+    say(f"lint, types and layers are right ({time.monotonic() - began:.1f} s)")
+
+
+def copy_for_mutation() -> None:
+    """Copy the sources and tests to `.mutation`, with folders in place of the links: the tool does not follow links."""
+    for name in ("src", "tests", "examples", "docs", "benchmarks", "machines", "engine", "schemas"):
+        shutil.rmtree(str(MUTATION / name), ignore_errors=True)
+        shutil.copytree(str(ROOT / name), str(MUTATION / name), ignore=shutil.ignore_patterns("__pycache__"))
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.yaml"), ROOT / "dev.py"]:
+        shutil.copy(str(page), str(MUTATION / page.name))
 
 
 def become(command: "list[str]") -> None:
-    """Turn into that program: its exit code is ours, and signals reach it, not us."""
-    os.chdir(str(ROOT))
+    """Replace this process by that program, so that its exit code and its signals are its own."""
     os.execv(program(command[0]), [program(command[0]), *command[1:]])
 
 
 def main(arguments: "list[str]") -> None:
-    """Do what the first argument names; the others go on to the program."""
+    """Run the command that the first argument names; the other arguments go to its program."""
     found = sys.version.split()[0]
     need(sys.version_info >= OLDEST, f"Python 3.11 or newer is needed, this is {found}: try `python3.12 dev.py ...`")
     need(arguments and arguments[0] in COMMANDS, "say one of " + ", ".join(COMMANDS))
     (extras, linted, command), further = COMMANDS[arguments[0]], arguments[1:]
     need(command or not further, f"{arguments[0]} takes no further words")
+    if arguments[0] == "test" and "--quick" in further:
+        further.remove("--quick")
+        command = PURE
     os.environ.pop("PYTHONPATH", None)
+    os.chdir(str(ROOT))
     if not is_installed(extras):
         install(extras)
     if linted:
         lint()
+    if command == COMMANDS["mutation"][2]:
+        copy_for_mutation()
+        os.chdir(str(MUTATION))
+        os.environ["PYTHONPATH"] = str(MUTATION / "src")
     if command:
         if extras:
             say(" ".join([*command, *further]))

@@ -1,6 +1,6 @@
-"""What tests share: one real nats-server per run, a fresh prefix and a connection per test.
+"""Fixtures: one real nats-server per test process, a fresh prefix and a connection per test.
 
-Belongs here: fixtures of several test files. Does not: fakes of anything.
+Belongs here: fixtures of several test files. Does not: helpers that are no fixtures (`tests/support`).
 """
 
 import asyncio
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from hypothesis import settings as hypothesis_settings
 
 from phaseline.engine.client import Client
 from phaseline.engine.embedded import EmbeddedServer
@@ -20,11 +19,10 @@ from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from tests.command import Shell
+from tests.support import effort
+from tests.support.command import Shell
 
-hypothesis_settings.register_profile("ci", deadline=None, derandomize=True, database=None)
-hypothesis_settings.register_profile("slow", deadline=None, max_examples=2000)
-hypothesis_settings.load_profile("ci")  # the same examples each time; `--hypothesis-profile slow` looks further
+effort.register()
 
 _serial = itertools.count(1)
 

@@ -1,0 +1,131 @@
+"""The laws of the core over random lives of EMCO's resources, begun where something is under way."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import strategies as st
+
+from phaseline.engine.status import source_shape
+from phaseline.engine.status.query import BadQuery, read
+from phaseline.engine.status.selection import select
+from phaseline.engine.testing.laws import LAWS
+from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
+from phaseline.machines.kinds import Kinds
+from tests.support.worlds import History, Sent, event, hold, wished, wishes
+
+KINDS = Kinds(
+    (
+        emco_resource.EMCO_RESOURCE,
+        app_context.APP_CONTEXT,
+        app_cluster.APP_CLUSTER,
+        rsync_resource.RSYNC_RESOURCE,
+    )
+)
+ROOTS = ("r1", "r2")
+PLACES = ("c1/a1/c1", "c1/a1/c2", "c2/a1/c1", "c2/a2/c1")
+LISTED = ("Deployment", "Pod", "ProviderNetwork")
+NAMES = ("n1+Deployment", "n2+Pod", "n1+ProviderNetwork")
+SAID = ("add", "applied", "failed", "retrying", "terminated")
+
+
+def begun() -> list[Sent]:
+    """Two groups with two contexts each, one of them instantiated; with the second group, all the way."""
+    events = []
+    for root in ROOTS:
+        events += [event("emco_resource", "create", root), event("emco_resource", "approve", root)]
+        events += [event("app_context", "create", f"{root}/{name}") for name in ("c1", "c2")]
+        events += [event("rsync_resource", "add", f"{root}/{place}/n{n}") for place in PLACES for n in (1, 2)]
+        events.append(event("emco_resource", "instantiate", root, {"context": "c1"}))
+    return [*events, *(event("rsync_resource", "applied", f"r2/{place}/n{n}") for place in PLACES[:2] for n in (1, 2))]
+
+
+def reported(wish: bytes) -> Sent:
+    """A report that lists some of what there might be."""
+    root, place = ROOTS[wish[1] % 2], PLACES[wish[2] % 4]
+    listed = [
+        {"group": "", "version": "v1", "kind": LISTED[byte % 3], "name": f"n{byte % 4}"}
+        for byte in wish[4 : 4 + wish[3] % 4]
+    ]
+    supports = {"supports": ["", "Pod"]} if wish[5] % 3 == 0 else {}
+    return event("app_cluster", "bundle_state", f"{root}/{place}", {"status": {"resourceStatuses": listed}, **supports})
+
+
+def said(wish: bytes) -> Sent:
+    """Rsync's word of a resource whose name tells its kind."""
+    place = f"{ROOTS[wish[1] % 2]}/{PLACES[wish[2] % 4]}/{NAMES[wish[3] % 3]}"
+    return event("rsync_resource", SAID[wish[4] % 5], place)
+
+
+def lives() -> st.SearchStrategy[History]:
+    return wishes(20, 80).map(life)
+
+
+def life(wanted: list[bytes]) -> History:
+    history = History(KINDS)
+    for sent in begun():
+        assert history.take(sent).accepted
+    for wish in wanted:
+        by_number = {5: said, 6: reported}.get(wish[0] % 7)
+        history.take(wished(history, wish) if by_number is None else by_number(wish))
+    return history
+
+
+def counts_are_what_one_would_count(history: History) -> None:
+    """A summary tells from tallies what `all` tells from the resources one by one, whatever the filters."""
+    for root in ROOTS:
+        for parameters in ({}, {"app": ["a1"]}, {"cluster": ["c1"]}, {"app": ["a1"], "cluster": ["c2"]}):
+            query = read({**parameters, "output": "summary"})
+            try:
+                short, long = (select(history.tree, root, query, items=items) for items in (False, True))
+            except BadQuery:  # nothing of that name is there
+                continue
+            if short is None or long is None:
+                assert short is long
+                continue
+            assert short.counts() == long.counts()
+            assert short.presence() == long.presence()
+            body = source_shape.answer(long, read({**parameters, "output": "all"}), {})
+            told = [found for app in body["resources"] for place in app["clusters"] for found in place["resources"]]
+            if long.context is not None:
+                assert sum(body["rsync-status"].values()) == sum("rsync-status" in found for found in told)
+                assert sum(body["cluster-status"].values()) == len(told)
+
+
+@pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("law", [*LAWS, counts_are_what_one_would_count], ids=lambda law: law.__name__)
+def test_law(law: Callable[[History], None], effort: str) -> None:
+    hold(law, lives(), effort)
+
+
+def test_the_lives_go_where_they_should() -> None:
+    """What the laws are held against reaches every state there is."""
+    seen: set[tuple[str, str]] = set()
+
+    def noted(history: History) -> None:
+        for kind, found in history.tree.entities.items():
+            seen.update((kind, facet.state.phase) for entity in found.values() for facet in entity.facets)
+
+    hold(noted, lives(), "ci")
+    wanted = {
+        "app_context": {
+            "Instantiating",
+            "Instantiated",
+            "InstantiateFailed",
+            "Terminating",
+            "PreTerminate",
+            "Updating",
+        },
+        "app_cluster": {"Unknown", "Available", "Unreachable"},
+        "rsync_resource": {
+            "Pending",
+            "Applied",
+            "Failed",
+            "Retrying",
+            "Terminated",
+            "Unknown",
+            "NotPresent",
+            "Present",
+        },
+    }
+    for kind, phases in wanted.items():
+        assert phases <= {phase for of, phase in seen if of == kind}, kind

@@ -1,0 +1,256 @@
+"""Bytes, records and times on the wire: they come back as they went, and what is no such thing is refused.
+
+Belongs here: `schemas.codec`, `schemas.wire_codec`, timestamps. Does not: subjects and envelopes (`test_words`).
+"""
+
+import json
+from typing import Any
+
+import msgpack  # type: ignore[import-untyped]  # it ships no types
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.msgpack import Ext
+from msgspec.structs import replace
+
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.codec import Undecodable, Values
+from phaseline.schemas.records import (
+    Cause,
+    Entity,
+    Facet,
+    Mark,
+    Record,
+    Rejection,
+    State,
+    Transition,
+    nanoseconds,
+    timestamp,
+)
+from tests.support.worlds import MAPS, VALUES
+
+
+@given(st.dictionaries(st.text(max_size=8), VALUES | st.binary(max_size=20), max_size=20))
+def test_msgpack_comes_back(found: dict[str, Any]) -> None:
+    body = codec.encode(found)
+    assert codec.decode(body) == found
+    assert body[:1] not in codec.JSON_STARTS
+
+
+@given(MAPS, st.sampled_from(["", " ", "\n\t ", "\r\n"]))
+def test_json_comes_back(found: dict[str, Any], blank: str) -> None:
+    assert codec.decode(codec.encode_json(found)) == found
+    assert codec.decode((blank + json.dumps(found) + blank).encode()) == found
+    assert b"\n" not in codec.encode_json(found)
+
+
+@pytest.mark.parametrize("size", [0, 15, 16, 65535, 65536])
+def test_a_map_of_any_size_is_told_from_json(size: int) -> None:
+    body = codec.encode({str(n): n for n in range(size)})
+    assert body[:1] not in codec.JSON_STARTS
+    assert len(codec.decode(body)) == size
+
+
+@pytest.mark.parametrize(("body", "says"), [
+    (b"", "the body is empty"),
+    (b"{", "JSON: "), (b'{"a":1}x', "JSON: "), (b" ", "JSON: "), (b"\n[1]", "JSON: expected a map, found list"), (b'{"a":"\\ud800"}', "JSON: "), (b"{" * 100_000, "JSON: "),
+    (b"\x01", "msgpack: expected a map, found int"), (b"\x93\x01\x02\x03", "msgpack: expected a map, found list"), (b"[1]", "msgpack: the first value is followed by more bytes"),
+    (codec.encode({"a": 1}) + b"\x00", "msgpack: the first value is followed by more bytes"), (b"\xc1", "msgpack: "),
+    (codec.encode({"a": "text"})[:-1], "msgpack: "), (b"\x81\xa1\xff\x01", "msgpack: "), (b"\x81\x91\x01\x02", "msgpack: "), (b"\x91" * 100_000, "msgpack: "),
+    (b"\xdf\xff\xff\xff\xff", "msgpack: "), (b"\x81\xa1a\xd7\xff" + b"\xff" * 8, "msgpack: "),
+])  # fmt: skip
+def test_what_is_no_map_is_refused(body: bytes, says: str) -> None:
+    with pytest.raises(Undecodable) as caught:
+        codec.decode(body)
+    assert str(caught.value).startswith(says)
+
+
+@given(
+    st.binary(max_size=60)
+    | st.binary(max_size=60).map(b"{".__add__)
+    | MAPS.map(codec.encode).map(lambda body: body[1:])
+)
+def test_any_bytes_are_a_map_or_refused(body: bytes) -> None:
+    try:
+        found = codec.decode(body)
+    except Undecodable:
+        return
+    assert type(found) is dict
+
+
+@given(st.lists(MAPS, min_size=1, max_size=4), st.data())
+def test_a_stream_cut_off_gives_what_is_whole_and_says_where_it_broke(
+    found: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    bodies = [codec.encode(each) for each in found]
+    stream = b"".join(bodies)
+    ends = [len(b"".join(bodies[:n])) for n in range(len(bodies) + 1)]
+    cut = data.draw(st.integers(0, len(stream)))
+    piece = data.draw(st.integers(1, 9))
+    values = Values()
+    read = [value for start in range(0, cut, piece) for value in values.feed(stream[start : min(cut, start + piece)])]
+    whole = max(n for n, end in enumerate(ends) if end <= cut)
+    assert read == found[:whole]
+    if cut in ends:
+        values.close()
+    else:
+        with pytest.raises(Undecodable, match=f"cut off inside a value after byte {ends[whole]}"):
+            values.close()
+
+
+def test_a_stream_that_is_no_msgpack_is_refused() -> None:
+    values = Values()
+    assert list(values.feed(codec.encode({"a": 1}))) == [{"a": 1}]
+    with pytest.raises(Undecodable, match="after byte 4"):
+        list(values.feed(b"\xc1"))
+
+
+TIMES = st.integers(0, 253_402_300_799_999_999_999)
+TEXT = st.text(max_size=12)
+MAYBE = st.none() | TEXT
+STATES = st.builds(
+    State, st.sampled_from(["Running", "Failed"]), st.lists(st.sampled_from(["Ok", "A", "B"]), unique=True).map(tuple)
+)
+CAUSES = st.builds(
+    Cause,
+    st.integers(0, 2**63 - 1),
+    TEXT,
+    TEXT,
+    st.sampled_from(["event", "cascade", "view", "tally", "timer"]),
+    MAYBE,
+    MAYBE,
+)
+
+
+@st.composite
+def entities(draw: st.DrawFn) -> Entity:
+    names = draw(st.lists(st.sampled_from(["phase", "sync", "health"]), min_size=1, unique=True).map(tuple))
+    facets = tuple(Facet(draw(STATES), draw(STATES), draw(TIMES)) for _ in names)
+    sequences = draw(st.dictionaries(TEXT, st.integers(0, 10**18 - 1), max_size=2))
+    return Entity("node", draw(TEXT), draw(st.integers(1, 2**40)), names, facets, draw(MAPS), sequences)
+
+
+TRANSITIONS = entities().flatmap(
+    lambda entity: st.builds(
+        Transition,
+        st.sampled_from(entity.names),
+        st.none() | STATES,
+        STATES,
+        TEXT,
+        MAYBE,
+        MAYBE,
+        CAUSES,
+        st.just(entity),
+        TIMES,
+    )
+)
+SEEN = st.none() | st.dictionaries(TEXT, STATES, max_size=2)
+REASONS = st.sampled_from(
+    ["illegal", "guard", "undecodable", "invalid", "unknown_kind", "unknown_trigger", "derived", "fault"]
+)
+REJECTIONS = st.builds(
+    Rejection, TEXT, TEXT, TEXT, REASONS, TEXT, SEEN, st.lists(TEXT, max_size=3).map(tuple), CAUSES, TIMES, st.none() | st.binary(max_size=9)
+)  # fmt: skip
+MARKS = st.builds(Mark, entities(), CAUSES, TIMES)
+
+
+@given(TRANSITIONS | REJECTIONS | MARKS)
+def test_a_record_comes_back_from_its_bytes(record: Record) -> None:
+    body = wire_codec.write(record, 2, 3, "phaseline/pl")
+    assert wire_codec.read(body) == record
+
+
+@given(TRANSITIONS | REJECTIONS | MARKS)
+def test_a_record_comes_back_from_json(record: Record) -> None:
+    body = codec.encode_json(wire_codec.to_wire(record, 0, 1, "phaseline/pl"))
+    assert wire_codec.read(body) == record
+
+
+@given(TRANSITIONS | REJECTIONS | MARKS, st.integers(0, 99))
+def test_a_record_is_a_cloud_event_named_by_its_cause(record: Record, place: int) -> None:
+    body: dict[str, Any] = codec.decode(wire_codec.write(record, place, 100, "phaseline/pl"))
+    kind, entity_id = (
+        (record.kind, record.id) if isinstance(record, Rejection) else (record.entity.kind, record.entity.id)
+    )
+    verb = {Transition: "transitioned", Rejection: "rejected", Mark: "marked"}[type(record)]
+    assert body["id"] == f"{record.cause.sequence}-{place}"
+    assert (body["specversion"], body["source"], body["type"]) == ("1.0", "phaseline/pl", f"{kind}.{verb}")
+    assert (body["subject"], body["schemaversion"], body["data"]["cause"]["records"]) == (f"{kind}/{entity_id}", 2, 100)
+    assert nanoseconds(body["time"]) == record.time
+
+
+class Written(msgspec.Struct):
+    held: Any
+
+
+EXTENSIONS = st.builds(Ext, st.integers(0, 127), st.binary(max_size=20))
+STAMPS = st.builds(msgpack.Timestamp, st.integers(-(2**63), 2**63 - 1), st.integers(0, 999_999_999))
+
+
+@given(st.recursive(VALUES | st.binary(max_size=20) | EXTENSIONS | STAMPS, lambda inner: st.lists(inner, max_size=3)))
+def test_both_libraries_write_the_same_bytes(value: Any) -> None:
+    body = codec.encode({"held": value})
+    assert codec.encode_struct(Written(value)) == body
+    assert codec.encode(codec.decode(body)) == body
+
+
+@given(TRANSITIONS | MARKS, EXTENSIONS | STAMPS)
+def test_a_record_with_a_value_of_an_extension_type_comes_back(record: Transition | Mark, value: Any) -> None:
+    entity = replace(record.entity, attributes={"at": [value], "n": -1})
+    record = replace(record, entity=entity)
+    assert wire_codec.read(wire_codec.write(record, 0, 1, "phaseline/pl")) == record
+
+
+@given(TRANSITIONS | REJECTIONS | MARKS)
+def test_bytes_and_maps_are_read_to_the_same_record(record: Record) -> None:
+    body = wire_codec.write(record, 0, 1, "phaseline/pl")
+    assert wire_codec.from_wire(codec.decode(body)) == wire_codec.read(body)
+    assert codec.to_map(wire_codec.to_wire(record, 0, 1, "phaseline/pl")) == codec.decode(body)
+
+
+RIGHT: dict[str, Any] = codec.decode(
+    wire_codec.write(
+        Mark(
+            Entity("node", "c/p/n", 1, ("phase",), (Facet(State("Running"), State("Running"), 0),), {}, {"/a": 1}),
+            Cause(7, "e", "/a", "event"),
+            5,
+        ),
+        0,
+        1,
+        "phaseline/pl",
+    )
+)
+
+
+@pytest.mark.parametrize(("changed", "says"), [
+    ({"type": "node.exploded"}, "type 'node.exploded' names no record: it must end in transitioned, rejected, marked"),
+    ({"data": {**RIGHT["data"], "entity": 7}}, r"Expected `object`, got `int` - at `\$.data.entity`"),
+    ({"data": {**RIGHT["data"], "cause": {}}}, r"Object missing required field `sequence` - at `\$.data.cause`"),
+    ({"specversion": "0.3"}, r"Invalid enum value '0.3' - at `\$.specversion`"),
+    ({"time": "noon"}, "Invalid isoformat string"),
+])  # fmt: skip
+@pytest.mark.parametrize("encode", [codec.encode, codec.encode_json])
+def test_what_is_no_record_is_refused(encode: Any, changed: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        wire_codec.read(encode({**RIGHT, **changed}))
+
+
+@given(TIMES)
+def test_times_come_back_to_the_nanosecond(time: int) -> None:
+    text = timestamp(time)
+    assert nanoseconds(text) == time
+    assert len(text) == len("2026-03-02T08:00:00.123456789Z")
+
+
+@given(TIMES, TIMES)
+def test_times_sort_as_their_texts_do(one: int, other: int) -> None:
+    assert (timestamp(one) < timestamp(other)) is (one < other)
+
+
+@pytest.mark.parametrize(("text", "time"), [
+    ("1970-01-01T00:00:00Z", 0), ("1970-01-01T00:00:00.5Z", 500_000_000), ("1970-01-01T00:00:00.000000001Z", 1),
+    ("1970-01-01T08:00:00+08:00", 0), ("1970-01-01T00:00:01.250-00:30", 1_801_250_000_000), ("2026-03-02T08:00:00.123456+08:00", 1_772_409_600_123_456_000),
+])  # fmt: skip
+def test_times_of_others_are_read(text: str, time: int) -> None:
+    assert nanoseconds(text) == time

@@ -1,0 +1,171 @@
+"""The laws of the core over random lives of GitOps applications and of Fleet's repositories."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from phaseline.engine.testing.laws import LAWS
+from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
+from phaseline.machines.gitops import application, application_set, resource
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.kubernetes.profiles import PROFILES
+from phaseline.schemas.records import Transition
+from tests.support.manifests import deployment
+from tests.support.worlds import History, Sent, event, hold, wished, wishes
+
+KINDS = Kinds((
+    application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, git_repo.GIT_REPO, bundle.BUNDLE,
+    bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE,
+))  # fmt: skip
+OUT = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
+LATE = [{"type": "Progressing", "reason": "ProgressDeadlineExceeded"}]
+
+
+def web(name: str, **status: Any) -> dict[str, Any]:
+    return {**deployment(metadata={"name": name}, replicas=2), "status": {**OUT, **status}}
+
+
+def looks(name: str) -> tuple[Any, ...]:
+    """What can be in the cluster: well, on its way, failed, paused, leaving, drifted, unreadable, nothing."""
+    drifted, stopped = web(name), web(name)
+    drifted["spec"]["replicas"], stopped["spec"]["paused"] = 1, True
+    return (
+        web(name), web(name, availableReplicas=0), web(name, availableReplicas=1), web(name, conditions=LATE), stopped, drifted, web(name, replicas="x"), None,
+        {**web(name), "metadata": {"name": name, "namespace": "shop", "annotations": {"argocd.argoproj.io/hook": "Sync"}}},
+    )  # fmt: skip
+
+
+NAMES = ("n1", "n2", "n3")
+ROOTS = ("s1/a1", "s1/a2", "b1/d1/c1")
+LOOKS = {name: looks(name) for name in NAMES}
+WANTED = {
+    name: (deployment(metadata={"name": name}, replicas=2), None, deployment(metadata={"name": name}, replicas=3))
+    for name in NAMES
+}
+WORDS = (
+    ("sync_started", "sync_succeeded", "sync_failed", "removed"),
+    ("declared", "undeclared", "deleted", "ready", "orphaned", "missing"),
+)
+
+
+def observed(wish: bytes) -> Sent:
+    root, name = ROOTS[wish[1] % 3], NAMES[wish[2] % 3]
+    kind = "bundle_resource" if root.startswith("b") else "resource"
+    data: dict[str, Any] = {"live": LOOKS[name][wish[3] % len(LOOKS[name])]}
+    if wish[4] % 4:
+        data["desired"] = WANTED[name][wish[4] % 3]
+    return event(kind, "observed", f"{root}/apps:Deployment/shop/{name}", data)
+
+
+def said(wish: bytes) -> Sent:
+    root, name = ROOTS[wish[1] % 3], NAMES[wish[2] % 3]
+    of_fleet = root.startswith("b")
+    words = WORDS[of_fleet]
+    return event(
+        "bundle_resource" if of_fleet else "resource",
+        words[wish[3] % len(words)],
+        f"{root}/apps:Deployment/shop/{name}",
+    )
+
+
+def settled(wish: bytes) -> Sent:
+    data: dict[str, Any] = {"profile": [*PROFILES][wish[2] % 3]} if wish[2] % 4 else {}
+    if wish[3] % 2:
+        data["ignore_differences"] = [{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]
+    if wish[4] % 2:
+        data |= {"progress_deadline": wish[4] % 5}
+    kind, entity_id = (("application_set", "s1"), ("application", "s1/a1"), ("application", "s1/a2"))[wish[1] % 3]
+    if kind == "application":
+        data |= {"auto_sync": bool(wish[5] % 2), "self_heal": bool(wish[6] % 2), "target_revision": f"v{wish[7] % 2}"}
+    return event(kind, "configure", entity_id, data)
+
+
+def life(wanted: list[bytes]) -> History:
+    history = History(KINDS)
+    for trigger in ("target", "applied") if wanted[0][0] % 2 else ():
+        assert history.take(event("bundle_deployment", trigger, "b1/d1/c1", {"deployment_id": "v1"})).accepted
+    for wish in wanted:
+        by_number = {0: observed, 1: observed, 2: observed, 3: said, 4: settled}.get(wish[0] % 6)
+        history.take(wished(history, wish) if by_number is None else by_number(wish))
+    return history
+
+
+def lives() -> st.SearchStrategy[History]:
+    return wishes(20, 80).map(life)
+
+
+def tallies_are_a_fresh_count(history: History) -> None:
+    """For every parent, kind below and facet."""
+    tree = history.tree
+    for of, below, facet in [
+        (of, table.kind, facet)
+        for of in KINDS
+        for table in (k.table for k in KINDS.values())
+        for facet in range(len(table.facets))
+    ]:
+        if (of, below, facet, None) not in tree.tallies:
+            continue
+        for entity_id in tree.entities[of]:
+            fresh = Counter(
+                one.facets[facet].state.phase
+                for one in tree.entities[below].values()
+                if one.id.startswith(f"{entity_id}/") and one.facets[facet].state.phase != "Absent"
+            )
+            assert dict(tree.tally(entity_id, of, below, facet)) == dict(fresh)
+
+
+def an_application_is_the_worst_of_its_resources(history: History) -> None:
+    """By the order of its profile, or of its set's; told anew from nothing but the resources."""
+    tree = history.tree
+    for entity_id, app in tree.entities["application"].items():
+        phases = {
+            one.facets[0].state.phase
+            for one in tree.entities["resource"].values()
+            if one.id.startswith(f"{entity_id}/")
+        } - {"Deleted", "Absent", "NotAssessed"}
+        if app.facets[0].state.phase == "Deleted":
+            continue
+        above = tree.entities["application_set"][entity_id.partition("/")[0]].attributes
+        profile = PROFILES[app.attributes.get("profile") or above.get("profile") or "alauda"]
+        others = {
+            one.facets[0].state.phase
+            for one in tree.entities["resource"].values()
+            if one.id.startswith(f"{entity_id}/")
+        } - {"Deleted", "Absent"}
+        if profile.missing == "together" and not others <= {"Missing", "Aside"}:
+            phases.discard("Missing")
+        counted = [phase for phase in profile.order if phase in phases]
+        assert app.facets[0].state.phase == (counted[0] if counted else "Healthy")
+
+
+@pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "law",
+    [*LAWS, tallies_are_a_fresh_count, an_application_is_the_worst_of_its_resources],
+    ids=lambda law: law.__name__,
+)
+def test_law(law: Callable[[History], None], effort: str) -> None:
+    hold(law, lives(), effort)
+
+
+def test_the_lives_go_where_they_should() -> None:
+    seen: set[tuple[str, str]] = set()
+
+    def noted(history: History) -> None:
+        told = [one for step in history.steps for one in step.records if isinstance(one, Transition)]
+        seen.update((one.entity.kind, one.after.phase) for one in told)
+
+    hold(noted, lives(), "ci")
+    health = {"Missing", "Degraded", "Paused", "Progressing", "Healthy", "Unknown"}
+    assert {("application", phase) for phase in health} <= seen
+    assert {
+        ("resource", phase)
+        for phase in (*health, "Aside", "OutOfSync", "Synced", "Syncing", "SyncFailed", "NotCompared")
+    } <= seen
+    assert {
+        ("bundle_resource", phase)
+        for phase in ("Ready", "NotReady", "Modified", "Missing", "Orphaned", "Unknown", "Pending")
+    } <= seen

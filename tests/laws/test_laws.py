@@ -1,0 +1,34 @@
+"""The laws of the core over random histories: legal and illegal, repeated, orphaned, senseless.
+
+Belongs here: which laws are looked into, for which kinds. Does not: the laws that hold of any kinds, the histories (the test kit's).
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from phaseline.engine.testing.laws import LAWS
+from phaseline.machines.kinds import Kinds
+from tests.support import orchard, situations
+from tests.support.worlds import History, histories, hold
+
+FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
+effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
+family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
+
+
+def nothing_lives_below_what_is_unknown_or_gone(history: History) -> None:
+    """These families' tables see to it: what is deleted takes along what is below it."""
+    for kind in history.kinds.values():
+        for entity_id, entity in history.tree.entities[kind.name].items():
+            if kind.parent is not None and entity.facets[0].base.phase not in ("Absent", "Deleted"):
+                parent = history.tree.get(kind.parent, "/".join(entity_id.split("/")[: kind.parent_arity]))
+                assert parent is not None
+                assert parent.facets[0].base.phase != "Deleted"
+
+
+@effort
+@family
+@pytest.mark.parametrize("law", [*LAWS, nothing_lives_below_what_is_unknown_or_gone], ids=lambda law: law.__name__)
+def test_law(law: Callable[[History], None], kinds: Kinds, effort: str) -> None:
+    hold(law, histories(kinds), effort)

@@ -1,0 +1,198 @@
+"""Why an entity is as it is, over random histories: all of it ends in outside events, nothing is made up, nothing left out.
+
+Belongs here: laws of explanations of any kinds. Does not: single explanations (`test_why`).
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from phaseline.engine.explanation import Caused, Explained, Reason
+from phaseline.engine.intake import Arrival
+from phaseline.machines import arithmetic
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Some
+from phaseline.machines.table import ABSENT, DELETED
+from phaseline.schemas.records import Transition
+from tests.support import orchard, situations
+from tests.support.explained import entities, explained, logs, parts, reasons, told
+from tests.support.worlds import History, histories, hold, play
+
+FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
+effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
+family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
+
+
+def everything_ends_in_outside_events(history: History) -> None:
+    known = logs(history)
+    for entity in entities(history):
+        for part in parts(explained(history, entity, known)):
+            assert part.told in ("here", "above")
+            for caused in told(part):
+                ends_in_an_event(history, caused)
+
+
+def ends_in_an_event(history: History, caused: Caused) -> None:
+    assert caused.gone is None
+    *links, last = caused.records
+    step = history.steps[last.cause.sequence - 1]
+    assert isinstance(step.read, Arrival)
+    assert (last.cause.by, last.trigger) == ("event", step.read.trigger)
+    assert (last.entity.kind, last.entity.id) == (step.read.kind, step.read.id)
+    assert all(any(record is made for made in step.records) for record in caused.records)
+    assert all(record.cause.by != "event" for record in links)
+    for record, origin in pairwise(caused.records):
+        assert record.cause.origin is not None
+        named = f"{origin.entity.kind}/{origin.entity.id}"
+        if record.cause.origin != named:  # who is named handed it on, and was so already
+            assert f"{record.cause.origin}/".partition("/")[2].startswith(f"{origin.entity.id}/")
+            assert all(record.cause.origin != f"{made.entity.kind}/{made.entity.id}" for made in step.records)  # type: ignore[union-attr]  # transitions
+
+
+def a_view_is_named_where_the_base_does_not_show(history: History) -> None:
+    known = logs(history)
+    for entity in entities(history):
+        found = explained(history, entity, known)
+        assert [part.facet for part in found.facets] == list(entity.names)
+        for part in parts(found):
+            assert (part.view is not None) == (part.state != part.base and not part.base_only and part.told == "here")
+            if part.view is not None:
+                the_view_holds(history, part)
+
+
+def the_view_holds(history: History, part: Explained) -> None:
+    """It is one of the table's, shows that phase, and who makes it so is counted right."""
+    facet = next(f for f in history.kinds[part.kind].table.facets if f.name == part.facet)
+    texts = [reason.text for reason in reasons(part)]
+    (view, *_) = [v for v in facet.views if v.to == part.state.phase and [p.text() for p in v.while_] == texts]
+    for predicate, reason in zip(view.while_, reasons(part), strict=True):
+        makes_it_so(history, part, predicate, reason)
+
+
+def makes_it_so(history: History, part: Explained, predicate: Predicate, reason: Reason) -> None:
+    if isinstance(predicate, Above):
+        (above,) = reason.entities
+        assert (above.kind, above.base_only) == (predicate.kind, predicate.base)
+        assert part.id.startswith(above.id)
+        assert (above.base if predicate.base else above.state).phase in predicate.phases
+    elif isinstance(predicate, AttributeIs):
+        assert reason.caused is not None
+        assert reason.caused.records[0].entity.attributes[predicate.name] == predicate.value
+    else:
+        assert isinstance(predicate, Some | Every)
+        below = [e for e in history.tree.entities[predicate.kind].values() if e.id.startswith(f"{part.id}/")]
+        phases = [entity.facets[predicate.facet].state.phase for entity in below]
+        assert reason.count == sum(phase in predicate.phases for phase in phases)
+        assert reason.among == sum(phase not in (ABSENT, DELETED) for phase in phases)
+        assert len(reason.entities) == min(3, reason.count)
+        assert {found.state.phase for found in reason.entities} <= set(predicate.phases)
+
+
+def every_standing_cause_is_explained_by_the_record_that_added_it(history: History) -> None:
+    known = logs(history)
+    for entity in entities(history):
+        for part in explained(history, entity, known).facets:
+            if part.told == "here":
+                index = entity.names.index(part.facet)
+                assert (
+                    dict(by_words(part)).items() >= stood_since(history, known[entity.kind, entity.id], index).items()
+                )
+                moved = last_moved(known[entity.kind, entity.id], index)
+                assert moved is None or any(caused.records[0] is moved for caused in part.causes)
+
+
+def a_phase_is_explained_by_the_record_that_entered_it(history: History) -> None:
+    known = logs(history)
+    for entity in entities(history):
+        for part in explained(history, entity, known).facets:
+            index, phase, entered = entity.names.index(part.facet), ABSENT, None
+            for record in known[entity.kind, entity.id]:
+                now = record.entity.facets[index].base.phase
+                phase, entered = now, entered if now == phase else record
+            for caused in part.causes:
+                if caused.role == "phase" and caused.words == (part.base.phase,):
+                    assert caused.records[0] is entered
+
+
+def by_words(part: Explained) -> Iterator[tuple[str, Transition]]:
+    for caused in part.causes:
+        for word in caused.words if caused.role == "condition" else ():
+            yield word, caused.records[0]
+
+
+def stood_since(history: History, records: list[Transition], index: int) -> dict[str, Transition]:
+    """By condition that holds or stands, the record that brought it: read forwards."""
+    facet = history.kinds[records[0].entity.kind].table.facets[index]
+    since: dict[str, Transition] = {}
+    phase = ABSENT
+    for record in records:
+        base = record.entity.facets[index].base
+        lasting = [*facet.standing, *(arithmetic.causes(facet) if base.phase == facet.collects else ())]
+        kept = {c: r for c, r in since.items() if c in facet.standing or phase == base.phase}
+        since = {c: kept.get(c, record) for c in base.conditions if c in lasting}
+        phase = base.phase
+    return since
+
+
+def last_moved(records: list[Transition], index: int) -> Transition | None:
+    """The record that moved the base last; None where it was never moved."""
+    bases = [record.entity.facets[index].base for record in records]
+    last = [n for n, base in enumerate(bases) if base != (bases[n - 1] if n else (ABSENT, ()))]
+    return records[last[-1]] if last else None
+
+
+def nothing_is_told_twice(history: History) -> None:
+    known = logs(history)
+    for entity in entities(history):
+        here = [
+            (p.kind, p.id, p.facet, p.base_only) for p in parts(explained(history, entity, known)) if p.told == "here"
+        ]
+        assert len(here) == len(set(here))
+
+
+def what_is_gone_is_said_to_be_gone(history: History) -> None:
+    """With a part of the log lost, whatever is still told is what the whole log tells."""
+    known = logs(history)
+    kept = {key: records[len(records) // 2 :] for key, records in known.items()}
+    holed = {key: [r for n, r in enumerate(records) if n % 3 != 1] for key, records in known.items()}
+    for entity in entities(history):
+        whole = explained(history, entity, known).facets
+        for left in ({}, kept, holed):
+            found = explained(history, entity, left).facets
+            for part, before in zip(found, whole, strict=True):
+                assert (part.state, part.view is None) == (before.state, before.view is None)
+                assert all(caused.gone or gist(caused) in [*map(gist, told(before))] for caused in told(part))
+                assert part.base.phase == ABSENT or part.told != "here" or part.causes
+
+
+def what_came_later_does_not_matter(history: History) -> None:
+    """Histories that reach further than the states tell the same."""
+    earlier = play(history.kinds, [step.sent for step in history.steps[: len(history.steps) // 2]])
+    known, further = logs(earlier), logs(history)
+    for entity in entities(earlier):
+        assert explained(earlier, entity, further) == explained(earlier, entity, known)
+
+
+def gist(caused: Caused) -> tuple[object, ...]:
+    """What it says, whichever record of an event with several at one entity led there."""
+    first, last = caused.records[0], caused.records[-1]
+    return caused.role, caused.words, first, last.cause, last.trigger, last.entity.kind, last.entity.id
+
+
+LAWS = (
+    everything_ends_in_outside_events,
+    a_phase_is_explained_by_the_record_that_entered_it,
+    a_view_is_named_where_the_base_does_not_show,
+    every_standing_cause_is_explained_by_the_record_that_added_it,
+    nothing_is_told_twice,
+    what_is_gone_is_said_to_be_gone,
+    what_came_later_does_not_matter,
+)
+
+
+@effort
+@family
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_law(law: object, kinds: Kinds, effort: str) -> None:
+    hold(law, histories(kinds), effort)  # type: ignore[arg-type]  # a law

@@ -1,0 +1,45 @@
+"""Users who may do one thing each, as docs/operating.md has them (Who may do what): that suffices, and nothing else works."""
+
+import pytest
+
+import phaseline
+from phaseline.engine.errors import NotPermitted
+from phaseline.engine.pipeline import Sent
+from tests.support.cloud_events import event
+from tests.support.guarded_server import as_user
+
+
+async def test_an_agent_speaks_for_its_own_tree_only(guarded: str) -> None:
+    async with phaseline.connect(as_user("agent", guarded), inbox_prefix="_INBOX_agent", source="/agent/c1") as client:
+        assert (await client.publish("cluster", "update", "c1")).sequence == 3
+        own = [event(number, subject=f"node/c1/p/n{number}") for number in range(5)]
+        assert await client.publish_many(own) == Sent(5, 0)
+        with pytest.raises(NotPermitted, match=r"pl\.events\.c2"):
+            await client.publish("cluster", "create", "c2")
+        with pytest.raises(NotPermitted, match=r"pl\.events\.c2"):
+            await client.publish_many([*own, event(9, subject="node/c2/p/n9")])
+        with pytest.raises(NotPermitted):
+            await client.get("cluster", "c1")
+
+
+async def test_who_asks_for_states_gives_the_number_of_partitions(guarded: str) -> None:
+    async with phaseline.connect(as_user("asker", guarded), inbox_prefix="_INBOX_asker", partitions=2) as client:
+        assert (await client.get("node", "c1/p/n1")).facets[0].state.phase == "Running"
+        with pytest.raises(NotPermitted):
+            await client.tree("c1")
+        with pytest.raises(NotPermitted):
+            await client.publish("cluster", "update", "c1")
+
+
+async def test_who_reads_sees_everything_and_sends_nothing(guarded: str) -> None:
+    async with phaseline.connect(as_user("reader", guarded), inbox_prefix="_INBOX_reader") as client:
+        assert [entity.id for entity in await client.tree("c1")] == ["c1", "c1/p", "c1/p/n1"]
+        assert [record.entity.id async for record in client.watch(start="start", follow=False)]
+        assert [record.after.phase async for record in client.history("node", "c1/p/n1")] == ["Running"]
+        async with client.watch() as watch:
+            assert watch.caught_up
+        adopted = (await client.why("cluster", "c1")).facets[0].causes[0]
+        assert adopted == (await client.why("cluster", "c1", at=1 << 40)).facets[0].causes[0]
+        assert (adopted.records[0].trigger, await client.kind_of("c1/p", at=1 << 40)) == ("adopt", "node_pool")
+        with pytest.raises(NotPermitted):
+            await client.publish("cluster", "update", "c1")

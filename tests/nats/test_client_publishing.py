@@ -1,0 +1,241 @@
+"""One event by the client: what is stored, what is refused before it is sent, what a broken line leaves."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import phaseline
+from phaseline.engine import outgoing
+from phaseline.engine.client import Client
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.errors import (
+    BadSetting,
+    EventGone,
+    EventRefused,
+    NatsUnreachable,
+    NoSuchStream,
+    NotProvisioned,
+    NotRejected,
+    RecordGone,
+    Unconfirmed,
+    Unsendable,
+)
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import provision
+from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec
+from phaseline.schemas.envelope import Event
+from tests.support.proxy import proxy_to
+
+HARD_ID = "c.1/a b*%/é>ü"
+
+
+async def stored(client: Client, sequence: int) -> dict[str, Any]:
+    body = await client.event(sequence)
+    assert body is not None
+    return codec.decode(body)
+
+
+async def test_what_is_stored_is_what_was_said(client: Client) -> None:
+    when = datetime(2026, 3, 2, 8, tzinfo=UTC)
+    receipt = await client.publish(
+        "node",
+        "not_ready",
+        HARD_ID,
+        {"reason": "KubeletStopped"},
+        source="/agent",
+        event_id="e 1",
+        sequence=7,
+        time=when,
+    )
+    assert receipt == phaseline.Receipt(1, duplicate=False, event="e 1", source="/agent")
+    assert await stored(client, 1) == {
+        "id": "e 1",
+        "source": "/agent",
+        "type": "node.not_ready",
+        "specversion": "1.0",
+        "subject": f"node/{HARD_ID}",
+        "time": "2026-03-02T08:00:00+00:00",
+        "sequence": 7,
+        "schemaversion": 1,
+        "data": {"reason": "KubeletStopped"},
+    }
+
+
+async def test_what_is_not_said_is_filled_in(client: Client) -> None:
+    first, second = await client.publish("cluster", "create", "c1"), await client.publish("cluster", "create", "c1")
+    assert (first.source, first.duplicate, second.duplicate) == ("/test", False, False)
+    assert first.event != second.event
+    body = await stored(client, first.sequence)
+    assert datetime.fromisoformat(body["time"]).tzinfo is not None
+    assert "data" not in body
+    assert "sequence" not in body
+
+
+async def test_the_same_id_and_source_are_stored_once(client: Client) -> None:
+    first = await client.publish("cluster", "create", "c1", event_id="é 1")
+    again = await client.publish("cluster", "create", "c1", event_id="é 1")
+    other = await client.publish("cluster", "create", "c1", event_id="é 1", source="/other")
+    assert (again.sequence, again.duplicate) == (first.sequence, True)
+    assert not other.duplicate
+
+
+REFUSED = [
+    # what is published                                          reason             it names
+    (("nod", "create", "c1"), "unknown_kind", "cluster, node_pool, node, component"),
+    (("cluster", "crate", "c1"), "unknown_trigger", "create, adopt, created"),
+    (("node", "remove", "c1/p/n"), "derived", "by the engine only"),
+    (("node", "create", "c1"), "invalid", "<cluster>/<pool>/<node>"),
+    (("cluster", "create_failed", "c1", {"condition": "Mood"}), "invalid", "StockOut, Balance"),
+    (("cluster", "delete", "c1", {"cascade": "no"}), "invalid", "must be bool"),
+    (("node", "adopt", "c1/p/n"), "invalid", "data.phase is required"),
+]
+UNSENDABLE = [
+    (("node", "create", "c1//n"), "empty part"),
+    (("cluster", "create", ""), "empty part"),
+    (("cluster", "create", "a\nb"), "control character"),
+    (("cluster", "create", "x" * 300), "longer than 253"),
+    (("clus.ter", "create", "c1"), "subject must be clus/<id>"),
+    (("", "create", "c1"), "type must be <kind>.<trigger>"),
+    (("cluster", "create", "c1", {"x": {1, 2}}), "msgpack cannot hold it"),
+    (("cluster", "create", "c1", {"x": 2**70}), "msgpack cannot hold it"),
+]
+
+
+@pytest.mark.parametrize(("event", "reason", "named"), REFUSED, ids=lambda value: str(value)[:40])
+async def test_what_would_be_refused_is_not_sent(
+    wire: Wire, settings: Settings, event: Any, reason: str, named: str
+) -> None:
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    with pytest.raises(EventRefused, match=named.replace("[", r"\[")) as caught:
+        await client.publish(*event)
+    assert caught.value.reason == reason
+    await provision(wire, settings)
+    receipt = await client.publish(*event, check=False)
+    assert (await stored(client, receipt.sequence))["type"] == f"{event[0]}.{event[1]}"
+
+
+@pytest.mark.parametrize(("event", "named"), UNSENDABLE, ids=lambda value: str(value)[:40])
+async def test_what_no_subject_can_carry_is_never_sent(wire: Wire, settings: Settings, event: Any, named: str) -> None:
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    for check in (True, False):
+        with pytest.raises(Unsendable, match=named):
+            await client.publish(*event, check=check)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ({"source": ""}, "source"),
+        ({"event_id": "x" * 1025}, "id"),
+        ({"time": "yesterday"}, "time"),
+        ({"time": "2026-03-02T08:00"}, "time"),
+    ],
+)
+async def test_wrong_attributes_are_never_sent(wire: Wire, settings: Settings, words: Any, named: str) -> None:
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    with pytest.raises(Unsendable, match=named):
+        await client.publish("cluster", "create", "c1", **words)
+
+
+async def test_an_event_may_carry_what_we_do_not_know(client: Client) -> None:
+    event = {
+        "specversion": "1.0", "id": "1", "source": "/x", "type": "cluster.create", "subject": "cluster/c1",
+        "traceparent": "00-1-2-3", "data": {"colour": "red"},
+    }  # fmt: skip
+    assert (await client.publish_many([event])).stored == 1
+    assert await stored(client, 1) == event
+
+
+async def test_nobody_has_ever_worked_here(wire: Wire, settings: Settings) -> None:
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    with pytest.raises(NoSuchStream, match="phaseline up"):
+        await client.publish("cluster", "create", "c1")
+    with pytest.raises(NoSuchStream):
+        await client.publish_many([outgoing.compose("cluster", "create", "c1", None, {"source": "/x"})])
+    with pytest.raises(NotProvisioned, match=settings.prefix):
+        await client.publish_and_wait("cluster", "create", "c1")
+
+
+async def test_silence_leaves_it_unconfirmed(wire: Wire, settings: Settings) -> None:
+    await wire.subscribe(f"{settings.prefix}.events.>", lambda *_: None)
+    async with Client.open(replace(settings, request_timeout=0.2), source="/test") as client:
+        with pytest.raises(Unconfirmed, match=r"'e1' of '/test'.*same id"):
+            await client.publish("cluster", "create", "c1", event_id="e1")
+
+
+async def test_a_lost_answer_is_asked_for_again(server: EmbeddedServer, working: Settings, client: Client) -> None:
+    async with proxy_to(server.port) as proxy:
+        far = replace(working, nats=(f"nats://127.0.0.1:{proxy.port}",))
+        async with Client.open(far, source="/test") as distant:
+            await distant.publish("cluster", "create", "c1", event_id="before")
+            proxy.swallow_next = True
+            receipt = await distant.publish("cluster", "create", "c2", event_id="e1")
+    assert not receipt.duplicate
+    assert await stored(client, receipt.sequence)
+    assert (await client.publish("cluster", "create", "c2", event_id="e1")).sequence == receipt.sequence
+
+
+async def test_a_server_that_is_away_is_waited_for(own_server: EmbeddedServer, own_settings: Settings) -> None:
+    async with Client.open(replace(own_settings, request_timeout=0.2)) as hasty, Client.open(own_settings) as client:
+        async with Wire.open(own_settings) as wire:
+            await provision(wire, own_settings)
+        down = asyncio.Event()
+        hasty._wire.on_disconnect(down.set)
+        await own_server.kill()
+        await down.wait()
+        with pytest.raises(NatsUnreachable):
+            await hasty.publish("cluster", "create", "c1")
+        publishing = asyncio.ensure_future(client.publish("cluster", "create", "c1"))
+        await own_server.start()
+        assert (await publishing).sequence == 1
+
+
+async def test_a_refused_event_is_sent_again_once(client: Client) -> None:
+    early = await client.publish_and_wait("node_pool", "create", "c1/p", {"message": "too early"}, event_id="e1")
+    assert early.rejection is not None
+    assert early.rejection.reason == "unknown_parent"
+    (place,) = [logged.sequence for logged in early.records]
+    await client.publish_and_wait("cluster", "create", "c1")
+    await client.publish_and_wait("cluster", "created", "c1")
+    receipt = await client.resend(place)
+    assert (receipt.event, receipt.source, receipt.duplicate) == ("e1", "/test", False)
+    assert (await client.outcome(receipt)).effect == "transitions"
+    assert await client.event(receipt.sequence) == await client.event(early.receipt.sequence)
+    assert await client.resend(place) == receipt._replace(duplicate=True)
+
+
+async def test_only_rejections_are_sent_again(client: Client, wire: Wire) -> None:
+    created = await client.publish_and_wait("cluster", "create", "c1")
+    with pytest.raises(NotRejected):
+        await client.resend(created.records[0].sequence)
+    with pytest.raises(RecordGone, match="no record at 4711"):
+        await client.resend(4711)
+    refused = await client.publish_and_wait("cluster", "delete", "c1")
+    layout = await client.layout()
+    await wire.api(f"STREAM.PURGE.{layout.events}")
+    with pytest.raises(EventGone):
+        await client.resend(refused.records[0].sequence)
+
+
+async def test_connect_takes_words(server: EmbeddedServer, working: Settings) -> None:
+    async with phaseline.connect([server.url], prefix=working.prefix, source="/me", request_timeout=3) as client:
+        assert (await client.publish("cluster", "create", "c1")).source == "/me"
+    with pytest.raises(BadSetting, match="request_timeout"):
+        async with phaseline.connect(server.url, request_timout=3):
+            pass
+    with pytest.raises(BadSetting, match="is not a file"):
+        async with phaseline.connect(server.url, creds="/nowhere"):
+            pass
+
+
+def test_the_package_offers_what_it_names() -> None:
+    assert {name: getattr(phaseline, name) for name in phaseline.__all__}
+    assert phaseline.Event is Event
+    with pytest.raises(AttributeError, match="nonesuch"):
+        _ = phaseline.nonesuch

@@ -1,0 +1,152 @@
+"""States now: one, many, a tree; ids of every sort; what is not there."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+import pytest
+
+from phaseline.engine.client import Client
+from phaseline.engine.errors import EntityUnknown, IdUnfit, NotProvisioned, TreeUnknown, WordUnknown
+from phaseline.engine.settings import Settings
+from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas.records import Entity, State
+from phaseline.schemas.subjects import natural
+from tests.support.adoption import adopt
+from tests.support.state_stream import until_answer
+
+FLEET = [
+    ("cluster", "c1", "Running"),
+    ("node_pool", "c1/a", "Running"),
+    ("node", "c1/a/n2", "Running"),
+    ("node", "c1/a/n10", "Failed"),
+    ("node_pool", "c1/b", "Running"),
+    ("node", "c1/b/n1", "Deleting"),
+    ("component", "c1/dns", "Failed"),
+    ("cluster", "c.1*", "Running"),
+    ("cluster", "é c", "Stopped"),
+]
+
+
+def names(entities: Iterable[Entity]) -> list[str]:
+    return [f"{entity.kind} {entity.id}" for entity in entities]
+
+
+@pytest.fixture
+async def fleet(client: Client) -> Client:
+    await adopt(client, FLEET)
+
+    async def count() -> int:
+        return len([entity async for entity in client.list(deleted=True)])
+
+    await until_answer(count, len(FLEET))
+    return client
+
+
+async def test_one_entity_whole(client: Client) -> None:
+    await client.publish("cluster", "adopt", "c1", {"phase": "Running"})
+    data = {"phase": "Running", "autoscaling_mode": "Recycle", "reason": "Found", "message": "it was there"}
+    done = await client.publish_and_wait("node_pool", "adopt", "c1/a", data, source="/agent", sequence=3)
+    found = await client.get("node_pool", "c1/a")
+    assert found == done.transitions[0].entity
+    assert (found.version, found.attributes, found.sequences) == (1, {"autoscaling_mode": "Recycle"}, {"/agent": 3})
+    last = await client.last("node_pool", "c1/a")
+    assert last == done.transitions[0]
+    assert (last.trigger, last.reason, last.message) == ("adopt", "Found", "it was there")
+
+
+async def test_ids_of_every_sort(fleet: Client) -> None:
+    for kind, name, phase in FLEET:
+        assert (await fleet.get(kind, name)).facets[0].base.phase == phase
+
+
+LISTS: list[tuple[dict[str, Any], list[str]]] = [
+    #  asked                                found
+    ({"kind": "node"}, ["node c1/a/n2", "node c1/a/n10", "node c1/b/n1"]),
+    ({"kind": "node", "state": "Failed"}, ["node c1/a/n10"]),
+    ({"kind": "node", "tree": "c1/a"}, ["node c1/a/n2", "node c1/a/n10"]),
+    ({"kind": "node", "tree": "c1/a/n2"}, ["node c1/a/n2"]),
+    ({"kind": "cluster", "tree": "c1"}, ["cluster c1"]),
+    ({"kind": "cluster"}, ["cluster c1", "cluster c.1*", "cluster é c"]),
+    ({"state": "Failed"}, ["node c1/a/n10", "component c1/dns"]),
+    ({"tree": "c1/b"}, ["node_pool c1/b", "node c1/b/n1"]),
+    ({"tree": "c.1*"}, ["cluster c.1*"]),
+    ({"tree": "nowhere"}, []),
+    ({"kind": "cluster", "state": "Starting"}, []),
+]
+
+
+async def test_lists(fleet: Client) -> None:
+    for asked, found in LISTS:
+        assert sorted(names([entity async for entity in fleet.list(**asked)])) == sorted(found), asked
+
+
+async def test_a_list_is_in_natural_order(fleet: Client) -> None:
+    listed = names([entity async for entity in fleet.list(tree="c1")])
+    assert listed == [f"{kind} {name}" for kind, name, _ in FLEET[:7]]
+    assert listed == names(await fleet.tree("c1"))
+    assert names(await fleet.tree("c1/a")) == listed[1:4]
+
+
+def test_numbers_in_names_sort_as_numbers() -> None:
+    ids = ["a", "a/2", "a/10", "a/b", "a2", "a10b", "a10b/1", "b"]
+    shuffled = [ids[3], *ids[4:], *ids[:3]]
+    assert sorted(shuffled, key=natural) == ids
+
+
+async def test_the_deleted_are_known_and_not_listed(fleet: Client) -> None:
+    await fleet.publish_and_wait("node", "deleted", "c1/b/n1")
+
+    async def state() -> State:
+        return (await fleet.get("node", "c1/b/n1")).facets[0].state
+
+    await until_answer(state, State("Deleted", ()))
+    assert "node c1/b/n1" not in names([entity async for entity in fleet.list("node")])
+    assert "node c1/b/n1" not in names(await fleet.tree("c1"))
+    assert "node c1/b/n1" in names([entity async for entity in fleet.list("node", deleted=True)])
+    assert "node c1/b/n1" in names(await fleet.tree("c1", deleted=True))
+    assert names([entity async for entity in fleet.list(state="Deleted")]) == ["node c1/b/n1"]
+
+
+async def test_marks_are_no_entities(fleet: Client) -> None:
+    before = names([entity async for entity in fleet.list()])
+    done = await fleet.publish_and_wait("cluster", "recovered", "c1", sequence=9)
+    assert done.effect == "none"
+    assert names([entity async for entity in fleet.list()]) == before
+
+
+UNKNOWN: list[tuple[Callable[[Client], Awaitable[Any]], type[Exception], str]] = [
+    (lambda client: client.get("cluster", "c9"), EntityUnknown, "no cluster 'c9'"),
+    (lambda client: client.last("node", "c9/a/b"), EntityUnknown, "no node"),
+    (lambda client: client.get("claster", "c1"), WordUnknown, "cluster, node_pool, node, component"),
+    (lambda client: client.get("node", "c1"), IdUnfit, "<cluster>/<pool>/<node>"),
+    (lambda client: client.get("cluster", ""), IdUnfit, "empty part"),
+    (lambda client: client.tree("c9"), TreeUnknown, "'c9'"),
+    (lambda client: client.tree("c1//"), IdUnfit, "empty part"),
+    (lambda client: anext(aiter(client.list("claster"))), WordUnknown, "kind 'claster'"),
+    (lambda client: anext(aiter(client.list("node", state="Scaling"))), WordUnknown, "state 'Scaling'"),
+    (lambda client: anext(aiter(client.list("cluster", tree="c1/a"))), IdUnfit, "no cluster can be under"),
+    (lambda client: anext(client.history("node", "c1/a/n1")), EntityUnknown, "no node"),
+    (lambda client: anext(client.rejections(reason="mood")), WordUnknown, "illegal, guard"),
+    (lambda client: anext(client.watch(facet="mood")), WordUnknown, "phase"),
+    (lambda client: anext(client.watch(start="soon")), WordUnknown, "now, start"),
+    (lambda client: anext(client.watch(tree="c1/a/n1/x/y/z/w", start="start")), IdUnfit, "no kind can be under"),
+]
+
+
+async def test_what_is_not_there(client: Client) -> None:
+    async def asking(ask: Callable[[Client], Awaitable[Any]]) -> None:
+        await ask(client)
+
+    for ask, error, says in UNKNOWN:
+        with pytest.raises(error, match=says):
+            await asking(ask)
+
+
+async def test_no_installation_is_said_so(wire: Wire, settings: Settings) -> None:
+    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    with pytest.raises(NotProvisioned, match=settings.prefix):
+        await client.get("cluster", "c1")
+    with pytest.raises(NotProvisioned):
+        await anext(client.watch())

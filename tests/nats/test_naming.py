@@ -1,0 +1,74 @@
+"""An id names a kind where only one of them exists under it, now or at an earlier moment."""
+
+import pytest
+
+from phaseline.engine.client import Client
+from phaseline.engine.errors import EntityUnknown, IdUnfit, KindUnsaid, NameUnknown, NotYetKnown, WordUnknown
+from tests.support.adoption import adopt
+from tests.support.state_stream import until_answer
+
+FLEET = [("cluster", "c1", "Running"), ("node_pool", "c1/a", "Running"), ("node", "c1/a/n 1.x", "Running")]
+
+
+async def find(client: Client, entity_id: str, kind: str | None = None, place: int | None = None) -> str:
+    return await (await client.at(place)).kind_of(entity_id, kind)
+
+
+async def known(client: Client, fleet: list[tuple[str, str, str]]) -> None:
+    """Have these adopted, and wait until their states say so."""
+
+    async def there() -> int:
+        return len([entity async for entity in client.list()])
+
+    await adopt(client, fleet)
+    await until_answer(there, len(fleet))
+
+
+async def test_the_kind_is_the_one_that_exists(client: Client) -> None:
+    await known(client, FLEET)
+    assert await find(client, "c1/a/n 1.x") == "node"
+    assert await find(client, "c1") == "cluster"
+    assert await find(client, "c1/a") == "node_pool"
+    assert await find(client, "c1/a", "node_pool") == "node_pool"
+    with pytest.raises(EntityUnknown, match="there is no component 'c1/a'"):
+        await find(client, "c1/a", "component")
+    with pytest.raises(
+        NameUnknown, match="there is no node_pool or component or app_context or application or bundle 'c1/b'"
+    ):
+        await find(client, "c1/b")
+
+
+async def test_two_of_one_name(client: Client) -> None:
+    await known(client, [*FLEET, ("component", "c1/a", "Running")])
+    assert await find(client, "c1/a", "component") == "component"
+    with pytest.raises(KindUnsaid, match=r"'c1/a' names a node_pool and a component: .* --kind node_pool"):
+        await find(client, "c1/a")
+    component = client.history("component", "c1/a")
+    async for _ in component:
+        break
+    assert await find(client, "c1/a", place=component.sequence - 1) == "node_pool"
+    with pytest.raises(KindUnsaid):
+        await find(client, "c1/a", place=component.sequence)
+
+
+async def test_what_was_not_there_yet(client: Client) -> None:
+    await adopt(client, FLEET)
+    node = client.history("node", "c1/a/n 1.x")
+    async for _ in node:
+        break
+    assert await find(client, "c1/a/n 1.x", place=node.sequence) == "node"
+    for kind in (None, "node"):
+        with pytest.raises(
+            NotYetKnown,
+            match=f"at place {node.sequence - 1} of the log there was no (node|node or bundle_deployment) 'c1/a/n 1.x'",
+        ):
+            await find(client, "c1/a/n 1.x", kind, node.sequence - 1)
+
+
+async def test_what_can_name_nothing(client: Client) -> None:
+    with pytest.raises(IdUnfit, match="they look like <cluster>, <cluster>/<pool>, <cluster>/<pool>/<node>"):
+        await find(client, "c1/a/n1/x/y/z/w")
+    with pytest.raises(WordUnknown):
+        await find(client, "c1", "clutter")
+    with pytest.raises(IdUnfit):
+        await find(client, "c1//n1")

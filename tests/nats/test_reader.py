@@ -1,0 +1,171 @@
+"""Reading in order through everything that interrupts it, on the real server."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from phaseline.engine.checkpoint import Checkpoint
+from phaseline.engine.commit import Fence
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.errors import ApiFailed
+from phaseline.engine.reader import BUFFER, HELD, Reader, Stored, read_all
+from phaseline.engine.settings import Settings
+from phaseline.engine.wire import Wire
+from tests.support.proxy import proxy_to
+
+LIMIT = 30
+
+
+async def stream_of(wire: Wire, name: str) -> str:
+    await wire.api(f"STREAM.CREATE.{name}", {"name": name, "subjects": [f"{name}.>"], "storage": "file"})
+    return name
+
+
+async def fill(wire: Wire, stream: str, count: int, start: int = 0, subject: str = "x") -> None:
+    frames = [wire.frame(f"{stream}.{subject}", b"%d" % n) for n in range(start, start + count)]
+    wire.send(b"".join(frames))
+    await wire.flush()
+
+
+async def take(reader: Reader, count: int) -> list[Stored]:
+    found: list[Stored] = []
+    async with asyncio.timeout(LIMIT):
+        while len(found) < count:
+            found += await reader.take(count - len(found))
+    return found
+
+
+def numbers(messages: list[Stored]) -> list[int]:
+    return [int(message.data) for message in messages]
+
+
+async def test_everything_in_order_and_then_what_comes(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 3 * BUFFER)
+    async with Reader(wire, stream, []) as reader:
+        assert numbers(await take(reader, 3 * BUFFER)) == list(range(3 * BUFFER))
+        assert reader.caught_up
+        assert await reader.take(10, timeout=0.01) == []
+        await fill(wire, stream, 10, 3 * BUFFER)
+        assert numbers(await take(reader, 10)) == list(range(3 * BUFFER, 3 * BUFFER + 10))
+
+
+async def test_a_batch_through_several_filters(wire: Wire, settings: Settings) -> None:
+    name = settings.prefix
+    await wire.api(
+        f"STREAM.CREATE.{name}",
+        {"name": name, "subjects": [f"{name}.>"], "allow_atomic": True, "allow_rollup_hdrs": True},
+    )
+    fence = Fence(wire, name, f"{name}.checkpoint", 0)
+    for number in range(10):
+        async with Reader(wire, name, [f"{name}.a.*", f"{name}.b.>", f"{name}.checkpoint"], "now") as reader:
+            sent = [(f"{name}.a.{number}", b"0"), (f"{name}.b.same.place", b"1"), (f"{name}.a.same", b"2")]
+            await fence.append(sent, lambda commit: Checkpoint().encode_as(commit))
+            found = await take(reader, 4)
+        assert [message.subject for message in found[:3]] == [subject for subject, _ in sent]
+
+
+async def test_starts(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 5)
+    await asyncio.sleep(0.02)
+    moment = datetime.now(UTC).isoformat()
+    await fill(wire, stream, 5, 5)
+    for start, first in (("start", 0), (3, 2), (moment, 5)):
+        async with Reader(wire, stream, [], start) as reader:
+            assert numbers(await reader.take(1)) == [first]
+    async with Reader(wire, stream, [], "now") as reader:
+        await fill(wire, stream, 1, 99)
+        assert numbers(await reader.take(1)) == [99]
+
+
+async def test_filters(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    for subject in ("a", "b", "c", "a"):
+        await fill(wire, stream, 1, subject=subject)
+    found = [m.subject async for ms in read_all(wire, stream, [f"{stream}.a", f"{stream}.c"]) for m in ms]
+    assert found == [f"{stream}.a", f"{stream}.c", f"{stream}.a"]
+    assert [m async for m in read_all(wire, stream, [f"{stream}.nobody"])] == []
+
+
+async def test_what_goes_while_it_is_read_is_not_waited_for(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 3 * BUFFER)
+    found: list[Stored] = []
+    async with asyncio.timeout(LIMIT):
+        async for messages in read_all(wire, stream, []):
+            found += messages
+            await wire.api(f"STREAM.PURGE.{stream}")
+    assert 0 < len(found) < 3 * BUFFER
+    assert numbers(found) == sorted(set(numbers(found)))
+
+
+async def test_now_ends_also_where_more_comes_all_the_time(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 10)
+    found: list[Stored] = []
+    async with asyncio.timeout(LIMIT):
+        async for messages in read_all(wire, stream, []):
+            found += messages
+            await fill(wire, stream, BUFFER, len(found))
+    assert numbers(found)[:10] == list(range(10))
+
+
+async def test_large_messages_are_taken_in_small_helpings(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    large, count = b"x" * (wire.max_payload - 1), 100
+    for _ in range(count):
+        await wire.publish_acked(f"{stream}.x", large)
+    broken: list[None] = []
+    forget = wire.on_disconnect(lambda: broken.append(None))
+    async with Reader(wire, stream, []) as reader:
+        await take(reader, 1)
+        await wire.flush(LIMIT)
+        assert reader.buffered * len(large) < 2 * HELD
+        await take(reader, count - 1)
+    forget()
+    assert broken == []
+
+
+async def test_a_stream_that_is_not_there(wire: Wire) -> None:
+    with pytest.raises(ApiFailed, match="stream not found"):
+        async with Reader(wire, "nowhere", []):
+            pass
+
+
+async def test_a_consumer_deleted_by_somebody(wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    await fill(wire, stream, 10)
+    async with Reader(wire, stream, []) as reader:
+        assert numbers(await take(reader, 4)) == [0, 1, 2, 3]
+        names = (await wire.api(f"CONSUMER.NAMES.{stream}"))["consumers"]
+        await wire.api(f"CONSUMER.DELETE.{stream}.{names[0]}")
+        await fill(wire, stream, 5, 10)
+        assert numbers(await take(reader, 11)) == list(range(4, 15))
+
+
+async def test_a_server_killed_again_and_again(own_server: EmbeddedServer, own_settings: Settings) -> None:
+    async with Wire.open(own_settings, patient=True) as wire:
+        stream = await stream_of(wire, "s")
+        async with Reader(wire, stream, []) as reader:
+            for lot in range(4):
+                await fill(wire, stream, 50, lot * 50)
+                found = await take(reader, 25)
+                await own_server.kill()
+                await own_server.start()
+                await wire.until_connected(LIMIT)
+                assert numbers(found + await take(reader, 25)) == list(range(lot * 50, lot * 50 + 50))
+
+
+async def test_a_line_that_is_cut(server: EmbeddedServer, wire: Wire, settings: Settings) -> None:
+    stream = await stream_of(wire, settings.prefix)
+    async with proxy_to(server.port) as line:
+        through = replace(settings, nats=(f"nats://127.0.0.1:{line.port}",))
+        async with Wire.open(through, patient=True) as far, Reader(far, stream, []) as reader:
+            for lot in range(5):
+                await fill(wire, stream, 200, lot * 200)
+                found = await take(reader, 100)
+                line.close()
+                assert numbers(found + await take(reader, 100)) == list(range(lot * 200, lot * 200 + 200))

@@ -1,0 +1,215 @@
+"""What a dry run says is what then happens, whatever the event; and nothing comes of the dry run itself.
+
+Belongs here: `rehearse` against a real server. Does not: how the command shows it (`test_cli_dry_run`).
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine import outcomes, publishing
+from phaseline.engine.client import Client
+from phaseline.engine.errors import KindMissing, Unsendable
+from phaseline.engine.installation import Installation
+from phaseline.engine.outcomes import Outcome
+from phaseline.engine.outgoing import Outgoing
+from phaseline.engine.rehearsal import rehearse
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.wire import Wire
+from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec
+from phaseline.schemas.records import Mark, State
+from tests.support import orchard, situations
+from tests.support.guarded_server import as_user
+from tests.support.replay import stored
+from tests.support.state_stream import copied
+from tests.support.worlds import History, Sent, event, wished
+
+FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
+EVENTS = 150
+
+
+@pytest_asyncio.fixture(params=FAMILIES)
+async def family(request: pytest.FixtureRequest, settings: Settings, wire: Wire) -> AsyncIterator[Client]:
+    """A client of an installation where a worker works, with each family of kinds."""
+    kinds, settings = FAMILIES[request.param], replace(settings, partitions=3)
+    stop, worker = asyncio.Event(), Worker(wire, settings, kinds)
+    working = asyncio.create_task(worker.run(stop))
+    await worker.ready.wait()
+    async with Client.open(settings, source="/test", kinds=kinds) as opened:
+        yield opened
+    stop.set()
+    await working
+
+
+def outgoing(sent: Sent, prefix: str, number: int) -> Outgoing:
+    """The event of a random history, as a publisher would send it."""
+    subject = sent.subject.replace("pl.inbox.0.", f"{prefix}.events.", 1)
+    return Outgoing(subject, sent.body, f"m{number}", "e", "/t")
+
+
+async def happen(wire: Wire, layout: Layout, message: Outgoing) -> Outcome:
+    root = message.subject.split(".")[2]
+    async with outcomes.follow(Installation(wire, layout, Kinds(BUILT_IN)), root) as reader:
+        receipt = await publishing.publish(wire, message, 5)
+        assert not receipt.duplicate
+        return await outcomes.outcome(reader, layout.prefix, receipt, 10)
+
+
+def timeless(body: dict[str, Any]) -> Any:
+    """A record on the wire without the moment at which the server stored its cause, and what is counted from that."""
+    entity = body["data"].get("entity", {})
+    return _without({**body, "data": {**body["data"], "entity": {**entity, "timers": None}}}, body["time"])
+
+
+def _without(value: Any, time: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(inner, time) for name, inner in value.items()}
+    return "now" if value == time else value
+
+
+async def test_what_is_rehearsed_is_what_happens(family: Client, wire: Wire) -> None:
+    """The law: for random histories, the same records byte for byte but for the time, or the same rejection, or none."""
+    layout, dice = await family.layout(), random.Random(7)
+    guide = History(family.kinds)
+    seen: set[tuple[str, str]] = set()
+    for number in range(EVENTS):
+        sent = wished(guide, dice.randbytes(24))
+        guide.take(sent)
+        message = outgoing(sent, layout.prefix, number)
+        await copied(wire, layout)
+        told = await rehearse(wire, layout, family.kinds, message)
+        outcome = await happen(wire, layout, message)
+        assert (told.behind, told.differing) == (False, "")
+        assert told.sequence == outcome.receipt.sequence
+        assert told.effect == outcome.effect
+        said = [timeless(codec.decode(found.body)) for found in told.messages]
+        assert [body for body in said if not body["type"].endswith(".marked")] == [
+            timeless(found.wire) for found in outcome.records
+        ]
+        assert tuple(record.trigger for record in told.transitions) == tuple(r.trigger for r in outcome.transitions)
+        mark = any(isinstance(record, Mark) for record in told.records)
+        seen.add((told.effect, "marked" if mark else "repeat" if told.repeat else ""))
+    assert seen >= {("transitions", ""), ("rejection", ""), ("none", "marked"), ("none", "repeat"), ("none", "")}
+
+
+async def test_nothing_is_written(client: Client, wire: Wire) -> None:
+    await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    layout = await client.layout()
+
+    async def held() -> list[Any]:
+        records = (f"{layout.prefix}.log.*.*.>", f"{layout.prefix}.mark.*.transition.mark.>", f"{layout.prefix}.plan.>")
+        return [
+            await stored(wire, layout.events, []),
+            *[await stored(wire, layout.log, [filter_]) for filter_ in records],
+        ]
+
+    await copied(wire, layout)
+    before = await held()
+    first = await client.rehearse("cluster", "delete", "c1")
+    assert first.effect == "transitions"
+    assert await client.rehearse("cluster", "delete", "c1", event_id="other") != first
+    assert await held() == before
+
+
+@pytest.mark.parametrize("known", ["a state", "a mark"])
+async def test_a_repeat_is_told_from_what_is_so_already(client: Client, wire: Wire, known: str) -> None:
+    trigger = "created" if known == "a mark" else "error"
+    await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    await client.publish_and_wait("cluster", trigger, "c1", source="/a", sequence=5)
+    await copied(wire, await client.layout())
+    again = await client.rehearse("cluster", "overdue", "c1", source="/a", sequence=5)
+    assert (again.effect, again.repeat, again.records) == ("none", True, ())
+    assert again.entity is not None
+    assert again.entity.sequences == {"/a": 5}
+    assert (await client.rehearse("cluster", "overdue", "c1", source="/b", sequence=5)).effect == "transitions"
+    assert not (await client.rehearse("cluster", trigger, "c1", source="/b")).repeat
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        (("cloister", "create", "c1"), "unknown_kind"),
+        (("cluster", "crate", "c1"), "unknown_trigger"),
+        (("node", "remove", "c1/p/n"), "derived"),
+        (("cluster", "create", "c1/p"), "invalid"),
+        (("node", "create", "c1/p/n"), "unknown_parent"),
+        (("cluster", "delete", "c.1 *>"), "illegal"),
+    ],
+)
+async def test_what_would_be_refused(client: Client, event: tuple[str, str, str], reason: str) -> None:
+    told = await client.rehearse(*event)
+    assert told.effect == "rejection"
+    assert told.rejection is not None
+    assert told.rejection.reason == reason
+    assert told.entity is None
+
+
+async def test_what_cannot_be_a_message_cannot_be_rehearsed(client: Client) -> None:
+    with pytest.raises(Unsendable, match="empty part"):
+        await client.rehearse("cluster", "create", "c1//p")
+
+
+async def test_a_cascade_larger_than_a_batch(client: Client, wire: Wire) -> None:
+    nodes = 1_100
+    await client.publish("cluster", "adopt", "c1", {"phase": "Running"})
+    await client.publish_many(
+        {
+            "specversion": "1.0", "id": str(n), "source": "/x", "type": "node.adopt", "subject": f"node/c1/p/n{n}",
+            "data": {"phase": "Running"},
+        }
+        for n in range(nodes)
+    )  # fmt: skip
+    await client.publish_and_wait("cluster", "error", "c2")
+    await client.publish_and_wait("component", "adopt", "c1/last", {"phase": "Running"}, timeout=30)
+    await copied(wire, await client.layout())
+    read: list[int] = []
+    told = await client.rehearse("cluster", "delete", "c1", progress=read.append)
+    assert {t.cause.by for t in told.transitions} == {"event", "cascade"}
+    assert {t.entity.id.partition("/")[0] for t in told.transitions} == {"c1"}
+    assert len(told.transitions) == len(told.messages) == nodes + 3 == read[-1]
+
+
+async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> None:
+    await client.publish_and_wait("component", "adopt", "c1/dns", {"phase": "Running"})
+    layout = await client.layout()
+    await copied(wire, layout)
+    with pytest.raises(KindMissing, match=r"kind 'c(luster|omponent)', which is not installed here"):
+        await rehearse(wire, layout, orchard.KINDS, outgoing(event("orchard", "plant", "c1"), layout.prefix, 1))
+
+
+async def test_other_tables_than_those_that_decide_are_told_of(client: Client, wire: Wire) -> None:
+    more = Kinds((*BUILT_IN, *(kind.table for kind in orchard.KINDS.values())))
+    await client.publish_and_wait("cluster", "create", "c1")
+    layout = await client.layout()
+    message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)
+    assert (await rehearse(wire, layout, more, message)).differing == "new: fruit, ladder, orchard, row"
+    assert (await rehearse(wire, layout, Kinds(BUILT_IN), message)).differing == ""
+
+
+async def test_events_that_are_still_to_be_decided_are_told_of(settings: Settings, wire: Wire) -> None:
+    await provision(wire, replace(settings, partitions=2))
+    client = Client(wire, settings, situations.KINDS, "/test")
+    assert (await client.rehearse("cluster", "create", "c1")).behind is False
+    await client.publish("cluster", "create", "c1")
+    told = await client.rehearse("cluster", "create", "c1")
+    assert (told.behind, told.effect, told.sequence) == (True, "transitions", 2)
+    assert (await client.rehearse("cluster", "create", "c2")).behind is False
+
+
+async def test_who_reads_everything_may_rehearse(guarded: str) -> None:
+    """As docs/operating.md says; nothing need be published for it."""
+    async with Client.open(
+        Settings(nats=(as_user("reader", guarded),), inbox_prefix="_INBOX_reader"), source="/me"
+    ) as client:
+        told = await client.rehearse("node", "not_ready", "c1/p/n1")
+    assert told.behind is None
+    assert [t.after for t in told.transitions] == [State("Failed", ("NotReady",))]

@@ -1,0 +1,270 @@
+"""An audit finds the log right where it is, and names what is wrong where somebody tampered with it."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from msgspec.structs import replace
+
+from phaseline.engine import decide
+from phaseline.engine.audit import SHOWN, Audit, Verdict, compare_states, reworded
+from phaseline.engine.cli import verdicts
+from phaseline.engine.installation import Installation
+from phaseline.engine.message import Message
+from phaseline.engine.recorded import Span
+from phaseline.engine.serverlog import ServerLog, first_event_after
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.verdict import unpicked
+from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec
+from phaseline.schemas.records import By, Cause, Entity, Facet, Mark, Record, Rejection, Transition, state
+from tests.support.command import call
+from tests.support.fleet import Fleet, publish
+from tests.support.installation import lived, until_decided, working
+from tests.support.replay import stored
+
+KINDS = Kinds(BUILT_IN)
+EVENTS = 600
+
+
+@pytest_asyncio.fixture
+async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
+    async with lived(settings, wire, EVENTS) as made:
+        yield made
+
+
+async def audit(
+    wire: Wire, layout: Layout, span: Span | None = None, progress: Callable[[int], None] | None = None
+) -> Verdict:
+    span = span or Span()
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), span) as log:
+        found = Audit(log, KINDS, span.root, progress)
+        await found.run()
+        if span.last is None:
+            await compare_states(Installation(wire, layout, Kinds(BUILT_IN)), found)
+        return found.verdict
+
+
+async def logged(wire: Wire, layout: Layout, root: str) -> list[int]:
+    """Places in the log of a tree's transitions."""
+    return [m.sequence for m in await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.*.*.*.{root}.>"])]
+
+
+async def test_a_log_that_is_right(wire: Wire, layout: Layout) -> None:
+    folded: list[int] = []
+    verdict = await audit(wire, layout, progress=folded.append)
+    assert verdict.holds
+    assert verdict.events == sum(folded) > EVENTS
+    assert (verdict.entities, verdict.undecided, verdict.begins) == (6 * 7, 0, 1)
+
+
+async def test_one_tree_by_itself(wire: Wire, layout: Layout) -> None:
+    verdict = await audit(wire, layout, Span("c3"))
+    assert verdict.holds
+    assert verdict.entities == 7
+    assert 0 < verdict.events < EVENTS
+
+
+async def test_a_record_that_is_missing_is_named(wire: Wire, layout: Layout) -> None:
+    place = (await logged(wire, layout, "c2"))[5]
+    await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": place})
+    verdict = await audit(wire, layout)
+    (told,) = verdict.divergences.values()
+    assert told.id.startswith("c2/")
+    assert told.found is None
+    assert told.expected is not None
+    assert (await audit(wire, layout, Span("c3"))).holds
+
+
+async def test_a_record_nobody_caused_is_named(wire: Wire, layout: Layout) -> None:
+    (copy,) = await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.cluster.phase.Creating.c1"])
+    await wire.publish_acked(copy.subject.replace("Creating", "Failed"), copy.data.replace(b"Creating", b"Faileddd"))
+    verdict = await audit(wire, layout)
+    (told,) = verdict.divergences.values()
+    assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
+
+
+async def test_events_that_are_gone_and_events_to_come(wire: Wire, layout: Layout) -> None:
+    await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": 200})
+    verdict = await audit(wire, layout)
+    assert verdict.holds, verdict.divergences
+    assert (verdict.begins, verdict.entities) == (200, 6 * 7)
+
+
+async def test_a_part_of_the_log(wire: Wire, layout: Layout) -> None:
+    whole = await audit(wire, layout)
+    parts = [
+        await audit(wire, layout, Span(first=first, last=last)) for first, last in ((1, 99), (100, 299), (300, None))
+    ]
+    assert all(part.holds for part in parts), [part.divergences for part in parts]
+    assert [part.events for part in parts[:2]] == [99, 200]
+    assert sum(part.events for part in parts) == whole.events
+    assert sum(part.records for part in parts) == whole.records
+    assert parts[-1].entities == whole.entities
+
+
+async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
+    stream = await stored(wire, layout.events, [])
+    moment = datetime.fromtimestamp(stream[149].time_ns // 1000 / 1e6, UTC) - timedelta(microseconds=1)
+    assert 1 < await first_event_after(Installation(wire, layout, Kinds(BUILT_IN)), moment) <= 150
+    assert (
+        await first_event_after(Installation(wire, layout, Kinds(BUILT_IN)), moment + timedelta(days=1))
+        == stream[-1].sequence + 1
+    )
+    assert await first_event_after(Installation(wire, layout, Kinds(BUILT_IN)), moment - timedelta(days=1)) == 1
+
+
+async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    def illegal(*found: Any) -> list[Record]:
+        answers = unpicked(*found)
+        return [replace(one, message="that cannot be") if isinstance(one, Rejection) else one for one in answers]
+
+    monkeypatch.setattr(decide, "unpicked", illegal)
+    verdict = await audit(wire, layout)
+    assert verdict.holds, verdict.divergences
+    rejections = await stored(wire, layout.log, [f"{layout.prefix}.log.*.rejection.*.illegal.>"])
+    assert verdict.reworded == len(rejections) > SHOWN == len(verdict.rewordings)
+    told = verdict.rewordings[0]
+    assert told.expected == "that cannot be"
+    assert str(told.found).endswith("is not legal there")
+
+
+async def test_what_else_differs_is_a_difference_however_it_is_worded(
+    wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def guarded(*found: Any) -> list[Record]:
+        answers = unpicked(*found)
+        return [
+            replace(one, message="that cannot be", reason="guard") if isinstance(one, Rejection) else one
+            for one in answers
+        ]
+
+    monkeypatch.setattr(decide, "unpicked", guarded)
+    verdict = await audit(wire, layout)
+    assert not verdict.holds
+    assert all(str(told.expected).endswith(" rejected, guard") for told in verdict.divergences.values())
+    assert verdict.reworded == 0
+
+
+CAUSE = Cause(7, "e", "/s", "event")
+ENTITY = Entity("node", "c/p/n", 1, ("phase",), (Facet(state("Running"), state("Running"), 0),), {}, {})
+MOVED = Transition("phase", None, state("Running"), "ready", None, "it is up", CAUSE, ENTITY, 0)
+
+
+def caused(by: By, message: str | None) -> Transition:
+    return replace(MOVED, cause=replace(CAUSE, by=by), message=message)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "is_wording"),
+    [
+        (caused("view", "because of node a"), caused("view", "since node a failed"), True),
+        (caused("tally", None), caused("tally", "because of node a"), True),
+        (caused("timer", "for 3 s"), caused("timer", "for three seconds"), True),
+        (caused("event", "because of node a"), caused("event", "since node a failed"), True),
+        (caused("event", "it is up"), caused("event", "it runs"), False),
+        (caused("event", None), caused("event", "it runs"), False),
+        (caused("view", "because of node a"), caused("cascade", "because of node a"), False),
+        (caused("view", "a"), replace(caused("view", "b"), trigger="gone"), False),
+        (None, MOVED, False),
+        (MOVED, Mark(ENTITY, CAUSE, 0), False),
+    ],
+)
+def test_which_sentences_are_the_engines(expected: Record | None, found: Record, is_wording: bool) -> None:
+    told = reworded(expected, found)
+    assert (told is not None) == is_wording
+    if told is not None:
+        assert (told.kind, told.id, told.sequence) == ("node", "c/p/n", 7)
+
+
+def test_the_command_says_that_the_wording_differs(capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = Verdict(events=3, records=2, entities=1)
+    for message in ("because of node a", "because of node b"):
+        told = reworded(caused("view", message), caused("view", "since a node failed"))
+        assert told is not None
+        verdict.reword(told)
+    verdicts.show_audit(verdict, as_json=False)
+    printed = capsys.readouterr()
+    assert printed.out == "3 events, 2 records, 1 entities: the log is what the events make\n"
+    assert printed.err == (
+        "2 records worded differently, which is no difference; the first is of event 7: "
+        "the events make 'because of node a', the log says 'since a node failed'\n"
+    )
+    verdicts.show_audit(verdict, as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert (found["holds"], found["reworded"], found["divergences"]) == (True, 2, [])
+    assert found["rewordings"][1] == {
+        "kind": "node", "id": "c/p/n", "sequence": 7, "expected": "because of node b", "found": "since a node failed",
+    }  # fmt: skip
+
+
+async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
+    subject = f"{layout.prefix}.log.0.transition.node.phase.Running.c1.p.n"
+    await wire.publish_acked(subject, b"no record at all")
+    verdict = await audit(wire, layout)
+    in_log, in_state = verdict.divergences.values()
+    assert in_log.id == subject
+    assert in_state.id.startswith(f"{layout.prefix}.state.0.node.")
+    assert "is no record" in str(in_log.found)
+
+
+async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout) -> None:
+    (last,) = await stored(wire, layout.state, [f"{layout.prefix}.state.*.cluster.c1"])
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
+        found = Audit(log, KINDS, None, None)
+        await found.run()
+    folder = next(folder for folder in found.folders.values() if folder.tree.get("cluster", "c1"))
+    found.verdict.compare_state(folder, Message(last.subject, last.data))
+    assert found.verdict.holds
+    body = codec.decode(last.data)
+    body["data"]["entity"]["facets"]["phase"]["state"] = "Elsewhere"
+    found.verdict.compare_state(folder, Message(last.subject, codec.encode(body)))
+    (told,) = found.verdict.divergences.values()
+    assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
+
+
+async def test_a_tree_with_a_long_name(wire: Wire, settings: Settings) -> None:
+    name = "a-cluster-that-somebody-called-by-its-whole-address-in-the-data-centre-of-frankfurt.example"
+    async with working(settings, wire, KINDS) as layout:
+        fleet = Fleet(settings.prefix)
+        await publish(
+            wire, [*fleet.cluster(name, 1), *fleet.cluster("other", 1), fleet.event("node", "create", f"{name}/q/n")]
+        )
+        await until_decided(wire, layout)
+        verdict = await audit(wire, layout, Span(name))
+        assert verdict.holds, verdict.divergences
+        assert (verdict.events, verdict.records) == (9, 15)
+
+
+async def test_undecided_events_are_left_out(wire: Wire, settings: Settings) -> None:
+    layout = await provision(wire, settings)
+    await publish(wire, list(Fleet(settings.prefix).built(2, 2)))
+    assert await audit(wire, layout) == Verdict(undecided=20)
+
+
+async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> None:
+    words = ("replay", "--nats", settings.nats[0], "--prefix", settings.prefix)
+    code, out, said = await call(*words, "--audit")
+    assert (code, said) == (0, "")
+    assert out.endswith("the log is what the events make\n")
+    await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": (await logged(wire, layout, "c2"))[3]})
+    code, out, _ = await call(*words, "--audit", "--json")
+    found = json.loads(out)
+    assert (code, found["holds"], len(found["divergences"])) == (1, False, 1)
+    code, out, _ = await call(*words, "--audit")
+    assert code == 1
+    assert "nothing" in out
+    assert "1 entity differs" in out
+    code, _, said = await call(*words, "--fail-on-difference")
+    assert code == 2
+    assert "--fail-on-difference goes with --with" in said
+
+
+async def test_a_tree_that_is_not_there(wire: Wire, layout: Layout) -> None:
+    assert await audit(wire, layout, Span("nobody")) == Verdict()

@@ -1,0 +1,165 @@
+"""`phaseline publish --dry-run`: what it shows, to people and to programs, and how it ends."""
+
+import asyncio
+import re
+from dataclasses import replace
+
+import pytest
+
+from phaseline.engine.cli import rehearsing
+from phaseline.engine.client import Client
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import provision
+from phaseline.engine.wire import Wire
+from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import Mark, Transition
+from tests.support import orchard
+from tests.support.command import Answer, Shell
+from tests.support.state_stream import copied
+
+DRY = "dry run: nothing is written\n"
+
+
+async def rehearsed(shell: Shell, *words: str) -> Answer:
+    return await shell("publish", *words, "--dry-run", "--source", "/me")
+
+
+@pytest.fixture
+async def fleet(client: Client) -> Client:
+    """A cluster with a pool and 30 nodes, whose copy in STATE is complete."""
+    await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    for number in range(30):
+        await client.publish("node", "adopt", f"c1/p/n{number}", {"phase": "Running"})
+    await client.publish_and_wait("cluster", "created", "c1", source="/me", sequence=4)
+    await copied(client._wire, await client.layout())
+    return client
+
+
+async def test_what_it_would_move(shell: Shell, fleet: Client) -> None:
+    said = await rehearsed(shell, "node", "not_ready", "c1/p/n7")
+    assert said == (
+        0, "event 33 would make 1 transition:\n  node c1/p/n7  Running [Ok] -> Failed [NotReady]  not_ready by /me\n", DRY,
+    )  # fmt: skip
+    said = await rehearsed(shell, "node_pool", "create", "c1/q")
+    assert said.out.splitlines() == [
+        "event 33 would make 2 transitions:",
+        "  node_pool c1/q  new -> Creating [Progressing]  create by /me",
+        "  cluster c1  Running [Ok] -> Updating [Progressing]  create (tally of node_pool/c1/q)",
+    ]
+
+
+async def test_a_large_cascade_is_summed_up(shell: Shell, fleet: Client) -> None:
+    said = await rehearsed(shell, "cluster", "delete", "c1")
+    first, *lines = said.out.splitlines()
+    assert (said.code, first) == (0, "event 33 would make 32 transitions:")
+    assert lines[0] == "  cluster c1  Running [Ok] -> Deleting [Progressing]  delete by /me"
+    assert [len(re.findall(" -> ", line)) for line in lines[:21]] == [1] * 20 + [0]
+    assert [re.sub(" {2,}", "|", line) for line in lines[20:]] == [
+        "|... and 12 more (--json has them all). In all:",
+        "|KIND|WOULD BE|TRANSITIONS",
+        "|cluster|Deleting [Progressing]|1",
+        "|node_pool|Deleting [Progressing]|1",
+        "|node|Deleting [Progressing]|30",
+    ]
+
+
+async def test_why_it_would_be_refused(shell: Shell, fleet: Client) -> None:
+    for words, says in (
+        (("cluster", "create", "c1"), "cluster c1  create, illegal: cluster c1 is Running [Ok]: create is not legal"),
+        (
+            ("cluster", "crate", "c1"),
+            "cluster c1  crate, unknown_trigger: cluster has no trigger 'crate'; it has create",
+        ),
+        (("clutter", "create", "c1"), "clutter c1  create, unknown_kind: kind 'clutter' is unknown; there are cluster"),
+        (("node", "create", "c9/p/n"), "node c9/p/n  create, unknown_parent: node_pool/c9/p is unknown"),
+    ):
+        said = await rehearsed(shell, *words)
+        assert (said.code, said.err) == (1, DRY)
+        assert said.out.startswith(f"event 33 would be refused: {says}")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("created",), "it is so already, cluster c1 is Running [Ok]"),
+        (
+            ("created", "--sequence", "5"),
+            "it is so already, cluster c1 is Running [Ok]; its sequence would be remembered",
+        ),
+        (("overdue", "--sequence", "4"), "it is a repeat, the last sequence of /me for cluster c1 is 4"),
+    ],
+)
+async def test_why_it_would_have_no_effect(shell: Shell, fleet: Client, words: tuple[str, ...], says: str) -> None:
+    trigger, *more = words
+    line = f"event 33 would have no effect: {says}\n"
+    assert await rehearsed(shell, "cluster", trigger, "c1", *more) == (0, line, DRY)
+    said = await rehearsed(shell, "cluster", trigger, "c1", *more, "--json")
+    assert (said.code, said.err) == (0, DRY + line)
+    assert [type(wire_codec.from_wire(body)) for body in said.lines] == [Mark] * ("5" in more)
+
+
+async def test_json_is_the_records_as_the_log_would_hold_them(shell: Shell, fleet: Client) -> None:
+    said = await rehearsed(shell, "cluster", "delete", "c1", "--json", "--id", "e1")
+    assert (said.code, said.err) == (0, DRY)
+    assert [body["id"] for body in said.lines] == [f"33-{place}" for place in range(32)]
+    assert {body["data"]["cause"]["event"] for body in said.lines} == {"e1"}
+    outcome = await fleet.publish_and_wait("cluster", "delete", "c1", source="/me", event_id="e1")
+    told = [record for body in said.lines if isinstance(record := wire_codec.from_wire(body), Transition)]
+    assert [(t.entity.id, t.before, t.after) for t in told] == [
+        (t.entity.id, t.before, t.after) for t in outcome.transitions
+    ]
+    refused = await rehearsed(shell, "cluster", "create", "c1", "--json")
+    assert (refused.code, refused.json["data"]["reason"], refused.err) == (1, "illegal", DRY)
+
+
+async def test_events_that_wait_are_told_of(shell: Shell, wire: Wire, settings: Settings) -> None:
+    await provision(wire, replace(settings, prefix=f"{settings.prefix}-idle"))
+    there = ("--prefix", f"{settings.prefix}-idle")
+    assert (await shell("publish", "cluster", "create", "c1", *there)).code == 0
+    said = await rehearsed(shell, "cluster", "create", "c1", *there)
+    assert said.out.startswith("event 2 would make 1 transition:\n")
+    assert said.err == f"{DRY}events of this tree are still to be decided: what they change is not in this yet\n"
+
+
+async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: Shell) -> None:
+    """Somebody who has other tables than the workers sees what those would do, and that they are others."""
+    stop, other = asyncio.Event(), replace(settings, prefix=f"{settings.prefix}-other")
+    worker = Worker(wire, other, orchard.KINDS)
+    working = asyncio.create_task(worker.run(stop))
+    await worker.ready.wait()
+    async with Client.open(other, source="/test", kinds=orchard.KINDS) as client:
+        await client.publish_and_wait("orchard", "plant", "o")
+        await copied(wire, await client.layout())
+    held = await rehearsed(shell, "orchard", "fell", "o", "--prefix", other.prefix)
+    new = await rehearsed(shell, "cluster", "create", "c1", "--prefix", other.prefix)
+    stop.set()
+    await working
+    assert (held.code, held.out) == (1, "")
+    assert "error: the log holds entities of the kind 'orchard', which is not installed here" in held.err
+    assert (new.code, new.out.splitlines()[0]) == (0, "event 2 would make 1 transition:")
+    ours = ", ".join(sorted(Kinds(BUILT_IN)))
+    differ = f"new: {ours}; missing: fruit, ladder, orchard, row"
+    assert (
+        new.err == f"{DRY}the tables installed here are not those that decide there ({differ}): it may go otherwise\n"
+    )
+
+
+def test_a_slow_reading_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    rehearsing.told_when_slow("c1/p")(5)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(rehearsing, "SLOW", -1)
+    rehearsing.told_when_slow("c1/p")(5_000)
+    assert capsys.readouterr() == ("", "reading the tree of c1: 5,000 entities so far\n")
+
+
+async def test_what_does_not_go_with_it(shell: Shell) -> None:
+    for words in (("cluster", "create", "c1", "--wait"), ("--file", "examples/morning.jsonl")):
+        said = await rehearsed(shell, *words)
+        assert (said.code, said.out) == (2, "")
+        assert "--dry-run looks at one event and sends nothing: leave out --file and --wait" in said.err
+    said = await rehearsed(shell, "cluster", "create", "c1//x", "--json")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == "error: no message can be made of this event, invalid: an id has an empty part\n"

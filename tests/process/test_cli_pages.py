@@ -1,0 +1,72 @@
+"""What a person sees of a morning: pages that a person has read, held to what the command prints.
+
+After a change that is meant, `PHASELINE_GOLDEN=write pytest tests/process/test_cli_pages.py` writes them anew: read them before committing.
+"""
+
+import asyncio
+import os
+import re
+from pathlib import Path
+
+from phaseline.engine.client import Client
+from tests.support.command import Shell
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "cli.txt"
+COMMANDS = """
+tree shop-eu
+tree shop-us --lang zh
+tree shop-us/web
+tree shop-eu --depth 0
+list
+list node --state Failed
+list component --lang zh
+list --tree lab --all
+list cluster --state Stopped
+get node shop-eu/web/web-4
+get node_pool shop-eu/web --lang zh
+get component shop-us/ingress
+history node shop-eu/web/web-2
+history cluster shop-us --lang zh
+watch --tree lab --from start --no-follow
+watch node_pool --tree shop-us --from start --no-follow --rejections
+watch node --state Failed --tree factory --from start --limit 1
+rejections
+rejections --reason guard
+machines
+get cluster nowhere
+get claster shop-eu
+get node shop-eu
+list node --state Broken
+tree nowhere
+history node shop-eu/web/web-9
+rejections show 1
+machines claster
+"""
+
+
+async def test_a_morning_as_people_see_it(shell: Shell, client: Client) -> None:
+    assert (await shell("publish", "--file", "examples/morning.jsonl")).code == 0
+    done = await client.publish_and_wait("cluster", "updated", "factory", sequence=1)
+    assert done.effect == "none"
+    async with client.watch("node", tree="factory", start="start") as watch:
+        async for transition in watch:
+            if transition.trigger == "ready":
+                break
+    lines = COMMANDS.strip().splitlines()
+    answers = await asyncio.gather(*(shell(*line.split()) for line in lines))
+    page = "\n".join(
+        f"$ phaseline {line}\n{calm(said.out)}{calm(said.err)}[exit code {said.code}]\n"
+        for line, said in zip(lines, answers, strict=True)
+    )
+    if os.environ.get("PHASELINE_GOLDEN") == "write":
+        GOLDEN.write_text(page)
+    assert page == GOLDEN.read_text()
+
+
+def calm(text: str) -> str:
+    """Without what differs from one run to the next: times, how long, places in the log, the widths that follow from them."""
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", "<time>", text)
+    text = re.sub(r"\b\d+(\.\d)? m?s\b|\b\d+ m \d+ s\b", "<long>", text)
+    text = re.sub(r"(?m)^ *\d+  <time>", "  <place>  <time>", text)
+    text = re.sub(r"goes from \d+ to \d+", "goes from <place> to <place>", text)
+    return re.sub(r"(?m)(?<=\S) {2,}", "  ", text)

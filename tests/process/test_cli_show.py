@@ -1,0 +1,248 @@
+"""Commands that show data: JSON that keeps its word, terminals, pipes, the ends of processes."""
+
+import asyncio
+import base64
+import fcntl
+import json
+import os
+import pty
+import signal
+import struct
+import termios
+from typing import Any
+
+import jsonschema
+import pytest
+
+from phaseline.engine.client import Client
+from phaseline.engine.wire import Wire
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import Rejection
+from tests.support.command import COMMAND, LIMIT, ROOT, Shell
+
+SCHEMAS = ROOT / "schemas" / "json"
+
+
+def valid(name: str, found: Any) -> None:
+    definitions = json.loads((SCHEMAS / "records.json").read_text())["$defs"]
+    jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions}).validate(found)
+
+
+async def seed(client: Client) -> None:
+    """A tree with a bit of everything."""
+    events: list[tuple[str, str, str, dict[str, Any] | None]] = [
+        ("cluster", "adopt", "c1", {"phase": "Running"}),
+        ("node_pool", "adopt", "c1/p", {"phase": "Running", "default": True}),
+        ("node", "adopt", "c1/p/n2", {"phase": "Running"}),
+        ("node", "adopt", "c1/p/n10", {"phase": "Failed", "conditions": ["NotReady"]}),
+        ("component", "adopt", "c1/dns", {"phase": "Running"}),
+        ("node", "stop", "c1/p/n2", None),
+    ]
+    for kind, trigger, name, data in events:
+        done = await client.publish_and_wait(kind, trigger, name, data, source="/agent")
+        assert done.records
+
+
+async def refuse_bytes(client: Client, wire: Wire, body: bytes) -> int:
+    """Have something refused that is no event; its place in the log."""
+    prefix = (await client.layout()).prefix
+    ack = await wire.publish_acked(f"{prefix}.events.c1.node.ready.p.n2", body)
+    async with client.rejections(start="start", follow=True) as refused:
+        async for rejection in refused:
+            if rejection.cause.sequence == ack.seq:
+                return refused.sequence
+    raise AssertionError("it was not refused")
+
+
+async def test_records_in_json_are_records(shell: Shell, client: Client, wire: Wire) -> None:
+    await seed(client)
+    place = await refuse_bytes(client, wire, b"\xc1\x00nonsense")
+    records = (await shell("watch", "--from", "start", "--no-follow", "--rejections", "--json")).lines
+    assert {record["type"].rpartition(".")[2] for record in records} == {"transitioned", "rejected"}
+    for record in records:
+        valid("Rejection" if record["type"].endswith(".rejected") else "Transition", record)
+    watch = client.watch(start="start", rejections=True, follow=False)
+    async for found in watch:
+        record = records.pop(0)
+        assert record.pop("logsequence") == watch.sequence
+        payload = record["data"].get("payload")
+        if payload is not None:
+            record["data"]["payload"] = base64.b64decode(payload)
+        assert wire_codec.from_wire(record) == found
+    assert records == []
+    (refused,) = (await shell("rejections", "--from", str(place), "--json")).lines
+    assert refused == (await shell("rejections", "show", str(place), "--json")).json
+    assert base64.b64decode(refused["data"]["payload"]) == b"\xc1\x00nonsense"
+
+
+async def test_entities_in_json_are_those_of_records(shell: Shell, client: Client) -> None:
+    await seed(client)
+    listed = (await shell("list", "--json")).lines
+    assert [(entity["kind"], entity["id"]) for entity in listed] == [
+        ("cluster", "c1"), ("component", "c1/dns"), ("node_pool", "c1/p"), ("node", "c1/p/n2"), ("node", "c1/p/n10"),
+    ]  # fmt: skip
+    for entity in listed:
+        assert (await shell("get", entity["kind"], entity["id"], "--json")).json == entity
+        last = (await shell("history", entity["kind"], entity["id"], "--json")).lines[-1]
+        valid("Transition", last)
+        kind, name, version = (entity.pop(word) for word in ("kind", "id", "version"))
+        assert (kind, name, version, entity) == (
+            *(last["data"][w] for w in ("kind", "id", "version")),
+            last["data"]["entity"],
+        )
+
+
+async def test_a_tree_in_json_is_nested(shell: Shell, client: Client) -> None:
+    await seed(client)
+    top = (await shell("tree", "c1", "--json")).json
+    assert [(child["kind"], [below["id"] for below in child["children"]]) for child in top["children"]] == [
+        ("component", []),
+        ("node_pool", ["c1/p/n2", "c1/p/n10"]),
+    ]
+    assert top["facets"]["phase"]["state"] == "Running"
+
+
+async def test_a_rejection_with_what_was_sent(shell: Shell, client: Client, wire: Wire) -> None:
+    await seed(client)
+    refused = client.rejections()
+    async for rejection in refused:
+        assert rejection.reason == "guard"
+    shown = (await shell("rejections", "show", str(refused.sequence))).out
+    assert "the node_pool's autoscaling_mode is Recycle" in shown
+    assert '"type": "node.stop"' in shown
+    assert "sent, decoded:" in shown
+    place = await refuse_bytes(client, wire, b"\xc1\x00nonsense\x1b[31m")
+    raw = (await shell("rejections", "show", str(place))).out
+    assert "sent, undecodable:" in raw
+    assert "c1 00 6e 6f 6e" in raw
+    assert "..nonsense.[31m" in raw
+    assert (await shell("rejections", "show", "1")).code == 1
+    assert (await shell("rejections", "resend", str(place + 99))).code == 1
+
+
+async def test_sending_a_refused_event_again(shell: Shell, client: Client) -> None:
+    early = await client.publish_and_wait("node_pool", "create", "c1/p")
+    place = str(early.records[0].sequence)
+    assert isinstance(early.rejection, Rejection)
+    await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    said = await shell("rejections", "resend", place, "--wait")
+    assert said.code == 0
+    assert "new -> Creating [Progressing]" in said.out
+    again = (await shell("rejections", "resend", place, "--json")).json
+    assert (again["sequence"], again["duplicate"]) == (3, True)
+
+
+async def test_messages_cannot_forge_the_screen(shell: Shell, client: Client) -> None:
+    message = "[red]plain[/red] \x1b[2Jgone\r\nnode c9 \u202eevil"
+    await client.publish_and_wait("cluster", "adopt", "[bold]c1", {"phase": "Running", "message": message})
+    for words in (
+        ("watch", "--from", "start", "--no-follow"),
+        ("get", "cluster", "[bold]c1"),
+        ("history", "cluster", "[bold]c1"),
+    ):
+        said = await shell(*words)
+        assert "[bold]c1" in said.out or words[0] == "history"
+        assert r"[red]plain[/red] \x1b[2Jgone\r\nnode c9 \u202eevil" in said.out
+    assert "[bold]c1" in (await shell("tree", "[bold]c1")).out
+    assert "[bold]c1" in (await shell("list")).out
+
+
+async def on_a_terminal(shell: Shell, *words: str, **environment: str) -> str:
+    """What the command writes where standard output and standard error are a terminal."""
+    here, there = pty.openpty()
+    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, *words, stdin=there, stdout=there, stderr=there, cwd=ROOT,
+        env={**shell.environment, "TERM": "xterm-256color", **environment},
+    )  # fmt: skip
+    os.close(there)
+    said = await asyncio.wait_for(asyncio.to_thread(read_to_the_end, here), LIMIT)
+    await process.wait()
+    return said
+
+
+def read_to_the_end(descriptor: int) -> str:
+    found = b""
+    try:
+        while piece := os.read(descriptor, 65_536):
+            found += piece
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(descriptor)
+    return found.decode()
+
+
+async def test_colours_on_a_terminal_only(shell: Shell, client: Client) -> None:
+    await seed(client)
+    for words in (("tree", "c1"), ("list",), ("get", "node", "c1/p/n10"), ("watch", "--from", "start", "--no-follow")):
+        assert "\x1b[31m" in await on_a_terminal(shell, *words)
+        assert "\x1b[3" not in (await on_a_terminal(shell, *words, NO_COLOR="1")).replace("\x1b[3m", "")
+        assert "\x1b" not in (await shell(*words)).out
+    assert "\x1b[31m" in await on_a_terminal(shell, "get", "cluster", "nowhere")
+    assert "\x1b" not in await on_a_terminal(shell, "get", "cluster", "nowhere", NO_COLOR="1")
+    assert json.loads(await on_a_terminal(shell, "get", "cluster", "c1", "--json"))
+
+
+async def test_a_progress_bar_on_a_terminal_only(shell: Shell) -> None:
+    shown = await on_a_terminal(shell, "publish", "--file", "examples/morning.jsonl")
+    assert "publishing" in shown
+    assert "59 events stored" in shown
+
+
+async def test_ctrl_c_ends_a_watch(shell: Shell, client: Client) -> None:
+    await seed(client)
+    process = await shell.start("watch", "--from", "start")
+    assert process.stdout is not None
+    assert b"cluster c1" in await process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, said = await asyncio.wait_for(process.communicate(), LIMIT)
+    assert (process.returncode, said) == (130, b"")
+
+
+@pytest.mark.parametrize(
+    "words", [("watch", "--from", "start", "--json"), ("watch", "--from", "start"), ("list", "--json")]
+)
+async def test_a_reader_that_has_enough_ends_it_quietly(shell: Shell, client: Client, words: tuple[str, ...]) -> None:
+    await client.publish_many(
+        {
+            "specversion": "1.0", "id": str(n), "source": "/x", "type": "cluster.adopt", "subject": f"cluster/c{n}",
+            "data": {"phase": "Running", "message": "x" * 200},
+        }
+        for n in range(1_000)
+    )  # fmt: skip
+    process = await shell.start(*words)
+    assert process.stdout is not None
+    assert await process.stdout.readline()
+    process.stdout._transport.close()  # type: ignore[attr-defined]  # the only way to close our end of the pipe
+    assert process.stderr is not None
+    said = await asyncio.wait_for(process.stderr.read(), LIMIT)
+    assert (await process.wait(), said) == (0, b"")
+
+
+async def test_where_a_watch_begins(shell: Shell, client: Client) -> None:
+    await seed(client)
+    everything = (await shell("watch", "--from", "start", "--no-follow", "--json")).lines
+    place = everything[2]["logsequence"]
+    assert (await shell("watch", "--from", str(place), "--no-follow", "--json")).lines == everything[2:]
+    for moment in ("1h", "2020-01-01", "2020-01-01T00:00:00Z"):
+        assert (await shell("watch", "--from", moment, "--no-follow", "--json")).lines == everything
+    assert (await shell("watch", "--no-follow", "--json")).lines == []
+    assert (await shell("watch", "--from", "start", "--limit", "2", "--json")).lines == everything[:2]
+    wrong = await shell("watch", "--from", "soon")
+    assert (wrong.code, "how long ago (15m)" in wrong.err) == (2, True)
+
+
+async def test_errors_tell_their_causes_and_tracebacks_only_where_asked_for(shell: Shell) -> None:
+    brief = await shell("get", "cluster", "c1", "--prefix", "nowhere")
+    assert (brief.code, brief.out) == (1, "")
+    assert brief.err == (
+        "error: there are no streams for the prefix 'nowhere': run `phaseline up` or `phaseline worker` first\n"
+    )
+    long = await shell("get", "cluster", "c1", "--prefix", "nowhere", "-v")
+    assert long.code == 1
+    assert "Traceback" in long.err
+    assert long.err.endswith(brief.err)
+    by_environment = await Shell(**{**shell.environment, "PHASELINE_PREFIX": "nowhere", "PHASELINE_VERBOSE": "1"})(
+        "list"
+    )
+    assert "Traceback" in by_environment.err

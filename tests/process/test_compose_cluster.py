@@ -1,0 +1,99 @@
+"""compose.yaml, tried: its servers and workers as processes on loopback, in its own words. Any one of them may go."""
+
+import asyncio
+import re
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from phaseline.engine.client import connect
+from phaseline.engine.embedded import find_binary
+from tests.support.command import call, line_with, process
+from tests.support.compose_file import SERVERS, WORKERS
+
+CLIENT, ROUTES, MONITOR = "4222", "6222", "8222"
+LIMIT = 60
+Places = dict[str, str]
+
+
+def places() -> Places:
+    """Where on this machine each `host:port` of the file is."""
+    names = [f"{name}:{port}" for name in SERVERS for port in (CLIENT, ROUTES, MONITOR)]
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
+        return {name: f"127.0.0.1:{free.getsockname()[1]}" for name, free in zip(names, sockets, strict=True)}
+
+
+def here(text: str, at: Places) -> str:
+    return re.sub(r"n\d:\d+", lambda found: at[found[0]], text)
+
+
+@asynccontextmanager
+async def server(name: str, at: Places, store: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """One of the file's servers, killed at the end if not before."""
+    words = [here(word, at).replace("/data", str(store / name)) for word in SERVERS[name]["command"]]
+    words[words.index("--cluster") + 1] = f"nats://{at[f'{name}:{ROUTES}']}"
+    words[words.index("--http_port") + 1] = at[f"{name}:{MONITOR}"].split(":")[1]
+    address, port = at[f"{name}:{CLIENT}"].split(":")
+    with (store / f"{name}.log").open("wb") as log:
+        started = await asyncio.create_subprocess_exec(
+            find_binary(), *words, "--addr", address, "--port", port, stdout=log, stderr=log
+        )
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+        await started.wait()
+
+
+async def is_healthy(name: str, at: Places) -> None:
+    """Ask what the file's health check asks, until it is content."""
+    asked = SERVERS[name]["healthcheck"]["test"][-1].replace(f"127.0.0.1:{MONITOR}", at[f"{name}:{MONITOR}"])
+    async with asyncio.timeout(LIMIT):
+        while True:
+            try:
+                await asyncio.to_thread(urllib.request.urlopen, asked, timeout=2)
+            except (urllib.error.URLError, OSError):
+                await asyncio.sleep(0.1)
+            else:
+                return
+
+
+async def publish_until_it_took_effect(trigger: str, event: str) -> None:
+    """The same event again and again, as a careful publisher does, until the answer is that it took effect."""
+    async with asyncio.timeout(2 * LIMIT):
+        while (await call("publish", "cluster", trigger, "c1", "--id", event, "--wait"))[0]:
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", SERVERS)
+async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = places()
+    async with AsyncExitStack() as running:
+        servers = {name: await running.enter_async_context(server(name, at, tmp_path)) for name in SERVERS}
+        await asyncio.gather(*(is_healthy(name, at) for name in SERVERS))
+        workers = []
+        for worker in WORKERS.values():
+            for name, value in worker["environment"].items():
+                monkeypatch.setenv(name, here(value, at))
+            workers.append(await running.enter_async_context(process(*worker["command"])))
+        for started in workers:
+            await line_with(started.stderr, "partition_taken")
+        await publish_until_it_took_effect("create", "e1")
+        for lost in (servers[victim], workers[0]):
+            lost.kill()
+            await lost.wait()
+        await publish_until_it_took_effect("created", "e2")
+        urls = [f"nats://{at[f'{name}:{CLIENT}']}" for name in SERVERS if name != victim]
+        # Patient: where the victim led the cluster, nobody can be given a consumer until another is elected.
+        async with connect(urls, request_timeout=LIMIT) as client:
+            history = [(found.entity.version, found.after.phase) async for found in client.history("cluster", "c1")]
+        assert history == [(1, "Creating"), (2, "Running")]
+        assert workers[1].returncode is None

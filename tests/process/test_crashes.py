@@ -1,0 +1,148 @@
+"""Real processes killed at random moments; afterwards the log is the fold of the events, byte for byte (design: The commit).
+
+The short forms run always; `slow` ones are the same with the numbers that prove it.
+"""
+
+import asyncio
+import random
+from dataclasses import replace
+
+import pytest
+
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import Transition
+from tests.support.fleet import Fleet, Sent, publish
+from tests.support.installation import LIMIT, until_decided
+from tests.support.killable_worker import WorkerProcess, workers
+from tests.support.replay import assert_log_is_the_fold, committed
+
+KINDS = Kinds(BUILT_IN)
+
+
+async def worker_kills(settings: Settings, wire: Wire, kills: int, events: int) -> None:
+    layout = await provision(wire, settings)
+    fleet, dice = Fleet(settings.prefix, seed=kills), random.Random(kills)
+    script = [*fleet.built(12, 10), *fleet.life(events, 12, 10)][:events]
+    async with workers(settings, 2) as running:
+        publishing = asyncio.create_task(publish_slowly(wire, script, kills))
+        for _ in range(kills):
+            await asyncio.sleep(dice.uniform(0.05, 0.9))
+            victim = dice.randrange(2)
+            await running[victim].kill()
+            running[victim] = await WorkerProcess.start(settings)
+        await publishing
+        await until_decided(wire, layout)
+    assert await assert_log_is_the_fold(wire, layout, KINDS) >= events / 2
+
+
+async def publish_slowly(wire: Wire, script: list[Sent], kills: int) -> None:
+    """Spread the script over the time that the kills take."""
+    piece = max(1, len(script) // max(1, kills))
+    for start in range(0, len(script), piece):
+        await publish(wire, script[start : start + piece])
+        await asyncio.sleep(0.3)
+
+
+async def test_workers_killed_while_events_flow(settings: Settings, wire: Wire) -> None:
+    await worker_kills(replace(settings, partitions=4), wire, kills=4, events=1_500)
+
+
+@pytest.mark.slow
+async def test_workers_killed_fifty_times(settings: Settings, wire: Wire) -> None:
+    await worker_kills(replace(settings, partitions=8), wire, kills=50, events=20_000)
+
+
+async def server_kills(server: EmbeddedServer, settings: Settings, kills: int, events: int) -> None:
+    dice = random.Random(kills)
+    async with Wire.open(settings, name="test", patient=True) as wire:
+        layout = await provision(wire, settings)
+        fleet = Fleet(settings.prefix, seed=kills)
+        script = [*fleet.built(8, 8), *fleet.life(events, 8, 8)][:events]
+        async with workers(settings, 1):
+            publishing = asyncio.create_task(publish_slowly(wire, script, kills))
+            for _ in range(kills):
+                await asyncio.sleep(dice.uniform(0.3, 1.2))
+                await server.kill()
+                await asyncio.sleep(dice.uniform(0.0, 0.3))
+                await server.start()
+            await publishing
+            await until_decided(wire, layout)
+        info = await wire.api(f"STREAM.INFO.{layout.events}")
+        assert info["state"]["messages"] == len(script)
+        await assert_log_is_the_fold(wire, layout, KINDS)
+
+
+async def test_server_killed_while_events_flow(own_server: EmbeddedServer, own_settings: Settings) -> None:
+    await server_kills(own_server, replace(own_settings, partitions=2), kills=2, events=1_000)
+
+
+@pytest.mark.slow
+async def test_server_killed_ten_times(own_server: EmbeddedServer, own_settings: Settings) -> None:
+    await server_kills(own_server, replace(own_settings, partitions=4), kills=10, events=10_000)
+
+
+async def test_of_two_owners_the_earlier_stops_with_a_clear_line(settings: Settings, wire: Wire) -> None:
+    settings = replace(settings, partitions=1)
+    layout = await provision(wire, settings)
+    fleet = Fleet(settings.prefix)
+    first = await WorkerProcess.start(settings, "0")
+    await publish(wire, list(fleet.built(2, 3)))
+    await until_decided(wire, layout)
+    second = await WorkerProcess.start(settings, "0")
+    publishing = asyncio.create_task(publish_slowly(wire, list(fleet.life(400, 2, 3)), 10))
+    await asyncio.wait_for(first.process.wait(), LIMIT)
+    await publishing
+    await until_decided(wire, layout)
+    assert "partition_lost" in await first.stop()
+    assert "partition_lost" not in await second.stop()
+    await assert_log_is_the_fold(wire, layout, KINDS)
+
+
+async def cascade(settings: Settings, wire: Wire, nodes: int, kills: int) -> None:
+    """`delete` and `deleted` of one large cluster, the worker killed while the pieces are committed."""
+    layout = await provision(wire, settings)
+    fleet = Fleet(settings.prefix)
+    worker = await WorkerProcess.start(settings)
+    await publish(wire, [*fleet.cluster("big", nodes), *fleet.cluster("small", 3)])
+    await until_decided(wire, layout)
+    for trigger in ("delete", "deleted"):
+        before = await last_of(wire, layout)
+        await publish(wire, [fleet.event("cluster", trigger, "big"), *fleet.life(20, 1, 1)])
+        for _ in range(kills):
+            before = await until_moved(wire, layout, before)
+            await worker.kill()
+            worker = await WorkerProcess.start(settings)
+        await until_decided(wire, layout)
+    await worker.stop()
+    await assert_log_is_the_fold(wire, layout, KINDS)
+    last = [wire_codec.read(m.body) for m in await committed(wire, layout, 0)]
+    gone = {r.entity.id for r in last if isinstance(r, Transition) and r.after.phase == "Deleted"}
+    assert len(gone) == nodes + 3
+
+
+async def last_of(wire: Wire, layout: Layout) -> int:
+    return int((await wire.api(f"STREAM.INFO.{layout.log}"))["state"]["last_seq"])
+
+
+async def until_moved(wire: Wire, layout: Layout, before: int) -> int:
+    """Wait until something more is in the log: the plan, or the first piece of the cascade."""
+    async with asyncio.timeout(LIMIT):
+        while (now := await last_of(wire, layout)) <= before:
+            await asyncio.sleep(0)
+    return now
+
+
+async def test_a_cascade_larger_than_a_batch(settings: Settings, wire: Wire) -> None:
+    await cascade(replace(settings, partitions=1), wire, nodes=3_000, kills=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nodes", [1_500, 3_000, 10_000])
+async def test_a_cascade_killed_again_and_again(settings: Settings, wire: Wire, nodes: int) -> None:
+    await cascade(replace(settings, partitions=1), wire, nodes=nodes, kills=3)

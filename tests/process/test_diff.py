@@ -1,0 +1,107 @@
+"""`phaseline diff`: the last observation, by the settings as they are now; on the real server."""
+
+import asyncio
+
+import pytest
+
+from phaseline.engine.client import Client
+from phaseline.engine.errors import IdUnfit, NotObserved
+from phaseline.engine.observation import Judged
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import inspect
+from phaseline.engine.wire import Wire
+from tests.support.command import Shell
+from tests.support.gitops import APP, of
+from tests.support.installation import until_decided
+from tests.support.manifests import deployment, made
+
+WEB = of(deployment())
+
+
+async def diffed(client: Client, resource_id: str) -> Judged:
+    """Its difference, once the server has copied the observation."""
+    async with asyncio.timeout(10):
+        while True:
+            try:
+                return await client.diff(resource_id)
+            except NotObserved:
+                await asyncio.sleep(0.02)
+
+
+async def test_what_differs_and_what_is_ignored(working: Settings, wire: Wire) -> None:
+    async with Client.open(working) as client:
+        await client.publish(
+            "resource",
+            "observed",
+            WEB,
+            {"live": deployment(replicas=7), "desired": deployment(replicas=3)},
+            source="/agent",
+        )
+        await until_decided(wire, await inspect(wire, working))
+        found = await diffed(client, WEB)
+        assert [one.pointer for one in found.said.differences] == ["/spec/replicas"]
+        await client.publish(
+            "application",
+            "configure",
+            APP,
+            {"ignore_differences": [{"group": "apps", "kind": "*", "jsonPointers": ["/spec/replicas"]}]},
+        )
+        await until_decided(wire, await inspect(wire, working))
+        found = await client.diff(WEB)
+        assert (found.said.sync, [one.difference.wanted for one in found.said.hidden]) == ("Synced", [3])
+        await client.publish("application_set", "configure", "shop", {"profile": "argocd"})
+        await client.publish(
+            "resource", "observed", WEB, {"live": None, "desired": deployment(replicas=3)}, source="/agent"
+        )
+        await until_decided(wire, await inspect(wire, working))
+        found = await client.diff(WEB)
+        assert (found.said.sync, found.said.why, found.profile.name) == (
+            "OutOfSync",
+            "it is in Git, and not in the cluster",
+            "argocd",
+        )
+        assert found.observation.event[1] == "/agent"
+
+
+async def test_names_that_need_encoding(working: Settings, wire: Wire) -> None:
+    found = made(
+        "rbac.authorization.k8s.io/v1",
+        "ClusterRole",
+        metadata={"name": "system:a.b", "namespace": None},
+        rules=[{"verbs": ["get"]}],
+    )
+    async with Client.open(working) as client:
+        await client.publish("resource", "observed", of(found), {"live": found, "desired": found})
+        await until_decided(wire, await inspect(wire, working))
+        assert (await diffed(client, of(found))).said.sync == "Synced"
+
+
+async def test_what_was_never_observed(working: Settings) -> None:
+    async with Client.open(working) as client:
+        with pytest.raises(NotObserved, match="no observation of resource"):
+            await client.diff(WEB)
+        with pytest.raises(IdUnfit, match="does not fit resource"):
+            await client.diff("shop/shop")
+
+
+async def test_the_command(shell: Shell, client: Client, working: Settings, wire: Wire) -> None:
+    await client.publish(
+        "resource",
+        "observed",
+        WEB,
+        {"live": deployment(replicas=7), "desired": deployment(replicas=3)},
+        source="/agent",
+    )
+    await until_decided(wire, await inspect(wire, working))
+    await diffed(client, WEB)
+    first, *rest = (await shell("diff", WEB)).out.splitlines()
+    assert first.startswith(f"{WEB}  observed 2")
+    assert first.endswith("ago, by /agent")
+    assert rest == [
+        "  health  Progressing: Waiting for rollout to finish: 0 of 7 replicas are new", "  sync    OutOfSync: it differs at 1 place", "  differs",
+        "    path            Git  cluster", "    /spec/replicas  3    7",
+    ]  # fmt: skip
+    told = (await shell("diff", WEB, "--json")).json
+    assert (told["id"], told["differences"]) == (WEB, [{"path": "/spec/replicas", "desired": 3, "live": 7}])
+    missing = await shell("diff", f"{APP}/core:Pod/a/b")
+    assert (missing.code, "no observation of resource 'shop/shop/core:Pod/a/b' is kept" in missing.err) == (1, True)

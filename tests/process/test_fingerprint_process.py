@@ -1,0 +1,21 @@
+"""A table's version is the same in every process."""
+
+import os
+import subprocess
+import sys
+
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+
+KINDS = Kinds(BUILT_IN)
+
+SCRIPT = "from phaseline.machines.kinds import Kinds; print(Kinds(BUILT_IN).digest)"
+
+
+def test_the_same_in_every_process() -> None:
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        found = subprocess.run(
+            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+        )
+        assert found.stdout.strip() == KINDS.digest

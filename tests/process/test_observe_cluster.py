@@ -1,0 +1,189 @@
+"""`phaseline observe --cluster`: list and watch, forgotten versions, servers that are away."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+import yaml
+
+from phaseline.engine.client import Client
+from phaseline.engine.errors import ClusterUnusable
+from phaseline.engine.observe import asking, cluster, discovery
+from phaseline.engine.observe.incoming import Change
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import inspect
+from phaseline.engine.wire import Wire
+from tests.support.command import Shell
+from tests.support.gitops import APP
+from tests.support.installation import until_decided
+from tests.support.kube import Kube, serving
+from tests.support.manifests import made
+
+
+@pytest_asyncio.fixture
+async def kube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Kube, Path]]:
+    monkeypatch.setattr(cluster, "PAUSES", (0.01, 0.02))
+    async with serving(tmp_path) as found:
+        yield found
+
+
+class Watching:
+    """What comes of watching, one by one."""
+
+    def __init__(self, source: AsyncIterator[Change | None]) -> None:
+        self.source = source
+
+    async def next(self) -> tuple[str, bool] | None:
+        async with asyncio.timeout(10):
+            found = await anext(self.source)
+        return None if found is None else (f"{found.found['kind']} {found.found['metadata']['name']}", found.gone)
+
+
+async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
+    server, path = kube
+    for name in "abc":
+        await server.put("ConfigMap", name)
+    await server.put("Deployment", "web")
+    async with asking.connected(path, None) as api:
+        resources = await discovery.discovered(api, ["cm", "deployments.apps"])
+        assert [(one.path, one.plural, one.version, one.kind) for one in resources] == [
+            ("/api/v1", "configmaps", "v1", "ConfigMap"),
+            ("/apis/apps/v1", "deployments", "apps/v1", "Deployment"),
+        ]
+        source = cluster.changes(api, resources, "shop")
+        watching = Watching(source)
+        first = [await watching.next() for _ in range(5)]
+        assert set(first) == {
+            ("ConfigMap a", False),
+            ("ConfigMap b", False),
+            ("ConfigMap c", False),
+            ("Deployment web", False),
+            None,
+        }
+        assert first[-1] is None
+        await server.put("ConfigMap", "a", data={"k": "2"})
+        assert await watching.next() == ("ConfigMap a", False)
+        await server.delete("Deployment", "web")
+        assert await watching.next() == ("Deployment web", True)
+        await source.aclose()
+    assert any("continue=2" in asked for asked in server.asked)
+
+
+async def one(api: Any) -> discovery.Resource:
+    [found] = await discovery.discovered(api, ["configmaps"])
+    return found
+
+
+async def test_a_watch_that_breaks_off_goes_on_where_it_was(kube: tuple[Kube, Path]) -> None:
+    server, path = kube
+    await server.put("ConfigMap", "a")
+    async with asking.connected(path, None) as api:
+        watching = Watching(cluster.follow(api, await one(api), "shop"))
+        assert [await watching.next(), await watching.next()] == [("ConfigMap a", False), None]
+        for name in "bcd":
+            await server.put("ConfigMap", name)
+            assert await watching.next() == (f"ConfigMap {name}", False)
+            server.pull()
+            server.down = 2
+        await server.put("ConfigMap", "e")
+        assert await watching.next() == ("ConfigMap e", False)
+    assert sum("watch" not in asked and "configmaps" in asked for asked in server.asked) == 1
+
+
+async def test_what_is_forgotten_is_listed_anew_and_what_has_gone_meanwhile_is_told(kube: tuple[Kube, Path]) -> None:
+    server, path = kube
+    for name in "ab":
+        await server.put("ConfigMap", name)
+    async with asking.connected(path, None) as api:
+        watching = Watching(cluster.follow(api, await one(api), None))
+        assert [await watching.next() for _ in range(3)] == [("ConfigMap a", False), ("ConfigMap b", False), None]
+        server.down = 10_000
+        server.pull()
+        await server.delete("ConfigMap", "a")
+        await server.put("ConfigMap", "c")
+        server.forget()
+        server.down = 0
+        told = [await watching.next() for _ in range(4)]
+        assert told == [("ConfigMap a", True), ("ConfigMap b", False), ("ConfigMap c", False), None]
+        await server.put("ConfigMap", "d")
+        assert await watching.next() == ("ConfigMap d", False)
+
+
+async def test_what_the_server_refuses(kube: tuple[Kube, Path], tmp_path: Path) -> None:
+    server, path = kube
+    async with asking.connected(path, None) as api:
+        with pytest.raises(ClusterUnusable, match="the cluster has no resource 'gizmos'"):
+            await discovery.discovered(api, ["gizmos"])
+        found = await one(api)
+        with pytest.raises(ClusterUnusable, match="404"):
+            await anext(cluster.follow(api, found, "elsewhere"))
+        server.down = 1
+        with pytest.raises(ClusterUnusable, match="API server does not answer: /api/v1: 503"):
+            await one(api)
+        server.token = "another"
+        with pytest.raises(ClusterUnusable, match=r"401 Unauthorized.*who are you"):
+            await anext(cluster.changes(api, [found], "shop"))
+    away = yaml.safe_load(path.read_text())
+    away["clusters"][0]["cluster"]["server"] = "http://127.0.0.1:1"
+    path.write_text(yaml.safe_dump(away))
+    async with asking.connected(path, None) as api:
+        with pytest.raises(ClusterUnusable, match="API server does not answer: Cannot connect"):
+            await one(api)
+    empty = tmp_path / "empty"
+    empty.write_text("")
+    with pytest.raises(ClusterUnusable, match="the kubeconfig cannot be used"):
+        async with asking.connected(empty, None):
+            pass
+
+
+async def test_from_a_cluster_into_states(
+    kube: tuple[Kube, Path], shell: Shell, client: Client, working: Settings, wire: Wire, tmp_path: Path
+) -> None:
+    server, path = kube
+    desired = tmp_path / "git"
+    desired.mkdir()
+    (desired / "a.yaml").write_text(
+        yaml.safe_dump_all([made("v1", "ConfigMap", metadata={"name": name}, data={"k": "1"}) for name in "ab"])
+    )
+    await server.put("ConfigMap", "a", data={"k": "1"})
+    words = (
+        "observe",
+        "--cluster",
+        "--kubeconfig",
+        str(path),
+        "--resources",
+        "cm",
+        "-n",
+        "shop",
+        "--application",
+        APP,
+        "--desired",
+        str(desired),
+    )
+    process = await shell.start(*words)
+    async with client.watch("application", start="start") as watch:
+        async for record in watch:
+            if record.after.phase == "Missing":
+                break
+        await server.put("ConfigMap", "b", data={"k": "1"})
+        async for record in watch:
+            if record.after.phase == "Synced":
+                break
+        await server.delete("ConfigMap", "a")
+        async for record in watch:
+            if record.after.phase == "OutOfSync":
+                break
+    process.send_signal(signal.SIGINT)
+    async with asyncio.timeout(20):
+        assert await process.wait() == 130
+    await until_decided(wire, await inspect(wire, working))
+
+
+async def test_words_that_go_together(shell: Shell) -> None:
+    for words in (("--cluster",), ("--resources", "cm")):
+        said = await shell("observe", *words)
+        assert (said.code, "--cluster goes with --resources" in said.err) == (2, True)

@@ -1,0 +1,153 @@
+"""The example of a kind of one's own: built and installed as its README says, found by its entry point, and it works.
+
+Belongs here: `examples/own_kind`. Does not: what makes tables wrong.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from phaseline.machines import built_in
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "own_kind"
+BUILT_IN = [table.kind for table in built_in.BUILT_IN]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the example installed, as an installer would: its wheel, unpacked."""
+    folder = tmp_path_factory.mktemp("own_kind")
+    source = shutil.copytree(EXAMPLE, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    building = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist")]
+    subprocess.run(building, cwd=source, check=True, capture_output=True)
+    [wheel] = (folder / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder / "site")
+    return folder / "site"
+
+
+def run(site: Path, *arguments: str) -> str:
+    """What a fresh interpreter with the example installed prints."""
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    found = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": path},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def test_is_found_beside_the_built_in_kinds(site: Path) -> None:
+    program = "from phaseline.machines import built_in; print(*built_in.installed())"
+    assert run(site, "-c", program).split() == [*BUILT_IN, "release"]
+
+
+def test_lives_as_its_table_says(site: Path) -> None:
+    assert run(site, str(EXAMPLE / "try_it.py")).splitlines() == [
+        f"kinds: {', '.join(BUILT_IN)}, release",
+        "create: rollout unknown -> Pending [Ok] (Pending)",
+        "create: approval Absent -> Waiting [Ok] (Waiting for approval)",
+        "start: rejected, start needs that the release is Approved",
+        "approve: approval Waiting [Ok] -> Approved [Ok] (Approved)",
+        "start: rollout Pending [Ok] -> Rolling [Progressing] (Rolling out)",
+        "checks_failed: rollout Rolling [Progressing] -> Failed [ChecksFailed] (Checks failed)",
+        "timed_out: rollout Failed [ChecksFailed] -> Failed [ChecksFailed, TimedOut] (Checks failed)",
+        "checks_passed: rollout Failed [ChecksFailed, TimedOut] -> Failed [TimedOut] (Timed out)",
+        "resumed: rollout Failed [TimedOut] -> Rolling [Progressing] (Rolling out)",
+        "finished: rollout Rolling [Progressing] -> Done [Ok] (Done)",
+    ]
+
+
+RECORDS = """
+import json, sys
+from phaseline.engine.fold import Folder
+from phaseline.engine.reader import Stored
+from phaseline.engine.tree import Tree
+from phaseline.machines import built_in
+from phaseline.machines.scripts import NoScripts
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects
+folder = Folder(Tree(built_in.installed(), NoScripts()), Subjects("pl"), 0)
+for number, trigger in enumerate(sys.argv[1:], 1):
+    body = {"specversion": "1.0", "id": str(number), "source": "/ci", "type": f"release.{trigger}", "data": {"notes": "n"}}
+    event = Stored(f"pl.inbox.0.v2.release.{trigger}", codec.encode(body), number, number, 0, None)
+    for message in folder.fold([event], 0).messages:
+        print(codec.encode_json(codec.decode(message.body)).decode())
+"""
+
+
+def test_its_schemas_page_and_document_are_made_too(site: Path, tmp_path: Path) -> None:
+    run(site, "-m", "phaseline.machines.generate", "--installed", "--to", str(tmp_path))
+    schema: dict[str, Any] = json.loads((tmp_path / "schemas/json/records.json").read_text())
+    document = json.loads((tmp_path / "schemas/asyncapi.json").read_text())
+    assert document["channels"]["events.release"]["address"] == "pl.events.{release}.release.{trigger}"
+    assert "## release: id `<release>`" in (tmp_path / "docs/machines.md").read_text()
+    assert "checks_failed" in json.loads((tmp_path / "schemas/json/kinds/release.json").read_text())["$defs"]
+    records = run(site, "-c", RECORDS, "create", "approve", "start", "checks_failed", "withdraw").splitlines()
+    assert len(records) == 7
+    for record in records:
+        Draft202012Validator(schema).validate(json.loads(record))
+
+
+def run_tests(site: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Its tests by themselves, so that nothing but what is installed is found."""
+    shutil.copy(EXAMPLE / "test_release.py", folder)
+    command = [sys.executable, "-W", "ignore", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    return subprocess.run(command, env=environment, check=False, capture_output=True, text=True, cwd=folder)
+
+
+def test_its_own_tests_pass(site: Path, tmp_path: Path) -> None:
+    done = run_tests(site, tmp_path)
+    assert (done.returncode, "\n6 passed in " in done.stdout) == (0, True), done.stdout
+
+
+def test_its_own_tests_notice_a_guard_that_is_gone(site: Path, tmp_path: Path) -> None:
+    changed = shutil.copytree(site, tmp_path / "site")
+    table = changed / "acme_kinds" / "release.py"
+    assert ", when=IS_APPROVED" in table.read_text()
+    table.write_text(table.read_text().replace(", when=IS_APPROVED", ""))
+    done = run_tests(changed, tmp_path)
+    assert (done.returncode, "\n1 failed, 5 passed in " in done.stdout) == (1, True), done.stdout
+    assert "expected release start v2 to be rejected as guard, saying 'needs that the release is Appr" in done.stdout
+
+
+def test_the_readme_shows_the_code_that_there_is() -> None:
+    table = (EXAMPLE / "acme_kinds" / "release.py").read_text() + (EXAMPLE / "test_release.py").read_text()
+    readme = (EXAMPLE / "README.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL):
+        for line in block.splitlines():
+            assert line.strip() in table, line
+    [shown] = re.findall(r"```toml\n(.*?)```", readme, re.DOTALL)
+    real = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())
+    assert tomllib.loads(shown)["project"]["entry-points"] == real["project"]["entry-points"]
+
+
+def test_taking_a_row_out_is_refused_as_the_readme_says(site: Path) -> None:
+    program = """
+import dataclasses
+from acme_kinds.release import APPROVAL, RELEASE, ROLLOUT
+from phaseline.machines.checks import WrongTable
+from phaseline.machines.kinds import Kinds
+rows = tuple(row for row in ROLLOUT.rows if row.trigger != "start")
+intents = tuple(intent for intent in RELEASE.intents if intent != "start")
+try:
+    Kinds((dataclasses.replace(RELEASE, intents=intents, facets=(dataclasses.replace(ROLLOUT, rows=rows), APPROVAL)),))
+except WrongTable as error:
+    print(error)
+"""
+    assert "rollout: no row leads to Rolling: add one, or take out its label" in run(site, "-c", program)

@@ -1,0 +1,407 @@
+"""Logs exported, imported and replayed, on a real installation: nothing is lost on the way, and other tables show."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.audit import Audit
+from phaseline.engine.changed import kinds_at
+from phaseline.engine.errors import LogFileCut, NoRecords, NoTables, StateUnknown
+from phaseline.engine.exporting import export
+from phaseline.engine.filelog import FileLog
+from phaseline.engine.importing import Clock, Imported, Player, import_log
+from phaseline.engine.installation import Installation
+from phaseline.engine.logfile import LogFile
+from phaseline.engine.logformat import EventItem, Header, RecordItem
+from phaseline.engine.logwriter import LogWriter
+from phaseline.engine.recorded import Folders, Recorded, Span, rebuild
+from phaseline.engine.serverlog import ServerLog
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, inspect
+from phaseline.engine.testing.histories import event, play
+from phaseline.engine.whatif import Difference, WhatIf
+from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec
+from phaseline.schemas.records import Entity
+from phaseline.schemas.subjects import Subjects
+from phaseline.testing import replay
+from tests.support import orchard
+from tests.support.changed_tables import DEGRADED
+from tests.support.command import call
+from tests.support.fleet import Fleet, publish
+from tests.support.installation import lived, until_decided, working
+from tests.support.replay import expected, stored
+
+KINDS = Kinds(BUILT_IN)
+
+
+@pytest_asyncio.fixture
+async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
+    async with lived(settings, wire) as made:
+        yield made
+
+
+async def exported(wire: Wire, layout: Layout, path: Path, span: Span | None = None, *, records: bool = True) -> Path:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), span or Span(), records=records) as source:
+        await export(source, path, records=records, expect=False)
+    return path
+
+
+async def rebuilt(source: Recorded, root: str | None = None) -> dict[str, Entity]:
+    folders = Folders(KINDS, source)
+    await rebuild(source, folders, root, lambda _: None)
+    return entities(folders)
+
+
+def entities(folders: Folders) -> dict[str, Entity]:
+    return {
+        f"{kind}/{entity_id}": entity
+        for folder in folders.values()
+        for kind, found in folder.tree.entities.items()
+        for entity_id, entity in found.items()
+    }
+
+
+async def folded(wire: Wire, layout: Layout) -> dict[str, Entity]:
+    """The states that the events in the streams make, by another way than through `Recorded`."""
+    found: dict[str, Entity] = {}
+    for partition in range(layout.partitions):
+        _, tree = await expected(wire, layout, KINDS, partition)
+        found |= {f"{kind}/{name}": entity for kind, some in tree.entities.items() for name, entity in some.items()}
+    return found
+
+
+async def what_if(source: Recorded, changed: Kinds, root: str | None = None) -> Difference:
+    return await WhatIf(source, KINDS, changed, root, None).run()
+
+
+# ---- files
+
+
+@pytest.mark.parametrize("name", ["log.plog.zst", "log.jsonl"])
+async def test_a_file_says_what_the_server_says(wire: Wire, layout: Layout, tmp_path: Path, name: str) -> None:
+    path = await exported(wire, layout, tmp_path / name)
+    events = [item for item in LogFile(path).items() if isinstance(item, EventItem)]
+    kept = await stored(wire, layout.events, [])
+    assert [(e.sequence, e.time_ns, e.data) for e in events] == [(m.sequence, m.time_ns, m.data) for m in kept]
+    log = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>", f"{layout.prefix}.mark.*.transition.mark.>"])
+    records = [item.body for item in LogFile(path).items() if isinstance(item, RecordItem)]
+    assert sorted(records) == sorted(message.data for message in log)
+    audit = Audit(FileLog(path), KINDS, None, None)
+    assert (await audit.run()).holds
+    assert audit.verdict.records == len(records)
+    assert await rebuilt(FileLog(path)) == await folded(wire, layout)
+
+
+async def test_a_part_begins_with_states(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    path = await exported(wire, layout, tmp_path / "log.plog", Span(first=300))
+    assert (FileLog(path).begins, (await Audit(FileLog(path), KINDS, None, None).run()).divergences) == (300, {})
+    everything = await folded(wire, layout)
+    assert await rebuilt(FileLog(path)) == everything
+    later = FileLog(path, Span("c2", 400, 500))
+    verdict = await Audit(later, KINDS, "c2", None).run()
+    assert verdict.holds
+    assert (verdict.begins, verdict.entities) == (400, 7)
+    only = await exported(wire, layout, tmp_path / "events.plog", Span(first=300), records=False)
+    assert await rebuilt(FileLog(only)) == everything
+    with pytest.raises(NoRecords, match="it cannot be begun at event 400: export it with --records"):
+        FileLog(only, Span(first=400))
+
+
+async def test_events_that_are_gone(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    everything = await folded(wire, layout)
+    await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": 250})
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+        assert (source.begins, await rebuilt(source)) == (250, everything)
+    assert await rebuilt(FileLog(await exported(wire, layout, tmp_path / "x.plog"))) == everything
+
+
+async def test_undecided_events_are_exported_without_records(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    async with working(settings, wire, KINDS):
+        pass
+    layout = await inspect(wire, settings)
+    sent = list(Fleet(settings.prefix).built(1, 1))
+    await publish(wire, sent)
+    assert LogFile(await exported(wire, layout, tmp_path / "a", records=False)).header.last == len(sent)
+    assert len(await rebuilt(FileLog(tmp_path / "a"))) == 4
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+        assert [one async for one in source.happened()] == []
+        assert source.undecided == len(sent)
+
+
+async def test_of_a_file_that_is_cut_what_is_whole_is_right(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    lines = (await exported(wire, layout, tmp_path / "whole.jsonl")).read_bytes().splitlines(keepends=True)
+    cut, folded = tmp_path / "cut.jsonl", 0
+    for length in range(200, 260):
+        cut.write_bytes(b"".join(lines[:length]))
+        audit = Audit(FileLog(cut), KINDS, None, None)
+        with pytest.raises(LogFileCut):
+            await audit.run()
+        assert audit.verdict.holds, audit.verdict.divergences
+        folded = max(folded, audit.verdict.events)
+    assert folded > 50
+
+
+# ---- logs as tests
+
+
+async def test_a_slice_of_the_log_is_a_test(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:
+    path = tmp_path / "c2.jsonl"
+    events = len(await stored(wire, layout.events, []))
+    for first in (200, events - 20):
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span("c2", first=first)) as source:
+            await export(source, path, records=False, expect=True)
+        found = replay(path, KINDS)
+        found.assert_as_expected()
+        assert (len(found.entities), len(found.expected)) == (7, 7)
+    everything = await folded(wire, layout)
+    assert found.entities.items() <= {(e.kind, e.id): e for e in everything.values()}.items()
+    assert found.events > 0
+    last = [line for line in path.read_text().splitlines() if '"expected"' in line]
+    assert len(last) == 8  # the seven, and the end that counts them
+
+
+async def test_a_log_that_is_not_as_expected(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    async with working(settings, wire, KINDS) as layout:
+        fleet = Fleet(settings.prefix)
+        await publish(wire, [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")])
+        await until_decided(wire, layout)
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+            await export(source, tmp_path / "x.plog", records=True, expect=True)
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+            await export(source, tmp_path / "y.plog", records=True, expect=False)
+    replay(tmp_path / "x.plog").assert_as_expected()
+    wrong = r"1 of 4 entities differ\ncomponent c0/dns: expected phase Failed \[Degraded\], found phase Degraded \[Degraded\]"
+    with pytest.raises(AssertionError, match=wrong):
+        replay(tmp_path / "x.plog", DEGRADED).assert_as_expected()
+    with pytest.raises(AssertionError, match="expects nothing: write it with `phaseline export --as-test`"):
+        replay(tmp_path / "y.plog").assert_as_expected()
+
+
+# ---- import
+
+
+async def imported(wire: Wire, prefix: str, path: Path, clock: Clock | None = None) -> None:
+    def now(header: Header) -> Clock:
+        return clock or Clock(header, None, shift=False, now=datetime.now(UTC))
+
+    await import_log(wire, prefix, KINDS, path, now)
+
+
+async def test_an_import_repeats_everything(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:
+    path = await exported(wire, layout, tmp_path / "log.plog")
+    other = replace(settings, prefix=f"{settings.prefix}-other")
+    async with working(other, wire, KINDS, partitions=2) as copy:
+        await imported(wire, copy.prefix, path)
+        await until_decided(wire, copy)
+        await imported(wire, copy.prefix, path)  # sent again it is recognised
+        mine, theirs = await stored(wire, layout.events, []), await stored(wire, copy.events, [])
+        assert [message.data for message in mine] == [message.data for message in theirs]
+        assert shapes(await folded(wire, copy)) == shapes(await folded(wire, layout))
+
+
+async def test_an_import_begins_with_adopted_states(
+    wire: Wire, settings: Settings, layout: Layout, tmp_path: Path
+) -> None:
+    path = await exported(wire, layout, tmp_path / "log.plog", Span(first=400))
+    other = replace(settings, prefix=f"{settings.prefix}-other")
+    async with working(other, wire, KINDS) as copy:
+        await imported(wire, copy.prefix, path)
+        await until_decided(wire, copy)
+        wanted, found = shapes(await folded(wire, layout)), shapes(await folded(wire, copy))
+        gone = {name for name, phases in wanted.items() if phases[0][0] == "Deleted"}
+        assert found.keys() >= wanted.keys() - gone
+        assert {name: found[name] for name in wanted.keys() - gone} == {
+            name: wanted[name] for name in wanted.keys() - gone
+        }
+
+
+def shapes(found: dict[str, Entity]) -> dict[str, list[tuple[str, list[str]]]]:
+    """States without what depends on when and how often."""
+    return {
+        name: [(facet.state.phase, sorted(facet.state.conditions)) for facet in entity.facets]
+        for name, entity in found.items()
+    }
+
+
+def test_times_are_shifted_and_scaled() -> None:
+    second = 1_000_000_000
+    start = int(datetime(2026, 3, 1, 8, tzinfo=UTC).timestamp()) * second
+    header, now = (
+        Header(prefix="pl", partitions=1, since=start, until=start + 3600 * second),
+        datetime(2026, 5, 1, tzinfo=UTC),
+    )
+    fast = Clock(header, 10.0, shift=True, now=now)
+    assert fast.after(start + 60 * second) == 6.0
+    assert fast.moved("2026-03-01T08:10:00Z") == "2026-05-01T00:01:00+00:00"
+    at_once = Clock(header, None, shift=True, now=now)
+    assert at_once.after(start + 60 * second) == 0.0
+    assert at_once.moved("2026-03-01T09:00:00Z") == now.isoformat()
+    assert Clock(header, 1.0, shift=False, now=now).moved("2026-03-01T09:00:00Z") == "2026-03-01T09:00:00Z"
+
+
+def test_what_cannot_be_adopted_whole_is_counted() -> None:
+    history = play(
+        orchard.KINDS, [event("orchard", "plant", "o"), event("orchard", "winter", "o"), event("row", "plant", "o/r")]
+    )
+    states = [entity for found in history.tree.entities.values() for entity in found.values()]
+    header = Header(prefix="pl", partitions=1)
+    done = Imported()
+    player = Player(
+        Subjects("to"), orchard.KINDS, header, Clock(header, None, shift=False, now=datetime.now(UTC)), done
+    )
+    sent = {message.subject: codec.decode(message.body)["data"] for message in player.adopted(states)}
+    assert sent["to.events.o.orchard.adopt"]["phase"] == "Resting"
+    assert (done.states, +done.partly, done.left_out) == (len(states), {"orchard": 1}, {})
+    without = Player(Subjects("to"), KINDS, header, player.clock, Imported())
+    assert without.adopted(states) == []
+    assert without.done.left_out.total() == len(states)
+
+
+# ---- what if
+
+
+async def test_the_same_tables_would_differ_nowhere(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+        found = await what_if(source, Kinds(BUILT_IN))
+        assert (found.none, found.entities) == (True, 6 * 7)
+        assert found.events == len(await stored(wire, layout.events, []))
+    for records in (True, False):
+        path = await exported(wire, layout, tmp_path / "x", records=records)
+        assert (await what_if(FileLog(path), Kinds(BUILT_IN))).none
+
+
+async def test_other_tables_differ_where_they_must(wire: Wire, settings: Settings) -> None:
+    async with working(settings, wire, KINDS) as layout:
+        fleet = Fleet(settings.prefix)
+        story = [
+            *fleet.built(2, 1),
+            fleet.event("component", "degraded", "c0/dns"),
+            fleet.event("component", "degraded", "c1/dns"),
+        ]
+        story += [fleet.event("component", "recovered", "c1/dns", condition="Degraded")]
+        story += [fleet.event("component", "delete", "c0/dns"), fleet.event("cluster", "stop", "c1")]
+        await publish(wire, story)
+        await until_decided(wire, layout)
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+            found = await what_if(source, DEGRADED)
+    moves = {(str(move.before), str(move.after), move.trigger): seen.count for move, seen in found.gained.items()}
+    assert (
+        moves
+        == {
+            ("Running [Ok]", "Degraded [Degraded]", "degraded"): 2,
+            ("Degraded [Degraded]", "Running [Ok]", "recovered"): 1,
+            ("Degraded [Degraded]", "Deleting [Progressing]", "delete"): 1,
+        }
+        or found.rejections_gained
+    )
+    lost = {(str(move.before), str(move.after), move.trigger): seen.count for move, seen in found.lost.items()}
+    assert lost["Running [Ok]", "Failed [Degraded]", "degraded"] == 2
+    assert not found.none
+
+
+async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings: Settings) -> None:
+    async with working(settings, wire, DEGRADED) as layout:
+        fleet = Fleet(settings.prefix)
+        story = [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")]
+        await publish(wire, [*story, fleet.event("cluster", "update", "c0")])
+        await until_decided(wire, layout)
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span(first=len(story) + 1)) as source:
+            with pytest.raises(StateUnknown, match=r"component c0/dns is in phase Degraded \[Degraded\]"):
+                await what_if(source, KINDS)
+        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+            assert not (await what_if(source, KINDS)).none
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("nope", "write it as package.module:NAME"),
+        ("no_such_module_here:X", "cannot be loaded: ModuleNotFoundError"),
+        ("phaseline.machines.edge.component:NOPE", "there is no NOPE in it"),
+        ("phaseline.machines.edge.component:RUNNING", "RUNNING is no Table, no list of tables and no Kinds, but str"),
+        ("nowhere/at/all.py:X", "cannot be loaded: FileNotFoundError"),
+    ],
+)
+def test_tables_that_cannot_be_found(where: str, said: str) -> None:
+    with pytest.raises(NoTables, match=said):
+        kinds_at(where)
+
+
+def test_tables_take_the_place_of_installed_ones() -> None:
+    assert list(kinds_at("phaseline.machines.edge.component:COMPONENT")) == list(kinds_at("installed"))
+    assert "Degraded" in DEGRADED["component"].machines[0].phases
+    assert "Degraded" not in KINDS["component"].machines[0].phases
+
+
+# ---- the commands
+
+
+async def test_the_commands(settings: Settings, layout: Layout, tmp_path: Path) -> None:
+    server = ("--nats", settings.nats[0], "--prefix", settings.prefix)
+    path = str(tmp_path / "log.jsonl.zst")
+    code, out, said = await call("export", path, "--records", "--json", *server)
+    told = json.loads(out)
+    assert (code, said, told["states"], told["undecided"]) == (0, "", 0, 0)
+    assert told["events"] > 600
+    code, out, said = await call("replay", "--file", path, "--audit", *server)
+    assert (code, said) == (0, "")
+    assert out.endswith("the log is what the events make\n")
+    code, out, _ = await call("replay", "--file", path, "--json")
+    assert (code, len(out.splitlines())) == (0, 6 * 7)
+    code, out, _ = await call("replay", "--with", "installed", "--fail-on-difference", *server)
+    assert (code, out.rstrip().endswith("nothing would differ")) == (0, True)
+    degraded = "examples/degraded.py:COMPONENT"
+    code, out, _ = await call("replay", "--with", degraded, "--fail-on-difference", "--json", *server)
+    assert (code, json.loads(out)["differs"]) == (1, True)
+    code, out, _ = await call("replay", "--with", degraded, *server)
+    assert code == 0
+    assert "would end in another state" in out
+    cut = tmp_path / "cut.plog"
+    await call("export", str(tmp_path / "whole.plog"), *server)
+    cut.write_bytes((tmp_path / "whole.plog").read_bytes()[:5000])
+    code, out, said = await call("replay", "--file", str(cut))
+    assert code == 1
+    assert "events" in out
+    assert "is cut off" in said
+    code, _, said = await call("import", str(cut), *server)
+    assert (code, "is cut off" in said) == (1, True)
+    code, out, _ = await call("export", "-", "--tree", "c1", "--to", "20", *server)
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert (code, lines[0]["tree"], lines[-1]["end"]["events"]) == (0, "c1", len(lines) - 2)
+    assert all(line["address"].startswith("c1.") for line in lines[1:-1])
+
+
+async def test_bad_options(tmp_path: Path) -> None:
+    for words, said in (
+        (("replay", "--audit", "--with", "x:Y"), "one at a time"),
+        (("replay", "--fail-on-difference"), "goes with --with"),
+        (("import", "x", "--speed", "fast"), "write 1x, 10x or max"),
+    ):
+        code, _, err = await call(*words)
+        assert (code, said in err) == (2, True), err
+    code, _, err = await call("replay", "--file", str(tmp_path / "none"))
+    assert (code, "No such file" in err) == (1, True)
+
+
+async def test_imports_play_at_a_speed(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    """Events 200 ms apart, played at 2x, arrive about 100 ms apart and in order."""
+    other = replace(settings, prefix=f"{settings.prefix}-slow")
+    async with working(settings, wire, KINDS) as layout, working(other, wire, KINDS) as copy:
+        path = await exported(wire, layout, tmp_path / "x.plog")
+        header = LogFile(path).header
+        body = codec.encode({"specversion": "1.0", "id": "a", "source": "/x", "type": "cluster.create"})
+        with LogWriter(path, header) as log:
+            for number in range(4):
+                log.write(EventItem(number + 1, number * 200_000_000, f"c{number}.cluster.create", body))
+        await imported(wire, copy.prefix, path, Clock(header, 2.0, shift=False, now=datetime.now(UTC)))
+        found = await stored(wire, copy.events, [])
+        assert [message.subject.split(".")[3] for message in found] == ["c0", "c1", "c2", "c3"]
+        assert found[-1].time_ns - found[0].time_ns > 250_000_000

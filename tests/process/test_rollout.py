@@ -1,0 +1,190 @@
+"""Other tables take over only where that is asked for; the log says from which event on, and audits heed it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from phaseline.engine import plan, tables
+from phaseline.engine.audit import Audit, Verdict
+from phaseline.engine.checkpoint import Plan
+from phaseline.engine.errors import BadSetting, TablesDiffer
+from phaseline.engine.fold import Folder
+from phaseline.engine.gathering import last_message
+from phaseline.engine.installation import Installation
+from phaseline.engine.message import Message
+from phaseline.engine.recorded import Span, StoredEvent
+from phaseline.engine.serverlog import ServerLog
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, inspect, provision
+from phaseline.engine.takeover import take_over
+from phaseline.engine.tree import Tree
+from phaseline.engine.whatif import WhatIf
+from phaseline.engine.wire import Wire
+from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.scripts import NoScripts
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects
+from tests.support.changed_tables import DEGRADED
+from tests.support.command import call
+from tests.support.fleet import Fleet, Sent, publish
+from tests.support.installation import LIMIT, until_decided
+from tests.support.replay import stored
+
+OLD = Kinds(BUILT_IN)
+
+
+@asynccontextmanager
+async def worker(wire: Wire, settings: Settings, kinds: Kinds, accepted: str = "") -> AsyncIterator[Worker]:
+    made = Worker(wire, replace(settings, partitions=2, accept_tables=accepted), kinds)
+    stop = asyncio.Event()
+    running = asyncio.create_task(made.run(stop))
+    ready = asyncio.create_task(made.ready.wait())
+    await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
+    ready.cancel()
+    try:
+        if not running.done():
+            yield made
+    finally:
+        stop.set()
+        await running
+
+
+async def decide(wire: Wire, settings: Settings, kinds: Kinds, events: list[Sent], accepted: str = "") -> Layout:
+    """Let a worker with these tables decide these events, and end."""
+    async with worker(wire, settings, kinds, accepted):
+        layout = await inspect(wire, settings)
+        await publish(wire, events)
+        await until_decided(wire, layout)
+    return layout
+
+
+async def audit(wire: Wire, layout: Layout, kinds: Kinds) -> Verdict:
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
+        return await Audit(log, kinds, None, None).run()
+
+
+def story(fleet: Fleet) -> tuple[list[Sent], list[Sent]]:
+    """Clusters that come up, with a component that is degraded; then the same component again."""
+    begin = [*fleet.built(4, 1), fleet.event("component", "degraded", "c0/dns")]
+    recovered = fleet.event("component", "recovered", "c0/dns", condition="Degraded")
+    later = [recovered, *(fleet.event("component", "degraded", f"c{number}/dns") for number in range(4))]
+    return begin, later
+
+
+async def refused(wire: Wire, settings: Settings, kinds: Kinds) -> str:
+    with pytest.raises(TablesDiffer) as told:
+        async with asyncio.timeout(LIMIT):
+            await Worker(wire, settings, kinds).run(asyncio.Event())
+    return str(told.value)
+
+
+async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
+    begin, later = story(Fleet(settings.prefix))
+    layout = await decide(wire, settings, OLD, begin)
+    said = await refused(wire, settings, DEGRADED)
+    assert f"other tables than those installed here, which are {DEGRADED.digest} (changed: component)" in said
+    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
+        difference = await WhatIf(log, OLD, DEGRADED, None, None).run()
+    assert [found.id for found in difference.final] == ["c0/dns"]
+    # That one state is in the way of the new table; it goes first, by the old one.
+    await decide(wire, settings, OLD, later[:1])
+    behind = len(begin) + 1
+    await decide(wire, settings, DEGRADED, later[1:], accepted=DEGRADED.digest)
+    for partition in range(layout.partitions):
+        first, second = await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
+        assert (first.position, first.digest, first.tables) == (0, OLD.digest, OLD.versions)
+        assert 0 < second.position <= behind
+        assert (second.digest, second.tables) == (DEGRADED.digest, DEGRADED.versions)
+    for message in await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.component.>"]):
+        body = codec.decode(message.data)
+        kinds = OLD if body["data"]["cause"]["sequence"] <= behind else DEGRADED
+        assert body["tableversion"] == kinds["component"].version
+    assert "(changed: component)" in await refused(wire, settings, OLD)
+    for kinds, others in ((OLD, len(later) - 1), (DEGRADED, behind)):
+        verdict = await audit(wire, layout, kinds)
+        assert (verdict.holds, verdict.by_others) == (True, others)
+
+
+async def test_a_worker_that_meets_other_tables_later_lets_go(wire: Wire, settings: Settings) -> None:
+    layout = await provision(wire, replace(settings, partitions=1))
+    await take_over(wire, layout, OLD, 0, "old")
+    await take_over(wire, layout, DEGRADED, 0, "new", DEGRADED.digest)
+    subject = Subjects(layout.prefix).checkpoint(0)
+    before = await last_message(wire, layout.log, subject)
+    with pytest.raises(TablesDiffer, match="changed: component"):
+        await take_over(wire, layout, OLD, 0, "old")
+    assert await last_message(wire, layout.log, subject) == before
+
+
+async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, settings: Settings) -> None:
+    layout = await provision(wire, replace(settings, partitions=1))
+    subjects = Subjects(layout.prefix)
+    folder, fleet = Folder(Tree(OLD, NoScripts()), subjects, 0), Fleet(layout.prefix)
+    events = [
+        StoredEvent(sent.subject.replace(".events.", ".inbox.0."), sent.body, number, number)
+        for number, sent in enumerate(fleet.built(1, 2), 1)
+    ]
+    messages = folder.fold(events, 0).messages
+    claim = await take_over(wire, layout, OLD, 0, "old")
+    pieces = [Message(subjects.plan(0, number), body) for number, body in enumerate(plan.chunks(messages))]
+    await claim.append(pieces, plan=Plan(len(events), len(pieces), 0))
+    new = await take_over(wire, layout, DEGRADED, 0, "new", DEGRADED.digest)
+    await plan.resume(wire, layout, 0, new)
+    found = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
+    assert [message.data for message in found] == [message.body for message in messages]
+    assert (new.position, len(new.tree)) == (len(events), 5)
+    assert (await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0))[-1].position == len(events)
+
+
+async def test_the_same_tables_are_noted_once(wire: Wire, settings: Settings) -> None:
+    layout = await provision(wire, replace(settings, partitions=1))
+    for number in range(3):
+        await take_over(wire, layout, OLD, 0, f"worker-{number}", OLD.digest)
+    (era,) = await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0)
+    assert (era.position, era.worker) == (0, "worker-0")
+
+
+async def test_an_installation_without_notes_gets_one(wire: Wire, settings: Settings) -> None:
+    begin, later = story(Fleet(settings.prefix))
+    layout = await decide(wire, settings, OLD, begin)
+    await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": f"{layout.prefix}.tables.*"})
+    assert await tables.latest(Installation(wire, layout, Kinds(BUILT_IN)), 0) is None
+    await decide(wire, settings, OLD, later)
+    noted = [
+        await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
+        for partition in range(layout.partitions)
+    ]
+    assert [len(found) for found in noted] == [1, 1]
+    assert 0 < noted[0][0].position <= len(begin)
+    verdict = await audit(wire, layout, OLD)
+    assert (verdict.holds, verdict.by_others) == (True, 0)
+
+
+async def test_only_the_tables_at_hand_can_be_accepted(wire: Wire, settings: Settings) -> None:
+    with pytest.raises(BadSetting, match=f"the tables installed here are {OLD.digest}, not 123"):
+        await Worker(wire, replace(settings, accept_tables="123"), OLD).run(asyncio.Event())
+
+
+async def test_the_command_says_what_to_do(wire: Wire, settings: Settings) -> None:
+    layout = await provision(wire, replace(settings, partitions=1))
+    await take_over(wire, layout, DEGRADED, 0, "new")
+    words = ("worker", "--nats", settings.nats[0], "--prefix", settings.prefix)
+    code, _, said = await call(*words)
+    assert code == 1
+    assert f"which are {OLD.digest} (changed: component)" in said
+    assert "start with --accept-tables" in said
+    code, _, said = await call(*words, "--accept-tables", "nonsense")
+    assert (code, f"the tables installed here are {OLD.digest}" in said) == (1, True)
+
+
+def test_which_tables_decided_an_event() -> None:
+    eras = [tables.Era(10, "a", {}), tables.Era(20, "b", {})]
+    assert [tables.decided_by(eras, number) for number in (10, 11, 20, 21)] == [None, "a", "a", "b"]
+    assert tables.how(OLD, tables.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
+        f"changed: cluster; new: {', '.join(sorted(set(Kinds(BUILT_IN)) - {'cluster'}))}; missing: blimp"
+    )

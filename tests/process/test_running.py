@@ -1,0 +1,87 @@
+"""`up`, `worker` and `demo` as processes, the way a person runs them."""
+
+import asyncio
+import json
+import re
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from phaseline.engine.embedded import EmbeddedServer
+from tests.support.command import LIMIT, call, line_with, process
+
+
+@asynccontextmanager
+async def up(*words: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """A running system and its URL."""
+    async with process("up", "--port", "0", *words) as started:
+        found = re.search(r"nats://\S+\d", await line_with(started.stderr, "listens on"))
+        assert found
+        yield started, found[0]
+
+
+async def stopped(started: asyncio.subprocess.Process, how: signal.Signals) -> str:
+    started.send_signal(how)
+    _, said = await asyncio.wait_for(started.communicate(), LIMIT)
+    assert started.returncode == 0, said.decode()
+    return said.decode()
+
+
+async def test_up_keeps_its_data_over_restarts(tmp_path: Path) -> None:
+    data = str(tmp_path / "data")
+    async with up("--data", data) as (system, url):
+        code, out, _ = await call("publish", "--nats", url, "cluster", "create", "c1", "--wait", "--json")
+        assert (code, json.loads(out)["effect"]) == (0, "transitions")
+        assert "worker_stopped" in await stopped(system, signal.SIGINT)
+    async with up("--data", data) as (system, url):
+        code, out, _ = await call("get", "--nats", url, "cluster", "c1", "--json")
+        assert (code, json.loads(out)["facets"]["phase"]["state"]) == (0, "Creating")
+        code, out, _ = await call("publish", "--nats", url, "cluster", "created", "c1", "--wait", "--json")
+        assert json.loads(out)["records"][0]["data"]["version"] == 2
+        await stopped(system, signal.SIGTERM)
+
+
+async def test_a_second_up_on_the_same_data_says_so(tmp_path: Path) -> None:
+    data = str(tmp_path / "data")
+    async with up("--data", data) as (system, _):
+        code, _, said = await call("up", "--port", "0", "--data", data)
+        assert code == 1
+        assert "another embedded server is using" in said
+        await stopped(system, signal.SIGINT)
+
+
+async def test_up_with_several_workers_shares_the_partitions() -> None:
+    async with up("--workers", "2", "--lease", "1") as (system, url):
+        code, _, said = await call("publish", "--nats", url, "--file", "examples/morning.jsonl")
+        assert code == 0, said
+        code, out, _ = await call("watch", "--nats", url, "--from", "start", "--no-follow", "--rejections", "--json")
+        assert code == 0
+        assert len(out.splitlines()) == 93
+        said = await stopped(system, signal.SIGINT)
+        assert len(re.findall("worker_stopped", said)) == 2
+
+
+async def test_workers_come_and_go(own_server: EmbeddedServer) -> None:
+    nats = ("--nats", own_server.url)
+    async with process("worker", *nats, "--partitions", "3", "--lease", "1") as first:
+        await line_with(first.stderr, "partition_taken")
+        async with process("worker", *nats, "--lease", "1") as second:
+            await line_with(second.stderr, "worker_started")
+            await stopped(first, signal.SIGTERM)
+            code, out, _ = await call("publish", *nats, "cluster", "create", "c1", "--wait", "30")
+            assert code == 0
+            assert "new -> Creating [Progressing]" in out
+            code, _, said = await call("worker", *nats, "--partitions", "5")
+            assert code == 1
+            assert "has 3 partitions, but 5" in said
+            await stopped(second, signal.SIGTERM)
+
+
+async def test_the_demo_tells_the_morning() -> None:
+    code, out, said = await call("demo", "--speed", "0")
+    assert code == 0, said
+    assert "node shop-eu/web/web-4  Deleting [Balance, Progressing] -> Failed [Balance, ResourceCleanupFailed]" in out
+    assert "refused: node_pool shop-us/web is Failed [ClusterNotRunning]" in out
+    assert "no effect" not in out
+    assert out.splitlines()[-1].endswith("node web-3  Running [Ok]")

@@ -1,0 +1,52 @@
+"""The test kit in a process of its own: its public name, and what pytest shows of a failure."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import phaseline
+from phaseline.machines.kinds import Kinds
+from phaseline.testing import given
+
+
+def test_it_is_there_by_its_public_name() -> None:
+    assert phaseline.testing.given is given
+    code = "import phaseline; print(phaseline.testing.given().when('cluster', 'create', 'c1').then('cluster', 'c1', 'Creating'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
+    )
+    assert done.stdout == "<the tree as it stands:\n  cluster c1  Creating [Progressing]>\n"
+    assert isinstance(installed(), Kinds)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ".when('cluster', 'create', 'c1').then('cluster', 'c1', 'Failed')",
+            "expected cluster c1 to be Failed; it is Creating",
+        ),
+        (
+            ".event('cluster', 'created', 'c1')",
+            "expected cluster created c1, which is given, to be taken; it is rejected",
+        ),
+        (".state('cluster', 'c1', 'Runing')", "the test is wrong: cluster has no state 'Runing'"),
+        (
+            ".when('cluster', 'created', 'c1').then_nothing()",
+            "expected cluster created c1 to have no effect; it is rejected",
+        ),
+    ],
+)
+def test_pytest_points_at_the_line_of_the_test(tmp_path: Path, words: str, says: str) -> None:
+    """Not at ours: what a person sees first is the word that failed."""
+    (tmp_path / "test_it.py").write_text(
+        f"from phaseline.testing import given\n\n\ndef test_it() -> None:\n    given(){words}\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert f">       given(){words}" in done.stdout
+    assert f"E       AssertionError: {says}" in done.stdout
+    assert "engine/testing" not in done.stdout

@@ -1,0 +1,268 @@
+"""States over time: lanes that agree with the states, a picture that is well formed, both as people see them.
+
+After a change that is meant, `PHASELINE_GOLDEN=write pytest tests/process/test_timeline.py` writes docs/morning.svg and the golden
+page anew: look at them before committing.
+"""
+
+import io
+import json
+import os
+import random
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import pytest_asyncio
+from msgspec.structs import replace
+from rich.console import Console
+
+from phaseline.engine.cli import looks
+from phaseline.engine.cli import timeline as command
+from phaseline.engine.cli.picture import Words, picture
+from phaseline.engine.client import Client
+from phaseline.engine.errors import TreeUnknown
+from phaseline.engine.fold import Folder
+from phaseline.engine.recorded import StoredEvent
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout
+from phaseline.engine.timeline import Lane, Timeline, ticks, timeline
+from phaseline.engine.tree import Tree, evolve
+from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.scripts import NoScripts
+from phaseline.schemas import codec
+from phaseline.schemas.records import SECOND, Entity, Facet, State, Transition, nanoseconds
+from phaseline.schemas.subjects import Subjects
+from tests.support.command import Shell
+from tests.support.installation import lived
+from tests.support.replay import folded, whole
+
+ROOT = Path(__file__).parents[2]
+KINDS = Kinds(BUILT_IN)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def morning() -> list[Transition]:
+    """What examples/morning.jsonl makes, at the times that its events name."""
+    folder, found = Folder(Tree(KINDS, NoScripts()), Subjects("pl"), 0), list[Transition]()
+    for number, line in enumerate((ROOT / "examples" / "morning.jsonl").read_text().splitlines(), 1):
+        body = json.loads(line)
+        kind, _, entity_id = body["subject"].partition("/")
+        subject = folder.subjects.event(kind, body["type"].partition(".")[2], entity_id).replace(
+            "pl.events", "pl.inbox.0"
+        )
+        for record in folder.answer(
+            StoredEvent(subject, codec.encode(body), number, nanoseconds(body["time"]))
+        ).records:
+            evolve(folder.tree, record)
+            if isinstance(record, Transition):
+                found.append(record)
+    return found
+
+
+def under(records: list[Transition], root: str) -> list[Transition]:
+    return [record for record in records if record.entity.id.split("/")[0] == root]
+
+
+def how(kind: str, facet: str, state: State) -> str:
+    return looks.colour(state, looks.facet_of(KINDS, kind, facet))
+
+
+def drawn(found: Timeline, title: str) -> str:
+    return picture(found.lanes, found.start, found.end, Words(title, how, looks.span))
+
+
+def of_morning(root: str) -> Timeline:
+    records = under(morning(), root)
+    return timeline([], records, records[0].time, records[-1].time + 60 * SECOND)
+
+
+def assert_sound(found: Timeline) -> None:
+    for lane in found.lanes:
+        edges = [(one.start, one.end) for one in lane.intervals]
+        assert all(found.start <= start <= end <= found.end for start, end in edges)
+        assert all(end <= start for (_, end), (start, _) in pairwise(edges))
+        assert all(one.state != other.state for one, other in pairwise(lane.intervals) if one.end == other.start)
+
+
+def at(found: Timeline, moment: int) -> dict[tuple[str, str], State]:
+    return {
+        (lane.kind, lane.id): one.state
+        for lane in found.lanes
+        for one in lane.intervals
+        if one.start <= moment and (moment < one.end or moment == one.end == found.end)
+    }
+
+
+def alive(records: list[Transition], moment: int) -> dict[tuple[str, str], State]:
+    last = {(r.entity.kind, r.entity.id): r.entity for r in records if r.time <= moment}
+    return {key: e.facets[0].state for key, e in last.items() if e.facets[0].state.phase != "Deleted"}
+
+
+@pytest.mark.parametrize("root", ["shop-eu", "shop-us", "lab", "factory"])
+def test_lanes_agree_with_the_states_at_any_moment(root: str) -> None:
+    records = under(morning(), root)
+    found = of_morning(root)
+    assert_sound(found)
+    for moment in random.Random(3).sample(range(found.start, found.end), 60):
+        assert at(found, moment) == alive(records, moment)
+
+
+def test_a_part_agrees_too() -> None:
+    records = under(morning(), "shop-eu")
+    everything = of_morning("shop-eu")
+    middle = (everything.start + everything.end) // 2
+    then = {(r.entity.kind, r.entity.id): r for r in records if r.time <= middle}
+    part = timeline(then.values(), [r for r in records if r.time > middle], middle, everything.end)
+    assert_sound(part)
+    for moment in random.Random(4).sample(range(middle, everything.end), 40):
+        assert at(part, moment) == at(everything, moment)
+
+
+def test_a_base_that_moves_under_a_view_is_no_new_interval() -> None:
+    first, second, *_ = under(morning(), "shop-eu")
+    facet = second.entity.facets[0]
+    below = replace(second.entity, version=3, facets=(Facet(State("Failed", ("Unknown",)), facet.state, facet.since),))
+    moved = replace(second, entity=below, time=second.time + SECOND)
+    (lane,) = timeline([], [first, second, moved], first.time, moved.time + SECOND).lanes
+    assert [one.state for one in lane.intervals] == [first.after, second.after]
+    assert lane.intervals[-1].end == moved.time + SECOND
+
+
+def test_order_and_depth() -> None:
+    found = of_morning("shop-eu")
+    assert [(lane.depth, lane.kind) for lane in found.lanes][:3] == [(0, "cluster"), (1, "component"), (1, "node_pool")]
+    records = under(morning(), "shop-eu")
+    assert {lane.depth for lane in timeline([], records, found.start, found.end, depth=1).lanes} == {0, 1}
+    assert timeline([], [], 0, 10).lanes == []
+
+
+@pytest.mark.parametrize("span", [1, 10**6, 10**9, 90 * 10**9, 3600 * 10**9, 86400 * 10**9 * 400])
+def test_ticks_are_round_and_few(span: int) -> None:
+    start = nanoseconds("2026-03-02T08:00:00Z") + 12345
+    found = ticks(start, start + span, 8)
+    assert len(found) <= 9
+    assert all(start <= tick <= start + span for tick in found)
+    assert len({later - earlier for earlier, later in pairwise(found)}) <= 1
+
+
+# ---- the picture
+
+
+def test_the_picture_in_the_docs() -> None:
+    text, page = drawn(of_morning("shop-eu"), "shop-eu, a morning"), ROOT / "docs" / "morning.svg"
+    if os.environ.get("PHASELINE_GOLDEN") == "write":
+        page.write_text(text)
+    assert page.read_text() == text
+
+
+def test_a_picture_has_a_lane_for_each_and_stands_alone() -> None:
+    found = of_morning("shop-us")
+    root = ET.fromstring(drawn(found, "shop-us"))
+    groups = root.findall(f"{SVG}g")
+    assert len(groups) == len(found.lanes)
+    bars = sum(len(lane.intervals) for lane in found.lanes)
+    assert len(root.findall(f"{SVG}g/{SVG}g/{SVG}title")) == bars
+    assert not {element.tag for element in root.iter()} & {f"{SVG}script", f"{SVG}image", f"{SVG}use"}
+    assert any("shown by a view" in (element.text or "") for element in root.iter(f"{SVG}title"))
+
+
+def test_names_are_no_markup() -> None:
+    (first, *_) = under(morning(), "lab")
+    entity = first.entity
+    odd = Entity(entity.kind, "a<b&c>'\"\x07", 1, entity.names, entity.facets, {}, {})
+    record = Transition("phase", None, first.after, "create", None, None, first.cause, odd, first.time)
+    root = ET.fromstring(drawn(timeline([], [record], first.time, first.time + SECOND), "<&>"))
+    assert root.findtext(f"{SVG}title") == "<&>"
+    assert "cluster a<b&c>'\"?" in [element.text for element in root.iter(f"{SVG}text")]
+
+
+def test_two_thousand_lanes() -> None:
+    (first, *_) = under(morning(), "lab")
+    entity = first.entity
+    records = [
+        Transition("phase", None, first.after, "create", None, None, first.cause,
+                   Entity("cluster", f"c{number}", 1, entity.names, entity.facets, {}, {}), first.time + number)
+        for number in range(2000)
+    ]  # fmt: skip
+    root = ET.fromstring(drawn(timeline([], records, first.time, first.time + 10**6), "many"))
+    assert int(root.attrib["height"]) > 2000 * 20
+    assert all(float(rect.attrib["width"]) >= 2 for rect in root.findall(f"{SVG}g/{SVG}g/{SVG}rect"))
+
+
+# ---- the terminal
+
+
+def test_the_page_as_people_see_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    golden = ROOT / "tests" / "golden" / "timeline.txt"
+    for root in ("shop-eu", "lab"):
+        found = of_morning(root)
+        looks.show(f"$ phaseline timeline {root}")
+        command.show(KINDS, found.lanes, found.start, found.end)
+        looks.show("")
+    page = capsys.readouterr().out
+    if os.environ.get("PHASELINE_GOLDEN") == "write":
+        golden.write_text(page)
+    assert page == golden.read_text()
+
+
+def test_a_piece_of_time_shows_the_worst_in_it() -> None:
+    found = of_morning("shop-eu")
+    lane: Lane = next(lane for lane in found.lanes if lane.id == "shop-eu/web/web-4")
+    for width in (20, 80, 500):
+        console = Console(file=io.StringIO(), width=1000)
+        text = command.bar(KINDS, lane, found.start, found.end, width)
+        console.print(text)
+        assert len(text.plain) == width
+        for place, glyph in enumerate(text.plain):
+            first, last = (found.start + (found.end - found.start) * edge // width for edge in (place, place + 1))
+            states = {how("node", "phase", one.state) for one in lane.intervals if one.start < last and one.end > first}
+            if "red" in states:
+                assert glyph == command.GLYPHS["red"]
+
+
+# ---- a real installation
+
+
+@pytest_asyncio.fixture
+async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
+    async with lived(settings, wire) as made:
+        yield made
+
+
+async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:
+    log = await whole(wire, layout)
+    async with Client.open(settings, kinds=KINDS) as client:
+        found = await client.timeline("c2")
+        assert_sound(found)
+        records = [
+            r.record for r in log if isinstance(r.record, Transition) and r.record.entity.id.split("/")[0] == "c2"
+        ]
+        for record in records[::9]:
+            assert at(found, record.time) == alive(records, record.time)
+        moment = await client.moment(log[len(log) // 2].sequence)
+        part = await client.timeline("c2", start=moment)
+        assert_sound(part)
+        then = folded(log, moment.place)
+        assert {lane.id for lane in part.lanes} >= {
+            name for (_, name), e in then.items() if name.split("/")[0] == "c2" and e.facets[0].state.phase != "Deleted"
+        }
+        with pytest.raises(TreeUnknown):
+            await client.timeline("nobody")
+        with pytest.raises(TreeUnknown):
+            await client.timeline("c2", end=datetime.now(UTC) - timedelta(days=1))
+    shell = Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
+    file = tmp_path / "c2.svg"
+    answer = await shell("timeline", "c2", "--svg", str(file))
+    assert (answer.code, answer.out, f"{len(found.lanes)} lanes in" in answer.err) == (0, "", True)
+    ET.parse(file)
+    lanes = (await shell("timeline", "c2", "--json")).lines
+    assert {(lane["kind"], lane["id"]) for lane in lanes} == {(lane.kind, lane.id) for lane in found.lanes}
+    single = await shell("timeline", found.lanes[-1].id)
+    assert "FROM" in single.out
+    assert "as it should be" in single.out

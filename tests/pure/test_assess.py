@@ -1,0 +1,206 @@
+"""`phaseline assess`: manifests in, health and sync out, no server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from phaseline.engine.cli import cli
+from tests.support.manifests import deployment, made
+
+ROLLED_OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
+
+
+def run(*arguments: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(cli, ["assess", *arguments], input=given, standalone_mode=False, catch_exceptions=False)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    def save(name: str, *found: Any) -> str:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(found[0] if isinstance(found[0], str) else yaml.safe_dump_all(found))
+        return str(path)
+
+    return save
+
+
+def told(*arguments: str, given: str | None = None) -> list[dict[str, Any]]:
+    result = run(*arguments, "--json", given=given)
+    assert not result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_health_alone(write: Any) -> None:
+    live = write("live.yaml", {**deployment(replicas=3), "status": {**ROLLED_OUT, "availableReplicas": 2}})
+    assert told("--live", live) == [{
+        "group": "apps", "kind": "Deployment", "namespace": "shop", "name": "it",
+        "health": {"status": "Progressing", "message": "Waiting for rollout to finish: 2 of 3 new replicas are available"},
+        "sync": None, "why": "what Git declares is not known", "counts": True, "differences": [], "hidden": [], "problems": [],
+    }]  # fmt: skip
+
+
+def test_sync_and_what_hides_it(write: Any) -> None:
+    live = write("live.yaml", {**deployment(replicas=7, paused=True), "status": ROLLED_OUT})
+    desired = write("git.yaml", deployment(replicas=3, minReadySeconds=5))
+    rules = write(
+        "rules.yaml",
+        {"ignore_differences": [{"group": "apps", "kind": "*", "jsonPointers": ["/spec/replicas", "/nothing"]}]},
+    )
+    [found] = told("--live", live, "--desired", desired, "--rules", rules)
+    assert (found["sync"], found["why"]) == ("OutOfSync", "it differs at 1 place")
+    assert found["differences"] == [{"path": "/spec/minReadySeconds", "desired": 5}]
+    assert found["hidden"] == [
+        {
+            "path": "/spec/replicas",
+            "desired": 3,
+            "live": 7,
+            "by": {"how": "pointer", "word": "/spec/replicas", "rule": "apps/*"},
+        }
+    ]
+    assert found["problems"] == ["pointer '/nothing' of the rule for apps/*: nothing is there"]
+
+
+def test_the_page_of_one(write: Any) -> None:
+    live = write("live.yaml", {**deployment(replicas=7), "status": {}})
+    desired = write("git.yaml", deployment(replicas=3, minReadySeconds=5))
+    rules = write(
+        "rules.yaml",
+        {"ignore_differences": [{"group": "apps", "kind": "*", "jqPathExpressions": [".spec.replicas", ".spec.no[]"]}]},
+    )
+    result = run("--live", live, "--desired", desired, "--rules", rules)
+    assert result.stdout.splitlines() == [
+        "apps:Deployment/shop/it",
+        "  health  Progressing: Waiting for rollout to finish: 0 of 7 replicas are new",
+        "  sync    OutOfSync: it differs at 1 place",
+        "  rule    jq '.spec.no[]' of the rule for apps/*: Cannot iterate over null (null)",
+        "  differs",
+        "    path                   Git  cluster",
+        "    /spec/minReadySeconds  5    nothing",
+        "  ignored",
+        "    path            Git  cluster  by",
+        "    /spec/replicas  3    7        jq .spec.replicas",
+    ]  # fmt: skip
+
+
+def test_a_namespace_against_a_directory(write: Any) -> None:
+    kept = made("v1", "ConfigMap", metadata={"name": "kept"}, data={"a": "1"})
+    write("git/a.yaml", kept, made("v1", "Service", metadata={"name": "gone", "namespace": None}))
+    extra = made("v1", "Secret", metadata={"name": "extra"}, data={"password": "c2VjcmV0"})
+    pod = made(
+        "v1", "Pod", metadata={"name": "pod", "ownerReferences": [{"kind": "ReplicaSet"}]}, status={"phase": "Pending"}
+    )
+    listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": [kept, extra, pod]})
+    *each, whole = told("--live", "-", "--desired", str(Path(write("git/b.txt", "x")).parent), given=listed)
+    assert [(one["name"], one["health"] and one["health"]["status"], one["sync"]) for one in each] == [
+        ("kept", None, "Synced"), ("gone", "Missing", "OutOfSync"), ("extra", None, "OutOfSync"), ("pod", "Progressing", None),
+    ]  # fmt: skip
+    assert whole == {
+        "application": {
+            "health": "Missing",
+            "sync": "OutOfSync",
+            "unwell": ["Service:gone"],
+            "unsynced": ["Service:gone", "Secret:shop/extra"],
+        }
+    }
+    *_, argo = told(
+        "--live", "-", "--desired", str(Path(write("git/b.txt", "x")).parent), "--profile", "argocd", given=listed
+    )
+    assert argo["application"]["health"] == "Progressing"
+    page = run("--live", "-", "--desired", str(Path(write("git/b.txt", "x")).parent), given=listed).stdout.splitlines()
+    assert page[-3:] == [
+        "all 4, as one application", "  health  Missing: Caused by Service:gone", "  sync    OutOfSync: Caused by Service:gone, Secret:shop/extra",
+    ]  # fmt: skip
+
+
+def test_what_is_secret_is_not_shown(write: Any) -> None:
+    live, desired = (
+        write("live.yaml", made("v1", "Secret", data={"a": "eA=="})),
+        write("git.yaml", made("v1", "Secret", stringData={"a": "hush"})),
+    )
+    for arguments in (["--json"], []):
+        result = run("--live", live, "--desired", desired, *arguments)
+        assert "/data/a" in result.stdout
+        assert not any(word in result.stdout for word in ("hush", "aHVzaA", "eA=="))
+
+
+def test_argo_cds_own_settings_and_scripts(write: Any) -> None:
+    live = write("live.yaml", made("cert-manager.io/v1", "Certificate", spec={"duration": "24h0m0s"}))
+    desired = write("git.yaml", made("cert-manager.io/v1", "Certificate", spec={"duration": "1440m"}))
+    settings = write("cm.yaml", {"apiVersion": "v1", "kind": "ConfigMap", "data": {
+        "resource.customizations.health.cert-manager.io_Certificate": "return {status = 'Suspended', message = obj.spec.duration}",
+        "resource.customizations.knownTypeFields.cert-manager.io_Certificate": "- {field: spec.duration, type: meta/v1/Duration}",
+    }})  # fmt: skip
+    [found] = told("--live", live, "--desired", desired, "--rules", settings, "--profile", "argocd")
+    assert (found["health"], found["sync"]) == ({"status": "Suspended", "message": "24h0m0s"}, "Synced")
+    [found] = told("--live", live, "--desired", desired, "--rules", write("h.lua", "while true do end"))
+    assert found["health"] == {"status": "Unknown", "message": "health script: it took more than 50000000 steps"}
+    assert found["sync"] == "OutOfSync"
+
+
+def test_a_dry_run_of_the_api_server(write: Any) -> None:
+    live, desired = write("live.yaml", deployment(replicas=3)), write("git.yaml", deployment(replicas=3))
+    [found] = told(
+        "--live", live, "--desired", desired, "--dry-run", write("dry.yaml", deployment(replicas=3, paused=True))
+    )
+    assert found["sync"] == "Synced"
+
+
+@pytest.mark.parametrize(("live", "code"), [
+    ({**deployment(replicas=3), "status": ROLLED_OUT}, 0), ({**deployment(replicas=4), "status": ROLLED_OUT}, 1), (deployment(replicas=3), 1),
+])  # fmt: skip
+def test_check(write: Any, live: Any, code: int) -> None:
+    arguments = ["--live", write("live.yaml", live), "--desired", write("git.yaml", deployment(replicas=3))]
+    assert run(*arguments, "--check").return_value == code
+    assert run(*arguments).return_value == 0
+
+
+def test_a_rule_that_can_do_nothing_is_told_beforehand(write: Any) -> None:
+    rules = write(
+        "rules.yaml",
+        {
+            "kind": "Application",
+            "spec": {"ignoreDifferences": [{"kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]},
+        },
+    )
+    result = run("--live", write("live.yaml", deployment()), "--rules", rules)
+    assert (
+        "the rule for core/Deployment can do nothing: an empty group means the core group, and Deployment is in apps"
+        in result.stderr
+    )
+
+
+def test_nothing_at_all(write: Any) -> None:
+    result = run("--live", write("none.json", ""), "--check")
+    assert (result.stdout, "nothing to assess: no manifest in" in result.stderr) == ("", True)
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    ([], "say what to assess"),
+    (["--live", "-", "--desired", "-"], "only one of --live and --desired"),
+    (["--live", "two.yaml", "--dry-run", "dry.yaml"], "--dry-run is about one resource, and there are 2"),
+    (["--live", "two.yaml", "--rules", "x.lua"], "is about one kind, and here are 2"),
+    (["--live", "bad.yaml"], "bad.yaml: line 1, column 5"),
+    (["--live", "dry.yaml", "--rules", "list.yaml"], "list.yaml, document 1: it must be a map, found list"),
+    (["--live", "dry.yaml", "--rules", "odd.yaml"], "odd.yaml, document 1: 'x' is none of profile, health"),
+    (["--live", "none.yaml"], "does not exist"),
+    (["--live", "dry.yaml", "--dry-run", "nothing.yaml"], "no manifest in nothing.yaml"),
+])  # fmt: skip
+def test_what_is_wrong(
+    write: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    write("two.yaml", made("v1", "A"), made("v1", "B"))
+    write("dry.yaml", made("v1", "A"))
+    write("x.lua", "return nil")
+    write("bad.yaml", "a: b: c")
+    write("list.yaml", "- a")
+    write("odd.yaml", "x: 1")
+    write("nothing.yaml", "{apiVersion: v1, kind: List, items: null}")
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli, ["assess", *arguments], input="")
+    assert says in result.output
+    assert result.exit_code in (1, 2)

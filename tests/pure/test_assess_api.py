@@ -1,0 +1,106 @@
+"""The public functions on manifests: `assess`, `assess_all`, `diff`, `health`. No server is needed."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import phaseline
+from phaseline.engine.errors import BadManifest
+from tests.support.manifests import deployment, made
+
+ROOT = Path(__file__).parents[2]
+ROLLED_OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
+LIVE = {**deployment(replicas=7), "status": {**ROLLED_OUT, "replicas": 7, "updatedReplicas": 7, "availableReplicas": 7}}
+DESIRED = deployment(replicas=3)
+IGNORES = {"ignore_differences": [{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]}
+
+
+def test_one_resource() -> None:
+    found = phaseline.assess(LIVE, DESIRED)
+    assert isinstance(found, phaseline.Assessment)
+    assert found.health == phaseline.HealthResult("Healthy")
+    assert (found.sync, found.why) == ("OutOfSync", "it differs at 1 place")
+    assert found.differences == (phaseline.Difference(("spec", "replicas"), 3, 7),)
+
+
+def test_an_ignore_rule_hides_a_difference() -> None:
+    found = phaseline.assess(LIVE, DESIRED, rules=IGNORES)
+    assert (found.sync, found.differences) == ("Synced", ())
+    [hidden] = found.hidden
+    assert (hidden.difference.pointer, hidden.by.word) == ("/spec/replicas", "/spec/replicas")
+
+
+@pytest.mark.parametrize(
+    ("live", "desired", "health", "sync"),
+    [(LIVE, None, "Healthy", None), (None, DESIRED, "Missing", "OutOfSync"), (None, None, None, None)],
+)
+def test_one_side_alone(live: Any, desired: Any, health: str | None, sync: str | None) -> None:
+    found = phaseline.assess(live, desired)
+    assert (found.health and found.health.status, found.sync) == (health, sync)
+
+
+def test_diff() -> None:
+    assert [one.pointer for one in phaseline.diff(LIVE, DESIRED)] == ["/spec/replicas"]
+    assert phaseline.diff(LIVE, DESIRED, rules=IGNORES) == []
+    assert phaseline.diff(LIVE, DESIRED, dry_run=LIVE) == []
+    [one] = phaseline.diff(made("v1", "Secret", data={"a": "eA=="}), made("v1", "Secret", stringData={"a": "hush"}))
+    assert one == phaseline.Difference(("data", "a"), "(secret)", "(secret)")
+
+
+def test_health_by_script_and_by_profile() -> None:
+    script = {"health": {"example.io/Widget": "return {status = 'Suspended', message = obj.spec.why}"}}
+    widget = made("example.io/v1", "Widget", spec={"why": "night"})
+    assert phaseline.health(widget) is None
+    assert phaseline.health(widget, rules=[IGNORES, script]) == ("Paused", "night")
+    job = made("batch/v1", "Job", status={"succeeded": 1})
+    assert [phaseline.health(job, profile=name)[0] for name in ("alauda", "argocd")] == ["Healthy", "Progressing"]  # type: ignore[index]  # a rule exists
+
+
+def test_many_as_one_application() -> None:
+    pod = made(
+        "v1", "Pod", metadata={"name": "pod", "ownerReferences": [{"kind": "ReplicaSet"}]}, status={"phase": "Running"}
+    )
+    found = phaseline.assess_all([LIVE, pod], [DESIRED, made("v1", "Service")], rules=IGNORES)
+    assert isinstance(found, phaseline.ApplicationAssessment)
+    assert [(one.pair.key.kind, one.assessment.sync) for one in found.resources] == [
+        ("Deployment", "Synced"), ("Service", "OutOfSync"), ("Pod", None),
+    ]  # fmt: skip
+    assert found.whole == phaseline.Rollup("Unknown", "OutOfSync", ("Pod:shop/pod",), ("Service:shop/it",))
+    assert phaseline.assess_all([LIVE], []).resources[0].assessment.sync == "OutOfSync"
+    assert phaseline.assess_all([LIVE]).resources[0].assessment.sync is None
+
+
+def test_overrides_that_were_read_before() -> None:
+    overrides = phaseline.Overrides().merge(IGNORES, "mine")
+    assert phaseline.assess(LIVE, DESIRED, rules=overrides).sync == "Synced"
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"rules": [IGNORES, {"health": []}]}, "rules[1]: health must be a map, found list"),
+        ({"profile": "flux"}, "profile: profile must be one of alauda, argocd, argocd-3.3, found 'flux'"),
+    ],
+)
+def test_wrong_rules(how: Any, says: str) -> None:
+    with pytest.raises(BadManifest, match=re.escape(says)):
+        phaseline.assess(LIVE, **how)
+
+
+def test_the_sample_of_the_page_prints_what_it_says() -> None:
+    page = (ROOT / "docs" / "gitops.md").read_text()
+    [sample] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", sample], capture_output=True, text=True, check=True, cwd=ROOT)
+    expected = re.findall(r"^print\(.*\)\s+# (.*)$", sample, re.MULTILINE)
+    assert len(expected) == 6
+    assert done.stdout.splitlines() == [line.partition(", because")[0] for line in expected]
+
+
+def test_no_server_and_no_connection_is_loaded() -> None:
+    program = "import sys, phaseline; phaseline.assess({}); print([m for m in sys.modules if m in ('nats', 'asyncio')])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "[]\n"

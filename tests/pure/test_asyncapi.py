@@ -1,0 +1,143 @@
+"""The AsyncAPI document: valid by the specification's own schema, whole, and true of the subjects and bodies there are.
+
+Belongs here: the document against its specification and against the code. Does not: JSON Schemas alone (`test_schemas`).
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import given
+from jsonschema import Draft202012Validator
+
+from phaseline.engine import streams
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
+from phaseline.engine.settings import Settings
+from phaseline.engine.tree import Tree
+from phaseline.machines import asyncapi
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.scripts import NoScripts
+from phaseline.schemas import codec
+from tests.support import wire_events
+from tests.support.effort import examples
+from tests.support.wire_events import SUBJECTS, Arriving
+
+KINDS = Kinds(BUILT_IN)
+DOCUMENT = asyncapi.document(KINDS, "pl")
+
+
+def everything(value: Any) -> Iterator[dict[str, Any]]:
+    """Every map in a document."""
+    if isinstance(value, dict):
+        yield value
+        for part in value.values():
+            yield from everything(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from everything(part)
+
+
+def found_at(pointer: str) -> Any:
+    found: Any = DOCUMENT
+    for step in pointer.removeprefix("#/").split("/"):
+        found = found[step]
+    return found
+
+
+def test_every_reference_leads_somewhere() -> None:
+    pointers = {part["$ref"] for part in everything(DOCUMENT) if isinstance(part.get("$ref"), str)}
+    assert len(pointers) > 50
+    for pointer in pointers:
+        assert found_at(pointer) is not None
+
+
+def test_nothing_stands_unused() -> None:
+    pointers = {part["$ref"] for part in everything(DOCUMENT) if isinstance(part.get("$ref"), str)}
+    for sort, found in DOCUMENT["components"].items():
+        assert {f"#/components/{sort}/{name}" for name in found} <= pointers, sort
+
+
+def test_parameters_are_those_of_the_address() -> None:
+    for channel in DOCUMENT["channels"].values():
+        named = re.findall(r"{([^}]*)}", channel["address"])
+        assert list(channel["parameters"]) == named
+        assert len(set(named)) == len(named)
+        assert all(re.fullmatch(r"[A-Za-z0-9_-]+", name) for name in named)
+
+
+def validator(pointer: str) -> Draft202012Validator:
+    return Draft202012Validator({**DOCUMENT, "$ref": pointer})
+
+
+MESSAGES = {name: validator(f"#/components/messages/{name}/payload") for name in DOCUMENT["components"]["messages"]}
+
+
+def test_examples_fit_their_messages_and_no_other() -> None:
+    for name, message in DOCUMENT["components"]["messages"].items():
+        for example in message.get("examples", ()):
+            MESSAGES[name].validate(example["payload"])
+            assert [other for other, schema in MESSAGES.items() if schema.is_valid(example["payload"])] == [name]
+
+
+def test_examples_are_taken_by_the_core() -> None:
+    """Each as the first event of its installation: taken, or refused for its state only."""
+    for message in DOCUMENT["components"]["messages"].values():
+        for example in message.get("examples", ()):
+            body = example["payload"]
+            kind, trigger = body["type"].split(".")
+            subject = SUBJECTS.event(kind, trigger, body["subject"].partition("/")[2]).replace(".events.", ".inbox.0.")
+            for record in folded([Arriving(subject, codec.encode_json(body), 1, 1)]):
+                if ".rejection." in record.subject:
+                    assert codec.decode(record.body)["data"]["reason"] in ("illegal", "guard", "unknown_parent")
+
+
+def folded(history: list[Arriving]) -> list[Message]:
+    folder = Folder(Tree(KINDS, NoScripts()), SUBJECTS, 0)
+    return [message for event in history for message in folder.fold([event], 0).messages]
+
+
+def channels_of(subject: str) -> list[str]:
+    """The channels whose address a subject fits; `{id}` alone stands for several tokens."""
+    return [
+        name
+        for name, channel in DOCUMENT["channels"].items()
+        if re.fullmatch(
+            re.sub(r"\\{id\\}", ".+", re.sub(r"\\{(?!id\\})[^}]*\\}", "[^.]+", re.escape(channel["address"]))), subject
+        )
+    ]
+
+
+def republished(subject: str) -> str | None:
+    """Where the server republishes a subject of the log, by the stream's own settings."""
+    rule = streams.log(Settings(prefix="pl"))["republish"]
+    source = re.escape(rule["src"]).replace(r"\*", "([^.]+)").replace(">", "(.+)")
+    found = re.fullmatch(source, subject)
+    return rule["dest"].replace("{{wildcard(2)}}", found[2]).replace(">", found[3]) if found else None
+
+
+@examples(40)
+@given(history=wire_events.histories(KINDS))
+def test_every_record_fits_the_messages_of_its_channels(history: list[Arriving]) -> None:
+    for message in folded(history):
+        body = json.loads(codec.encode_json(codec.decode(message.body)))
+        live = republished(message.subject)
+        for subject in (message.subject, *([live] if live else [])):
+            [channel] = channels_of(subject)
+            offered = DOCUMENT["channels"][channel]["messages"]
+            assert any(MESSAGES[name].is_valid(body) for name in offered), (channel, body)
+
+
+def test_events_go_to_the_channel_of_their_kind() -> None:
+    for name in ("cluster", "node_pool", "node", "component"):
+        kind = KINDS[name]
+        subject = SUBJECTS.event(name, "create", "/".join(["c.1", "a b", "x"][: kind.arity]))
+        assert channels_of(subject) == [f"events.{name}"]
+
+
+def test_phaseline_receives_events_and_sends_the_rest() -> None:
+    for name, operation in DOCUMENT["operations"].items():
+        assert operation["action"] == ("receive" if name.startswith("events.") else "send")
+        assert operation["channel"]["$ref"] == f"#/channels/{name}"

@@ -1,0 +1,224 @@
+"""EMCO's tables against a copy of the spec by hand: every trigger in every small world."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from phaseline.engine.decide import decide
+from phaseline.engine.intake import Arrival
+from phaseline.engine.tree import Tree, evolve
+from phaseline.machines.scripts import NoScripts
+from phaseline.schemas.records import NONE, Cause, Entity, Facet, Rejection, State, state
+from tests.support import spec_emco
+from tests.support.emco import CTX, GROUP, KINDS, NEW, cluster, context, resource
+from tests.support.spec_emco import Resource, World
+
+NAMES = ("dep+Deployment", "svc+Service")
+
+
+def facet(base: str, shown: str, conditions: tuple[str, ...] = ()) -> Facet:
+    return Facet(state(base, conditions), state(shown, conditions), 1)
+
+
+def put(tree: Tree, kind: str, entity_id: str, facets: tuple[Facet, ...], **attributes: Any) -> None:
+    names = KINDS[kind].names
+    tree.put(Entity(kind, entity_id, 1, names, facets, {**KINDS[kind].attributes, **attributes}, NONE))
+
+
+def tree_of(world: World) -> Tree:
+    tree = Tree(KINDS, NoScripts())
+    put(tree, "emco_resource", GROUP, (facet("Instantiated", "Instantiated"),), context=CTX, revision=1, contexts=[CTX])
+    put(tree, "app_context", context(), (facet(world.base, world.state, ("Stopped",) if world.stopped else ()),))
+    put(tree, "app_cluster", cluster(), (facet(world.reach, world.reach),))
+    for name, found in zip(NAMES, world.resources, strict=False):
+        leaving = ("Leaving",) if found.leaving else ()
+        rsync = facet(found.base, world.resource_state(found), leaving)
+        put(
+            tree,
+            "rsync_resource",
+            resource(name),
+            (rsync, facet("Unknown", "Unknown"), facet("NotAssessed", "NotAssessed")),
+        )
+    return tree
+
+
+def told(kind: str, trigger: str, entity_id: str, **data: Any) -> Arrival:
+    return Arrival(kind, trigger, entity_id, data, Cause(7, "e", "/t", "event"), None, 7)
+
+
+def after(tree: Tree, arrival: Arrival) -> str:
+    """`refused`, `nothing`, or `moved`, with the tree brought up to date."""
+    records = decide(tree, arrival).records
+    for record in records:
+        evolve(tree, record)
+    if any(isinstance(record, Rejection) for record in records):
+        return "refused"
+    return "moved" if records else "nothing"
+
+
+def seen(tree: Tree, world: World) -> tuple[World, list[str]]:
+    """The world in a tree, and the states it shows."""
+    found = tree.entities["app_context"][context()].facets[0]
+    rsync = [tree.entities["rsync_resource"][resource(name)].facets[0] for name in NAMES[: len(world.resources)]]
+    resources = tuple(Resource(one.base.phase, "Leaving" in one.base.conditions) for one in rsync)
+    held = World(found.base.phase, "Stopped" in found.base.conditions, world.reach, resources)
+    assert ("Stopped" in found.state.conditions) == held.stopped
+    assert all(("Leaving" in one.state.conditions) == ("Leaving" in one.base.conditions) for one in rsync)
+    return held, [found.state.phase, *(one.state.phase for one in rsync)]
+
+
+def states(world: World) -> list[str]:
+    return [world.state, *(world.resource_state(found) for found in world.resources)]
+
+
+CONTEXT_TRIGGERS = tuple(dict.fromkeys(row[0] for row in spec_emco.CONTEXT_ROWS))
+RESOURCE_TRIGGERS = ("add", "applied", "failed", "retrying", "terminated", "deleted")
+
+
+@pytest.mark.parametrize("trigger", CONTEXT_TRIGGERS)
+def test_every_trigger_at_a_context_in_every_world(trigger: str) -> None:
+    tried = accepted = 0
+    for world in spec_emco.worlds():
+        for kept in product((False, True), repeat=len(world.resources)) if trigger == "update" else [(False, False)]:
+            tree = tree_of(world)
+            put(tree, "app_context", context(NEW), (facet("Created", "Created"),))
+            put(tree, "app_cluster", cluster(ctx=NEW), (facet("Unknown", "Unknown"),))
+            for name, has in zip(NAMES, kept, strict=False):
+                if has and trigger == "update":
+                    pending = (
+                        facet("Pending", "Pending"),
+                        facet("Unknown", "Unknown"),
+                        facet("NotAssessed", "NotAssessed"),
+                    )
+                    put(tree, "rsync_resource", resource(name, ctx=NEW), pending)
+            right = spec_emco.ask_context(world, trigger, kept)
+            data = {"to": NEW} if trigger == "update" else {}
+            came = after(tree, told("app_context", trigger, context(), **data))
+            tried += 1
+            if right is None:
+                so = trigger == "instantiation_stopped" and world.base == "Terminate"
+                assert came == ("nothing" if so else "refused"), (world, came)
+                assert seen(tree, world) == (world, states(world))
+            else:
+                accepted += 1
+                assert came != "refused", (
+                    world,
+                    decide(tree_of(world), told("app_context", trigger, context(), **data)),
+                )
+                assert seen(tree, world) == (right, states(right)), world
+    assert tried >= 3330
+    assert bool(accepted) == (trigger != "create")  # a context that is there cannot be created again
+
+
+@pytest.mark.parametrize("trigger", RESOURCE_TRIGGERS)
+def test_every_trigger_at_a_resource_in_every_world(trigger: str) -> None:
+    moved = 0
+    for world in spec_emco.worlds():
+        if not world.resources:
+            continue
+        tree, right = tree_of(world), spec_emco.say_resource(world, trigger)
+        came = after(tree, told("rsync_resource", trigger, resource(NAMES[0])))
+        if isinstance(right, World):
+            moved += 1
+            assert came == "moved" or right == world, (world, came)
+            assert seen(tree, world) == (right, states(right)), world
+        else:
+            assert came == {"so": "nothing", "refused": "refused"}[right], (world, right, came)
+            assert seen(tree, world) == (world, states(world)), world
+    assert moved > 100
+
+
+@pytest.mark.parametrize(("trigger", "reach"), [("connected", "Available"), ("disconnected", "Unreachable")])
+def test_connectivity_in_every_world(trigger: str, reach: str) -> None:
+    for world in spec_emco.worlds():
+        tree = tree_of(world)
+        after(tree, told("app_cluster", trigger, cluster()))
+        right = World(world.base, world.stopped, reach, world.resources)
+        assert seen(tree, right) == (right, states(right)), world
+        assert tree.entities["app_cluster"][cluster()].facets[0].state == state(reach)
+
+
+# ---- emco_resource
+
+ACTIONS = tuple(dict.fromkeys(row[0] for row in spec_emco.EMCO_ROWS))
+PHASES = ("Created", "Approved", "Instantiated", "Applied", "InstantiateStopped", "Terminated", "TerminateStopped")
+TYPES = {"groups": ["deployment_intent_group"], "others": ["cluster_network_intents", "logical_cloud"]}
+BASE_OF = {
+    "Instantiating": "Instantiate", "Instantiated": "Instantiate", "InstantiateFailed": "Instantiate",
+    "Terminating": "Terminate", "Terminated": "Terminate", "TerminateFailed": "Terminate",
+    "Updating": "Update", "Updated": "Update", "UpdateFailed": "Update",
+}  # fmt: skip
+CONTEXT_STATES = ("Created", "PreTerminate", *BASE_OF)
+RESOURCE_FOR = {
+    "Instantiating": "Pending", "InstantiateFailed": "Failed", "Terminating": "Pending", "TerminateFailed": "Failed",
+    "Updating": "Applied", "UpdateFailed": "Failed", "Terminated": "Terminated",
+}  # fmt: skip
+
+
+def emco_tree(phase: str, type_: str, current: str | None) -> Tree:
+    """A resource in `phase` whose current context is in state `current`; a created one stands by."""
+    tree = Tree(KINDS, NoScripts())
+    held: dict[str, Any] = {"type": type_}
+    if current is not None:
+        held |= {"context": CTX, "revision": 1, "contexts": [CTX]}
+    put(tree, "emco_resource", GROUP, (facet(phase, phase),), **held)
+    if current is not None:
+        put(tree, "app_context", context(), (facet(BASE_OF.get(current, current), current),))
+        put(tree, "app_cluster", cluster(), (facet("Unknown", "Unknown"),))
+        base = RESOURCE_FOR.get(current, "Applied")
+        leaving = ("Leaving",) if current in ("Updating", "UpdateFailed") else ()
+        put(
+            tree,
+            "rsync_resource",
+            resource(),
+            (facet(base, base, leaving), facet("Unknown", "Unknown"), facet("NotAssessed", "NotAssessed")),
+        )
+    put(tree, "app_context", context(NEW), (facet("Created", "Created"),))
+    return tree
+
+
+def expected(phase: str, whose: str, current: str | None, trigger: str, named: str | None) -> str | None:
+    """The phase after an action; None where it is refused."""
+    for name, who, start, to in spec_emco.EMCO_ROWS:
+        if name == trigger and who in ("any", whose) and phase in start.split():
+            if trigger == "stop" and current not in ("Instantiating", "PreTerminate", "Terminating", "Updating"):
+                return None
+            if trigger == "delete" and current not in (None, "Terminated", "TerminateFailed"):
+                return None
+            if trigger == "rollback" and current not in ("Created", "Updated"):
+                return None  # to the only revision there is, whose context is the current one
+            fresh = {"instantiate": ("Created", "Instantiating", "Instantiated", "InstantiateFailed")}
+            takes = fresh.get({"apply": "instantiate"}.get(trigger, trigger), ("Created", "Updated"))
+            if trigger in ("instantiate", "apply", "update"):
+                state_of = {NEW: "Created", CTX: current}.get(str(named))
+                return to if state_of in takes else None
+            return to
+    return None
+
+
+@pytest.mark.parametrize("trigger", [action for action in ACTIONS if action != "create"])
+def test_every_action_in_every_state(trigger: str) -> None:
+    outcomes = set()
+    for whose, types in TYPES.items():
+        for type_, phase, current in product(types, PHASES, (None, *CONTEXT_STATES)):
+            names = (CTX, NEW, "nowhere") if trigger in ("instantiate", "apply", "update") else (None,)
+            for named in names:
+                tree = emco_tree(phase, type_, current)
+                data: dict[str, Any] = {"revision": 1} if trigger == "rollback" else {}
+                came = after(
+                    tree, told("emco_resource", trigger, GROUP, **data, **({"context": named} if named else {}))
+                )
+                right = expected(phase, whose, current, trigger, named)
+                if trigger == "rollback" and current is None:
+                    right = None
+                found = tree.entities["emco_resource"][GROUP].facets[0].state.phase
+                where = (whose, type_, phase, current, named, came)
+                assert (came == "refused") == (right is None), where
+                assert found == (phase if right is None else right), where
+                outcomes.add(right)
+    assert len(outcomes) > 1
+
+
+def test_a_state_without_conditions_is_written_without_brackets() -> None:
+    assert str(State("Applied")) == "Applied"

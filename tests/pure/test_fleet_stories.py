@@ -1,0 +1,209 @@
+"""Fleet's stories: a count must not lie (spec: Fleet)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phaseline.machines.fleet.counts import of_deployments, of_resources
+from phaseline.schemas.records import Entity, Transition
+from tests.support.fleet_history import BUNDLE, ON, Fleet, part
+from tests.support.gitops import KINDS, Life
+from tests.support.manifests import deployment, made
+
+
+def test_eleven_resources_one_deleted_by_hand() -> None:
+    life = Fleet().put(parts=11)
+    found = life.counts("git_repo", "infra")
+    assert (found["state"], found["display"]) == (
+        "Ready",
+        {"ready_deployments": "1/1", "ready_resources": "11/11", "message": ""},
+    )
+    step = life.say("bundle_resource", "deleted", part(7), message="somebody ran kubectl delete")
+    found = life.counts("git_repo", "infra")
+    assert found["display"] == {
+        "ready_deployments": "0/1", "ready_resources": "10/11", "message": f"{part(7)} Missing (somebody ran kubectl delete)",
+    }  # fmt: skip
+    assert (found["resources"]["missing"], found["resources"]["not_ready"], found["deployments"]["modified"]) == (
+        1,
+        0,
+        1,
+    )
+    assert [
+        life.state(kind, one) for kind, one in (("git_repo", "infra"), ("bundle", BUNDLE), ("bundle_deployment", ON))
+    ] == ["Modified"] * 3
+    said = {r.entity.kind: r.message for r in step.records if isinstance(r, Transition)}
+    assert said["bundle_deployment"] == f"because of bundle_resource {part(7)}"
+    assert said["git_repo"] == f"because of bundle_deployment {ON}"
+    life.do("bundle_resource", "observed", part(7), live=made("v1", "ConfigMap", metadata={"name": "r7"}))
+    assert life.counts("bundle", BUNDLE)["display"]["ready_resources"] == "11/11"
+
+
+def test_a_missing_resource_can_be_asked_to_make_it_not_ready() -> None:
+    life = (
+        Fleet()
+        .put()
+        .do("bundle_deployment", "configure", ON, missing_is="not_ready")
+        .do("bundle_resource", "missing", part(0))
+    )
+    assert life.state("bundle_deployment", ON) == "NotReady"
+    life.do("bundle_deployment", "configure", ON, missing_is="modified")
+    assert life.state("bundle_deployment", ON) == "Modified"
+
+
+def test_the_order_of_a_deployment_is_not_the_order_of_ranks() -> None:
+    life = Fleet().put().do("bundle_resource", "not_ready", part(0)).do("bundle_resource", "modified", part(1))
+    assert life.state("bundle_deployment", ON) == "NotReady"
+    other = f"{BUNDLE}/c2"
+    life.put(other).do("bundle_resource", "modified", part(0, other))
+    assert [life.state("bundle_deployment", other), life.state("bundle", BUNDLE)] == ["Modified", "Modified"]
+    life.do("bundle_deployment", "staged", other, deployment_id="v2")
+    assert [life.state("bundle_deployment", other), life.state("bundle", BUNDLE)] == ["OutOfSync", "OutOfSync"]
+
+
+def test_ids() -> None:
+    life = Fleet().do("bundle_deployment", "target", ON, deployment_id="v1")
+    assert life.state("bundle_deployment", ON) == "WaitApplied"
+    life.do("bundle_deployment", "apply_failed", ON, message="no space left")
+    assert (life.state("bundle_deployment", ON), life.attributes("bundle_deployment", ON)["why"]) == (
+        "ErrApplied",
+        "no space left",
+    )
+    life.do("bundle_deployment", "target", ON, deployment_id="v2")
+    assert life.state("bundle_deployment", ON) == "WaitApplied"
+    life.do("bundle_deployment", "applied", ON, deployment_id="v1")
+    assert life.state("bundle_deployment", ON) == "WaitApplied"
+    life.do("bundle_deployment", "applied", ON, deployment_id="v2")
+    assert life.state("bundle_deployment", ON) == "Ready"
+    life.do("bundle_deployment", "staged", ON, deployment_id="v3")
+    assert life.state("bundle_deployment", ON) == "OutOfSync"
+    life.do("bundle_deployment", "target", ON, deployment_id="v3").do(
+        "bundle_deployment", "applied", ON, deployment_id="v3"
+    )
+    assert life.state("bundle_deployment", ON) == "Ready"
+
+
+def test_what_fails_must_have_been_wanted() -> None:
+    life = Fleet().do("bundle_deployment", "configure", ON, missing_is="modified")
+    assert life.state("bundle_deployment", ON) == "Pending"
+    assert "nothing is wanted yet" in life.refused("bundle_deployment", "apply_failed", ON).message
+
+
+def test_resources_of_a_version_that_waits_keep_what_was_seen() -> None:
+    life = Fleet().do("bundle_deployment", "target", ON, deployment_id="v1").do("bundle_resource", "declared", part(0))
+    assert life.state("bundle_resource", part(0)) == "WaitApplied"
+    life.do("bundle_deployment", "applied", ON, deployment_id="v1")
+    assert life.state("bundle_resource", part(0)) == "Unknown"
+    life.do("bundle_resource", "ready", part(0)).do("bundle_deployment", "target", ON, deployment_id="v2")
+    assert life.state("bundle_resource", part(0)) == "Ready"
+    assert life.attributes("bundle_deployment", ON)["applied"] == "v1"
+
+
+def test_no_deployments_is_not_ready_but_pending() -> None:
+    life = Life().do("git_repo", "created", "infra").do("bundle", "created", BUNDLE)
+    assert (life.states("git_repo", "infra"), life.states("bundle", BUNDLE)) == (("Pending",), ("Pending",))
+
+
+def test_a_repository_that_cannot_be_fetched_is_never_ready() -> None:
+    life = Fleet().put()
+    assert life.state("git_repo", "infra") == "Ready"
+    life.do("git_repo", "fetch_failed", "infra", message="authentication failed")
+    assert life.state("git_repo", "infra") == "NotReady [GitError]"
+    life.do("git_repo", "fetch_failed", "infra")
+    life.do("bundle_resource", "modified", part(0))
+    assert life.state("git_repo", "infra") == "Modified [GitError]"
+    life.do("bundle_resource", "ready", part(0)).do("git_repo", "fetched", "infra", commit="abc")
+    assert (life.state("git_repo", "infra"), life.attributes("git_repo", "infra")["commit"]) == ("Ready", "abc")
+
+
+@pytest.mark.parametrize(("live", "desired", "state"), [
+    (None, deployment(), "Missing"), (deployment(), None, "Orphaned"), (deployment(replicas=1), deployment(replicas=2), "Modified"),
+    (deployment(replicas=2), deployment(replicas=2), "NotReady"), (deployment(), deployment(), "Ready"),
+])  # fmt: skip
+def test_an_observation_is_judged(live: Any, desired: Any, state: str) -> None:
+    found = f"{ON}/apps:Deployment/shop/it"
+    life = Fleet().put().do("bundle_resource", "observed", found, live=live, desired=desired)
+    assert life.state("bundle_resource", found) == state
+
+
+def test_undeclared_and_gone() -> None:
+    life = Fleet().put().do("bundle_resource", "undeclared", part(0))
+    assert (life.state("bundle_resource", part(0)), life.counts("bundle", BUNDLE)["display"]["ready_resources"]) == (
+        "Orphaned",
+        "1/1",
+    )
+    life.do("bundle_resource", "deleted", part(0))
+    assert life.state("bundle_resource", part(0)) == "Deleted"
+    life.do("bundle_resource", "missing", part(1)).do("bundle_resource", "undeclared", part(1))
+    assert life.state("bundle_resource", part(1)) == "Deleted"
+    found = life.counts("bundle", BUNDLE)["resources"]
+    assert (found["desired_ready"], found["ready"]) == (0, 0)
+    assert life.state("bundle_deployment", ON) == "Ready"
+
+
+def test_per_cluster_and_how_many_more() -> None:
+    life = Fleet().put(parts=8).put(f"{BUNDLE}/c2", parts=8)
+    for number in range(8):
+        life.do("bundle_resource", "modified", part(number)).do(
+            "bundle_resource", "not_ready", part(number, f"{BUNDLE}/c2")
+        )
+    found = life.counts("git_repo", "infra")
+    assert {
+        cluster: (one["resources"]["modified"], one["resources"]["not_ready"])
+        for cluster, one in found["per_cluster"].items()
+    } == {"c1": (8, 0), "c2": (0, 8)}
+    assert found["display"]["message"].endswith("; and 6 more")
+    assert life.state("git_repo", "infra") == "Modified"
+
+
+def test_everything_ends_with_its_repository() -> None:
+    life = Fleet().put().do("git_repo", "removed", "infra")
+    assert {one.facets[0].state.phase for found in life.history.tree.entities.values() for one in found.values()} == {
+        "Deleted"
+    }
+
+
+SAID = st.lists(
+    st.tuples(
+        st.sampled_from(["ready", "not_ready", "modified", "missing", "orphaned", "declared", "undeclared", "deleted"]),
+        st.integers(0, 3),
+        st.integers(1, 2),
+    ),
+    max_size=40,
+)
+
+
+@given(SAID, st.lists(st.sampled_from(["target", "applied", "staged", "apply_failed", "removed"]), max_size=5))
+def test_tallies_are_a_fresh_count_and_counts_add_up(said: list[tuple[str, int, int]], ids: list[str]) -> None:
+    life = Fleet()
+    for place, (trigger, number, cluster) in enumerate(said):
+        life.say("bundle_resource", trigger, part(number, f"{BUNDLE}/c{cluster}"))
+        if place < len(ids):
+            life.say(
+                "bundle_deployment",
+                ids[place],
+                ON,
+                **({"deployment_id": f"v{place % 2}"} if ids[place] not in ("apply_failed", "removed") else {}),
+            )
+        _check(life)
+
+
+def _check(life: Fleet) -> None:
+    tree = life.history.tree
+    for kind in ("git_repo", "bundle", "bundle_deployment"):
+        for entity_id, top in tree.entities[kind].items():
+            for below, count in (("bundle_resource", of_resources), ("bundle_deployment", of_deployments)):
+                if KINDS[below].arity <= KINDS[kind].arity:
+                    continue
+                fresh = [
+                    one.facets[0].state.phase
+                    for one in tree.entities[below].values()
+                    if one.id.startswith(f"{entity_id}/")
+                ]
+                tally = dict(tree.tally(entity_id, kind, below, 0))
+                assert tally == {phase: fresh.count(phase) for phase in set(fresh)}
+                found = count(tally)
+                words = [word for word in found if word not in ("desired_ready", "orphaned")]
+                assert sum(found[word] for word in words) == found["desired_ready"]
+            assert isinstance(top, Entity)

@@ -1,0 +1,124 @@
+"""Argo CD's own cases of health and comparison, answered as it answers them; where they are at hand."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from phaseline.engine.sandbox import Sandbox, Sandboxed
+from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, assess
+from phaseline.machines.kubernetes.diff.canonical import canonical
+from phaseline.machines.kubernetes.diff.compare import as_stored, compare
+from phaseline.machines.kubernetes.diff.differences import differences
+from phaseline.machines.kubernetes.diff.ignore import apply_ignores
+from phaseline.machines.kubernetes.diff.known_types import canonical_fields
+from phaseline.machines.kubernetes.diff.merge_schema import OTHER_KIND, SCHEMAS
+from phaseline.machines.kubernetes.health.registry import assess_health
+from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kubernetes.pairs import key_of
+from phaseline.machines.kubernetes.profiles import PROFILES
+from phaseline.machines.kubernetes.rollup import Member, cause_text, roll_up
+from tests.support.conformance import cases
+
+ARGO = PROFILES["argocd"]
+DIFFS = cases("diff.json")
+
+
+NOW = 1_700_000_000
+
+
+@pytest.fixture(scope="module")
+def programs() -> Iterator[Sandboxed]:
+    with Sandbox() as sandbox:
+        yield Sandboxed(sandbox)
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in cases("health_builtin.json")])
+def test_health(case: dict[str, Any]) -> None:
+    found = assess_health(case["manifest"], ARGO)
+    expected = case["expected_status"] and (case["expected_status"], case["expected_message"])
+    assert (found and (ARGO.called(found.status), found.message)) == expected
+
+
+def overrides(case: dict[str, Any]) -> Overrides:
+    """What the case sets, as an installation and an application would."""
+    data = {
+        f"resource.customizations.{what}.{'all' if key == '*/*' else key.replace('/', '_')}": json.dumps(said)
+        for key, one in case["overrides"].items() for what, said in one.items()
+    }  # fmt: skip
+    found = Overrides(ARGO, aggregates=bool(case["ignore_aggregated_roles"])).merge(
+        {"kind": "ConfigMap", "data": data}, "case"
+    )
+    rules = [{"group": "", **one} for one in case["ignore_differences"]]
+    return found.merge({"ignore_differences": rules}, "case")
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in DIFFS if case["op"] == "state_diff"])
+def test_comparison(case: dict[str, Any], programs: Sandboxed) -> None:
+    target, live, dry_run = (_read(case.get(name)) for name in ("target", "live", "server_dry_run_result"))
+    if target is None:
+        # The bare comparison leaves what is not in Git to its caller; for a user that is a difference.
+        assert not case["expected"]["modified"]
+        return
+    found = assess(live, target, overrides(case), programs, now=NOW, dry_run=dry_run, explains=True)
+    assert (found.sync == OUT_OF_SYNC) == case["expected"]["modified"]
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in DIFFS if case["op"] == "normalize"])
+def test_ignoring(case: dict[str, Any], programs: Sandboxed) -> None:
+    said, (target, live) = overrides(case), (_read(case[name]) for name in ("target", "live"))
+    freed, effects = apply_ignores(said.rules, [target, live], programs.jq)
+    if "error" in case["expected"]:
+        assert any(effect.broken for effect in effects)
+        return
+    fields = said.known_types_of(group_kind(target)[0], target["kind"])
+    expected = [_read(case["expected"][name]) for name in ("normalized_target", "normalized_live")]
+    assert [canonical_fields(side, fields) for side in freed] == [canonical_fields(side, fields) for side in expected]
+
+
+def _read(found: Any) -> Any:
+    return json.loads(found) if isinstance(found, str) else found
+
+
+UNSAID = {("StatefulSet", "/spec/volumeClaimTemplates/0/status"), ("HorizontalPodAutoscaler", "/spec/metrics"), ("HorizontalPodAutoscaler", "/spec/behavior"), ("CSIDriver", "/spec")}  # fmt: skip
+"""What the server fills in and we do not: never a difference, since Git does not say it; in no list that must match as a whole."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=f"{case['apiVersion']} {case['kind']} {place}")
+        for place, case in enumerate(cases("k8s_defaults.json"))
+    ],
+)
+def test_defaults(case: Mapping[str, Any]) -> None:
+    assert compare(case["input"], case["defaulted"]) == []
+    schema = SCHEMAS.get((group_kind(case["input"])[0], case["kind"]), OTHER_KIND)
+    given, expected = (
+        canonical({n: v for n, v in case[side].items() if n != "status"}) for side in ("input", "defaulted")
+    )
+    left = {(case["kind"], one.pointer) for one in differences(as_stored(given, schema), expected, schema)}
+    assert left <= UNSAID
+
+
+CHILD = {"health": {"argoproj.io/Application": "return obj.status.health"}}
+"""Argo CD has no rule about applications of its own; its operators bring this one."""
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in cases("app_health.json")])
+def test_application_health(case: dict[str, Any], programs: Sandboxed) -> None:
+    said = Overrides(ARGO).merge(CHILD if case.get("application_health_override") else {}, "case")
+    members = []
+    for one in case["resources"]:
+        target, live = _read(one["target"]), _read(one["live"])
+        found = assess(live, target, said, programs, now=NOW, is_known=target is not None)
+        key = key_of(live or target)
+        members.append(Member((key.group, key.kind), key.short(), live is not None, found))
+    assert [one.said.health and ARGO.called(one.said.health.status) for one in members] == case["expected_resources"]
+    whole_one = roll_up(members, ARGO)
+    assert (ARGO.called(whole_one.health), cause_text(whole_one.unwell)) == (
+        case["expected_status"],
+        case["expected_message"],
+    )

@@ -1,0 +1,342 @@
+"""GitOps' stories: from manifests to the states of resources, applications and sets (spec: GitOps)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from phaseline.schemas.records import Transition
+from tests.support.explained import drawn, explanation
+from tests.support.gitops import APP, SET, Life, messages, of
+from tests.support.manifests import deployment, made
+
+OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
+
+
+def rolled_out(**more: Any) -> dict[str, Any]:
+    return {**deployment(replicas=3), "status": {**OUT, **more}}
+
+
+def config(name: str, **data: str) -> dict[str, Any]:
+    return made("v1", "ConfigMap", metadata={"name": name}, data=data)
+
+
+def test_one_of_eleven_is_deleted_by_hand() -> None:
+    wanted = [config(f"c{number}", a="1") for number in range(11)]
+    life = Life()
+    for one in wanted:
+        life.observe(one, desired=one)
+    assert life.states() == ("Healthy", "Synced")
+    step = life.say("resource", "observed", of(wanted[7]), live=None, desired=wanted[7])
+    assert life.states() == life.states("application_set", SET) == ("Missing", "OutOfSync")
+    assert messages(step)["application sync"] == "because of resource shop/shop/core:ConfigMap/shop/c7"
+    assert messages(step)["resource health"] == "it is in Git, and not in the cluster"
+    tally = life.history.tree.tally(APP, "application", "resource", 1)
+    assert dict(tally) == {"Synced": 10, "OutOfSync": 1}
+    life.observe(wanted[7], desired=wanted[7])
+    assert life.states() == ("Healthy", "Synced")
+
+
+def test_a_resource_from_both_its_manifests() -> None:
+    life = Life().observe(rolled_out(availableReplicas=1), desired=deployment(replicas=3, paused=True))
+    found = of(deployment())
+    assert life.states("resource", found) == ("Progressing", "OutOfSync")
+    noted = life.attributes("resource", found)
+    assert noted["health_message"] == "Waiting for rollout to finish: 1 of 3 new replicas are available"
+    assert (noted["differs"], noted["differing"], noted["sync_message"]) == (
+        ["/spec/paused"],
+        1,
+        "it differs at 1 place",
+    )
+    assert noted["deadline"] == 600
+    assert len(noted["live_digest"]) == len(noted["desired_digest"]) == 16
+    life.observe(rolled_out(), desired=deployment(replicas=3))
+    assert life.states("resource", found) == ("Healthy", "Synced")
+    assert life.attributes("resource", found)["differs"] == []
+
+
+def test_status_that_only_ticks_makes_no_record() -> None:
+    life = Life().observe(rolled_out(), desired=deployment(replicas=3))
+    beat = rolled_out(conditions=[{"type": "Available", "lastUpdateTime": "2026-01-01T00:00:00Z"}])
+    beat["metadata"]["resourceVersion"] = "77"
+    assert life.say("resource", "observed", of(beat), live=beat, desired=deployment(replicas=3)).records == []
+
+
+def test_what_git_declares_may_be_unknown_for_now() -> None:
+    life = Life().observe(rolled_out())
+    assert life.states("resource", of(deployment())) == ("Healthy", "NotCompared")
+    assert life.states() == ("Healthy", "Synced")
+    life.observe(rolled_out(), desired=deployment(replicas=5)).observe(rolled_out(availableReplicas=0))
+    assert life.states("resource", of(deployment())) == ("Progressing", "OutOfSync")
+
+
+def test_what_is_in_the_cluster_only() -> None:
+    life = Life().observe(config("extra"), desired=None)
+    assert life.states() == ("Healthy", "OutOfSync")
+    spared = made(
+        "v1",
+        "ConfigMap",
+        metadata={"name": "extra", "annotations": {"argocd.argoproj.io/compare-options": "IgnoreExtraneous"}},
+    )
+    life.observe(spared, desired=None)
+    assert life.states() == ("Healthy", "Synced")
+    assert life.states("resource", of(config("extra"))) == ("NotAssessed", "NotCompared")
+
+
+def test_gone_from_both_sides() -> None:
+    life = (
+        Life().observe(config("a"), desired=None).do("resource", "observed", of(config("a")), live=None, desired=None)
+    )
+    assert life.states("resource", of(config("a"))) == ("Deleted", "Deleted")
+    assert life.states() == ("Healthy", "Synced")
+    assert life.refused("resource", "observed", of(config("b")), live=None, desired=None).reason == "guard"
+    life.observe(config("a"), desired=config("a")).do("resource", "removed", of(config("a")))
+    assert life.states("resource", of(config("a"))) == ("Deleted", "Deleted")
+
+
+def test_a_synchronisation_of_a_resource() -> None:
+    found = of(deployment())
+    life = Life().observe(rolled_out(), desired=deployment(replicas=5)).do("resource", "sync_started", found)
+    assert life.states() == ("Healthy", "Syncing")
+    life.observe(rolled_out(), desired=deployment(replicas=5))
+    assert life.states()[1] == "Syncing"  # it has begun, and is not there yet
+    life.observe({**deployment(replicas=5), "status": {}}, desired=deployment(replicas=5))
+    assert life.states() == ("Progressing", "Synced")
+    step = life.say("resource", "sync_failed", found, reason="Forbidden", message="no right to patch")
+    assert messages(step)["resource sync"] == "no right to patch"
+    assert life.attributes("resource", found)["sync_message"] == "Forbidden: no right to patch"
+    assert life.states()[1] == "SyncFailed"
+    life.observe(rolled_out(), desired=deployment(replicas=5))
+    assert life.states()[1] == "SyncFailed"
+    assert life.attributes("resource", found)["sync_message"] == "Forbidden: no right to patch"
+    life.do("resource", "sync_started", found)
+    assert life.states()[1] == "Syncing"
+    life.do("resource", "sync_succeeded", found)
+    assert life.states()[1] == "Synced"
+
+
+def test_a_synchronisation_may_be_the_first_that_is_heard() -> None:
+    found = of(deployment())
+    life = Life().do("resource", "sync_started", found)
+    assert life.states("resource", found) == ("NotAssessed", "Syncing")
+    life.observe(rolled_out(), desired=deployment(replicas=3))
+    assert life.states("resource", found) == ("Healthy", "Synced")
+
+
+def test_hooks_take_no_part() -> None:
+    job = made(
+        "batch/v1",
+        "Job",
+        metadata={"annotations": {"argocd.argoproj.io/hook": "PreSync"}},
+        status={"conditions": [{"type": "Failed"}]},
+    )
+    life = Life().observe(job, desired=None)
+    assert life.states("resource", of(job)) == ("Aside", "NotCompared")
+    assert life.states() == ("Healthy", "Synced")
+
+
+ABSENT_ONE = config("gone")
+
+
+@pytest.mark.parametrize(("profile", "parts", "health"), [
+    ("alauda", [rolled_out()], "Missing"), ("argocd", [rolled_out()], "Healthy"), ("argocd-3.3", [rolled_out()], "Healthy"),
+    ("argocd", [], "Missing"), ("alauda", [], "Missing"), ("argocd-3.3", [], "Healthy"),
+    ("alauda", [{**deployment(replicas=1), "spec": {"paused": True}}], "Missing"), ("argocd", [{**deployment(), "spec": {"paused": True}}], "Paused"),
+])  # fmt: skip
+def test_profiles(profile: str, parts: list[Any], health: str) -> None:
+    life = Life().configure(profile=profile).lacks(ABSENT_ONE)
+    for one in parts:
+        life.observe(one)
+    assert life.states()[0] == health
+
+
+def test_the_sets_profile_counts_where_the_application_has_none() -> None:
+    life = Life().configure(SET, profile="argocd").observe(rolled_out()).lacks(ABSENT_ONE)
+    assert life.states()[0] == "Healthy"
+    life.configure(SET, profile="alauda")
+    assert life.states()[0] == "Missing"
+    life.configure(APP, profile="argocd").configure(SET, profile="argocd-3.3")
+    assert life.states()[0] == "Healthy"
+
+
+def test_sets() -> None:
+    life = Life().observe(rolled_out(availableReplicas=0), desired=deployment(replicas=3))
+    assert life.states("application_set", SET) == ("Progressing", "Synced")
+    life.configure(SET, profile="argocd")
+    assert life.states("application_set", SET) == ("Unknown", "Synced")
+    life.do("application_set", "reported", SET, resources_up_to_date=True)
+    assert life.states("application_set", SET)[0] == "Healthy"
+    life.do("application_set", "reported", SET, rollout_progressing=True)
+    assert life.states("application_set", SET)[0] == "Progressing"
+    life.do("application_set", "reported", SET, error_occurred=True)
+    assert life.states("application_set", SET)[0] == "Degraded"
+    life.configure(SET, profile="argocd-3.3")
+    assert life.states("application_set", SET)[0] == "NotAssessed"
+    life.do("application_set", "removed", SET)
+    assert life.states() == life.states("resource", of(deployment())) == ("Deleted", "Deleted")
+
+
+def test_causes_are_named_and_the_rest_counted() -> None:
+    life = Life()
+    for number in range(5):
+        life.observe(config(f"c{number}", a="1"), desired=config(f"c{number}", a="1"))
+    life.observe(config("c0", a="1"), desired=config("c0", a="2"))
+    for number in (3, 1, 2, 4):
+        step = life.say(
+            "resource",
+            "observed",
+            of(config(f"c{number}")),
+            live=config(f"c{number}", a="1"),
+            desired=config(f"c{number}", a="2"),
+        )
+        assert "application sync" not in messages(step)
+    life.configure(APP, progress_deadline=5)
+    life.do("resource", "sync_failed", of(config("c0")))
+    step = life.say("resource", "sync_succeeded", of(config("c0")))
+    assert (
+        messages(step)["application sync"]
+        == "because of resource " + ", ".join(f"shop/shop/core:ConfigMap/shop/c{n}" for n in (1, 2, 3)) + " and 1 more"
+    )
+
+
+def test_scripts_and_ignore_rules_of_both_levels_count() -> None:
+    cert = made("cert-manager.io/v1", "Certificate", metadata={"name": "c"}, spec={"x": 1})
+    life = Life().configure(
+        SET, health={"cert-manager.io/*": "return {status = 'Suspended', message = 'at ' .. os.time()}"}
+    )
+    life.configure(
+        APP, ignore_differences=[{"group": "cert-manager.io", "kind": "Certificate", "jqPathExpressions": [".spec.x"]}]
+    )
+    life.observe(cert, desired={**cert, "spec": {"x": 2}})
+    assert life.states("resource", of(cert)) == ("Paused", "Synced")
+    noted = life.attributes("resource", of(cert))
+    assert noted["ignored"] == 1
+    assert noted["health_message"] == "at 3"
+    life.configure(
+        APP, ignore_differences=[{"group": "cert-manager.io", "kind": "Certificate", "jsonPointers": ["/spec/y"]}]
+    )
+    life.observe(cert, desired={**cert, "spec": {"x": 2}})
+    assert life.states("resource", of(cert)) == ("Paused", "OutOfSync")
+    assert life.attributes("resource", of(cert))["rule_problems"] == [
+        "pointer '/spec/y' of the rule for cert-manager.io/Certificate: nothing is there"
+    ]
+
+
+@pytest.mark.parametrize(("data", "says"), [
+    ({"ignore_differences": [{"kind": "Pod"}]}, "data.ignore_differences[0] must have at least one of jsonPointers"),
+    ({"health": {"a/B": 3}}, "data.health.a/B must be a string"),
+    ({"profile": "flux"}, "data.profile must be one of alauda, argocd, argocd-3.3"),
+    ({"progress_deadline": -1}, "data.progress_deadline must be 0 or more"),
+    ({"sync_windows": [{"kind": "allow", "schedule": "* * * * 7", "duration": "1h"}]}, "data: window 1: day of the week must be from 0 to 6"),
+    ({"sync_windows": [{"when": "now"}]}, "'when' is none of kind, schedule"),
+    ({"sync_hours": ["25:00-26:00"]}, "hours go from 0 to 24"),
+])  # fmt: skip
+def test_settings_that_cannot_be(data: dict[str, Any], says: str) -> None:
+    for kind, entity_id in (("application", APP), ("application_set", SET)):
+        found = Life().refused(kind, "configure", entity_id, **data)
+        assert found.reason == "invalid"
+        assert says in found.message
+
+
+def test_settings_that_can_do_nothing_are_taken_and_told() -> None:
+    rules = [{"group": "", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]
+    step = Life().say(
+        "application",
+        "configure",
+        APP,
+        ignore_differences=rules,
+        sync_windows=[{"kind": "deny", "schedule": "* * * * *", "duration": "1h"}],
+    )
+    [first, *_] = [r for r in step.records if isinstance(r, Transition) and r.entity.kind == "application"]
+    assert first.message == (
+        "the rule for core/Deployment can do nothing: an empty group means the core group, and Deployment is in apps and extensions; "
+        'the deny window "* * * * *" for 1h names no applications, namespaces or clusters, so it is about nothing'
+    )
+
+
+@pytest.mark.parametrize(("manifest", "says"), [
+    (made("v1", "Service"), "data.live is of core:Service, the id is of apps:Deployment"),
+    (made("apps/v1", "Deployment", metadata={"name": "other"}), "data.live is called 'other', the id says 'it'"),
+    (made("apps/v1", "Deployment", metadata={"namespace": "x"}), "data.live is in namespace 'x', the id says 'shop'"),
+    ({}, "data.live is of core:, the id is of apps:Deployment"),
+])  # fmt: skip
+def test_a_manifest_of_another_resource(manifest: dict[str, Any], says: str) -> None:
+    found = Life().refused("resource", "observed", of(deployment()), live=manifest)
+    assert (found.reason, found.message) == ("invalid", says)
+
+
+def test_an_observation_says_what_is_there() -> None:
+    assert (
+        "data.live is required"
+        in Life().refused("resource", "observed", of(deployment()), desired=deployment()).message
+    )
+
+
+def test_operations_and_windows() -> None:
+    life = Life().configure(namespace="shop").do("application", "sync", APP, revision="abc")
+    assert life.attributes("application", APP)["operation"] == "Running"
+    assert (
+        life.refused("application", "sync", APP).message
+        == "sync needs that the application's operation is not set, Succeeded, Failed or Error"
+    )
+    life.do("application", "sync_finished", APP, result="Failed", message="hook failed")
+    noted = life.attributes("application", APP)
+    assert (noted["operation"], noted["operation_message"], noted["revision"]) == ("Failed", "hook failed", "abc")
+    life.configure(sync_hours=["10:00-10:01"])
+    found = life.refused("application", "sync", APP)
+    assert found.reason == "guard"
+    assert 'sync is not allowed now: the allow window "10:00-10:01" is closed; it will be possible at ' in found.message
+    life.configure(
+        SET,
+        sync_windows=[
+            {"kind": "deny", "schedule": "* * * * *", "duration": "1h", "namespaces": ["sh*"], "manualSync": True}
+        ],
+    )
+    life.configure(sync_hours=[])
+    assert "the deny window" in life.refused("application", "sync", APP, automatic=True).message
+    life.do("application", "sync", APP)
+
+
+def test_what_a_comparison_depends_on_is_compared_anew() -> None:
+    desired, before = deployment(replicas=3), deployment(replicas=3, paused=True)
+    applied = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(before)}
+    life = Life().observe(deployment(replicas=3, paused=True), desired=desired)
+    assert life.states()[1] == "Synced"
+    life.observe(deployment(replicas=3, paused=True, metadata={"annotations": applied}), desired=desired)
+    assert life.states()[1] == "OutOfSync"  # what was applied last says that it was taken out of Git
+    life.configure(ignore_differences=[{"group": "apps", "kind": "*", "jsonPointers": ["/spec/paused"]}])
+    life.observe(deployment(replicas=3, paused=True, metadata={"annotations": applied}), desired=desired)
+    assert life.states()[1] == "Synced"
+    life.configure(ignore_differences=[{"group": "*", "kind": "*", "managedFieldsManagers": ["m"]}])
+    for owner, state in (("n", "OutOfSync"), ("m", "Synced"), ("n", "OutOfSync")):
+        fields = [{"manager": owner, "fieldsV1": {"f:spec": {"f:replicas": {}}}}]
+        life.observe(deployment(replicas=7, metadata={"managedFields": fields}), desired=desired)
+        assert life.states()[1] == state
+
+
+def test_a_comparison_that_is_not_done_again_comes_to_the_same() -> None:
+    life = Life().observe(rolled_out(availableReplicas=0), desired=deployment(replicas=4))
+    first = life.attributes("resource", of(deployment()))
+    life.observe(rolled_out(availableReplicas=1), desired=deployment(replicas=4))
+    assert life.states("resource", of(deployment())) == ("Progressing", "OutOfSync")
+    kept = life.attributes("resource", of(deployment()))
+    assert {name for name in first if first[name] != kept[name]} == {"health_message", "progress"}
+
+
+def test_why_an_application_is_as_it_is() -> None:
+    life = Life().observe(config("a", a="1"), desired=config("a", a="1")).lacks(config("b"))
+    first = shown(life)
+    assert first[:4] == [
+        "application shop/shop", "├── health  Missing",
+        "│   ├── shown while the application's profile (or else the application_set's) is alauda or not set",
+        "│   ├── and while a resource is Missing: 1 of 2 resources",
+    ]  # fmt: skip
+    life.configure(SET, profile="argocd").lacks(config("a", a="1"))
+    told = "\n".join(shown(life))
+    assert "shown while the application's profile (or else the application_set's) is argocd" in told
+    assert "configure" in told
+
+
+def shown(life: Life) -> list[str]:
+    """The lines of the explanation, without times."""
+    return [line.split("  since ")[0] for line in drawn(life.history, explanation(life.history, "application", APP))]

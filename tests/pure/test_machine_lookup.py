@@ -1,0 +1,76 @@
+"""The compiled lookup says what the state machine library itself does: every base, every trigger, every data.
+
+Belongs here: comparing the two. Does not: whether either is what the spec says (`test_tables_exhaustive`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from phaseline.machines.arithmetic import shown
+from phaseline.machines.kinds import Kind
+from phaseline.machines.machine import FacetMachine, Model
+from phaseline.schemas.records import State
+from tests.support import orchard
+from tests.support.situations import KINDS, variants
+
+ALL = {**KINDS, **orchard.KINDS}
+
+
+def judged(machine: FacetMachine, bases: frozenset[State]) -> Iterator[tuple[State, State]]:
+    """Every base, as it is and as each of its views shows it."""
+    for base in bases:
+        yield base, base
+        for view in machine.views[base.phase]:
+            yield shown(machine.facet, view, base), base
+
+
+def data_for(kind: Kind, machine: FacetMachine, trigger: str) -> Iterator[Mapping[str, Any]]:
+    if kind.name in KINDS:
+        yield from variants(kind.name, trigger)
+    yield from (dict(row.given) for row in machine.facet.rows if row.trigger == trigger)
+    yield from ({"phase": phase} for phase in machine.phases)
+    yield {"condition": "no such condition"}
+
+
+def looked_up(machine: FacetMachine, trigger: str, at: tuple[State, State], data: Mapping[str, Any]) -> str | None:
+    """The phase that the first fitting step leads to."""
+    state, base = at
+    steps = machine.steps[trigger].get(state.phase, ())
+    return next((step.dest for step in steps if step.fits(state, base, data)), None)
+
+
+def driven(machine: FacetMachine, trigger: str, at: tuple[State, State], data: Mapping[str, Any]) -> str | None:
+    """The phase that the library moves a throwaway model to."""
+    state, base = at
+    model = Model(state.phase)
+    taken = machine.drive(model, trigger, state, base, data)
+    assert taken or model.state == state.phase
+    return model.state if taken else None
+
+
+@pytest.mark.parametrize("kind", ALL.values(), ids=list(ALL))
+def test_the_lookup_is_the_machine(kind: Kind) -> None:
+    tried = moved = 0
+    for machine, bases in zip(kind.machines, kind.bases, strict=True):
+        for trigger in machine.steps:
+            every = list(data_for(kind, machine, trigger))
+            for at in judged(machine, bases):
+                for data in every:
+                    found = looked_up(machine, trigger, at, data)
+                    assert found == driven(machine, trigger, at, data), (trigger, at, data)
+                    tried += 1
+                    moved += found is not None
+    assert 0 < moved < tried
+
+
+@pytest.mark.parametrize("kind", ALL.values(), ids=list(ALL))
+def test_a_step_leads_its_base_to_the_phase_it_names(kind: Kind) -> None:
+    for machine, bases in zip(kind.machines, kind.bases, strict=True):
+        for by_phase in machine.steps.values():
+            for base in bases:
+                for step in by_phase.get(base.phase, ()):
+                    data = {**step.row.given, "phase": step.dest}
+                    if step.fits(base, base, data):
+                        assert step.result(base, data).phase == step.dest

@@ -1,0 +1,102 @@
+"""YAML as Kubernetes reads it; files of objects, and which belong together."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phaseline.engine.errors import BadManifest
+from phaseline.engine.manifestfiles import read
+from phaseline.machines.kubernetes.manifest import NotYaml, document, documents
+from phaseline.machines.kubernetes.pairs import is_owned, key_of, paired
+from tests.support.manifests import made
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"), ("2020-01-01", "2020-01-01"), ("12:30:45", "12:30:45"), ("1:30", "1:30"),
+    ("y", True), ("No", False), ("on", True), ("off", False), ("TRUE", True), ("yEs", "yEs"),
+    ("~", None), ("", None), ("null", None), ("'null'", "null"), ("0o14", 12), ("014", 12), ("0x1F", 31), ("0b11", 3), ("-7", -7), ("1_000", 1000),
+    ("1e3", 1000.0), ("1.5", 1.5), (".5", 0.5), ("1.", 1.0), ("09", 9.0), ("!!str 5", "5"), ("'5'", "5"), ("=", "="), ("5Gi", "5Gi"), ("1.2.3", "1.2.3"),
+])  # fmt: skip
+def test_values(text: str, value: Any) -> None:
+    found = document(f"a: {text}\n")["a"]
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_keys_are_words() -> None:
+    assert document("1: a\nfalse: b\nnull: c\n") == {"1": "a", "false": "b", "null": "c"}
+
+
+def test_documents() -> None:
+    assert [*documents("---\n---\na: 1\n---\nb: 2\n")] == [{"a": 1}, {"b": 2}]
+    assert document("") is None
+    assert document('{"a": [1, null, true]}') == {"a": [1, None, True]}
+    assert document("a: &x {b: 1}\nc: {<<: *x, d: 2}\n") == {"a": {"b": 1}, "c": {"b": 1, "d": 2}}
+
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 10)}]\n" for i in range(8)
+)
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("a: [", "line 2, column 1"), ("a: b: c", "line 1, column 5: mapping values are not allowed"), ("a: &a [*a]", "recursion"),
+    (BOMB, "it expands to more than 1000000 values"), ("a: !!python/object:os.system x", "python/object"), ("a: !!binary aGk=", "a manifest cannot hold a bytes"),
+    ("a: !!timestamp 2020-01-01", "a manifest cannot hold a date"), ("a: \x00", ""),
+])  # fmt: skip
+def test_what_is_no_yaml(text: str, says: str) -> None:
+    with pytest.raises(NotYaml) as refused:
+        document(text)
+    assert says in str(refused.value)
+
+
+def test_files_directories_and_lists(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text("apiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: B\n")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "c.json").write_text(
+        '{"apiVersion": "v1", "kind": "PodList", "items": [{"apiVersion": "v1", "kind": "C"}, {"apiVersion": "v1", "kind": "D"}]}'
+    )
+    (tmp_path / "README.md").write_text("no manifest")
+    assert [one["kind"] for one in read(tmp_path)] == ["A", "B", "C", "D"]
+    assert [one["kind"] for one in read(tmp_path / "b.yaml")] == ["A", "B"]
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("- a", "document 1: it must be an object, found list"), ("a: 1", "document 1: it must have apiVersion and kind, each a string"),
+    ("apiVersion: v1\nkind: List\nitems: [3]", "document 1, item 0: it must be an object, found int"), ("a: [", "line 2, column 1"),
+])  # fmt: skip
+def test_what_is_no_manifest(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "x.yaml").write_text(text)
+    with pytest.raises(BadManifest) as refused:
+        [*read(tmp_path)]
+    assert says in str(refused.value)
+    assert "x.yaml" in str(refused.value)
+
+
+def named(name: str, namespace: str | None = "shop", kind: str = "ConfigMap") -> dict[str, Any]:
+    return made("v1", kind, metadata={"name": name, "namespace": namespace})
+
+
+def test_pairs() -> None:
+    live = [named("a"), named("b"), named("c", "one"), named("c", "two"), named("d")]
+    desired = [named("a"), named("b", None), named("c", None), named("e")]
+    found = {str(pair.key): (pair.live is not None, pair.desired is not None) for pair in paired(live, desired)}
+    assert found == {
+        "core:ConfigMap/shop/a": (True, True), "core:ConfigMap/shop/b": (True, True), "core:ConfigMap/-/c": (False, True),
+        "core:ConfigMap/shop/e": (False, True), "core:ConfigMap/one/c": (True, False), "core:ConfigMap/two/c": (True, False),
+        "core:ConfigMap/shop/d": (True, False),
+    }  # fmt: skip
+
+
+def test_one_of_each_is_a_pair_whatever_they_are_called() -> None:
+    [pair] = paired([named("a-x7f")], [named("a")])
+    assert (pair.live, pair.desired, pair.key.name) == (named("a-x7f"), named("a"), "a")
+
+
+def test_keys_and_owners() -> None:
+    assert (
+        str(key_of({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}})) == "apps:Deployment/-/x"
+    )
+    assert key_of({"metadata": 3}).name == ""
+    assert is_owned(made("v1", "Pod", metadata={"ownerReferences": [{"kind": "ReplicaSet"}]}))
+    assert not is_owned(made("v1", "Pod", metadata={"ownerReferences": []}))

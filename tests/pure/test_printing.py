@@ -1,0 +1,215 @@
+"""Tables printed as Markdown, Mermaid, plain maps and rows for a terminal, held to pages that a person has read.
+
+Belongs here: a specimen that uses every word a table has. Does not: the kinds that ship (`docs/machines.md` holds those).
+After a change that is meant, `python tests/pure/test_printing.py` writes the pages anew: read them before committing.
+"""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phaseline.machines import markdown, mermaid, plain, printing, table
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kind, Kinds
+from phaseline.machines.predicates import Above, AttributeIs, Every, Some
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    NAMED,
+    OK,
+    SAME,
+    At,
+    Facet,
+    Field,
+    Fired,
+    Label,
+    Live,
+    Reached,
+    Row,
+    Table,
+    View,
+)
+from phaseline.schemas.records import State
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+# fmt: off
+LIBRARY = Table(
+    kind="library",
+    id=("library",),
+    intents=("open", "close"),
+    derived=("emptied",),
+    facets=(Facet(
+        name="phase",
+        adopted=State("Open", (OK,)),
+        labels=(Label("Open", OK, "开放", "Open"), Label("Shut", OK, "关闭", "Shut")),
+        rows=(
+            Row((ABSENT, DELETED),              "open",    "Open"),
+            Row((ABSENT,),                      "adopt",   NAMED),
+            Row(("Open",),                      "close",   "Shut", given={"forever": False}),
+            Row((At("Shut", base="Shut"),),       "open",    "Open"),
+            Row(("Open",),                      "emptied", "Shut"),
+            Row(("Shut",),                      "close",   DELETED, given={"forever": True}),
+        ),
+    ),),
+    fields={"close": (Field("forever", bool, "whether it never opens again", default=False),)},
+    fired=(Fired("withdraw", at=("book",), on=("close",), into=DELETED, unless=("forever", False)),),
+    reached=(Reached(Every("library", "book", ("Lent",), facet=0), "emptied"),),
+)
+BOOK = Table(
+    kind="book",
+    id=("library", "book"),
+    parent="library",
+    doc="A book | with a pipe in its description.",
+    intents=("buy", "repair", "relabel", "lend"),
+    derived=("withdraw",),
+    attributes=(
+        Field("language", str, "what it is written in", ("zh", "en"), default="en"),
+        Field("tags", str, "what it is about", many=True),
+    ),
+    fields={"found": (Field("by", str, "who found it"),)},
+    facets=(
+        Facet(
+            name="place",
+            standing=("Reserved",),
+            collects="Missing",
+            healthy="Shelved",
+            order=("Lost", "Stolen"),
+            labels=(
+                Label("Shelved", OK,         "在架", "On the shelf", schedulable=True),
+                Label("Shelved", "Reserved", "预约", "Reserved", schedulable=False),
+                Label("Lent",    OK,         "借出", "Lent"),
+                Label("Missing", "Lost",     "遗失", "Lost"),
+                Label("Missing", "Stolen",   "被盗", "Stolen"),
+                Label("Missing", "Shut",     "不可用", "Out of reach"),
+            ),
+            rows=(
+                Row((ABSENT, DELETED),                         "buy",      "Shelved", when=(Above("library", ("Open",)),), assigns=True),
+                Row((ABSENT,),                                 "adopt",    NAMED, assigns=True),
+                Row(("Shelved",),                              "lend",     "Lent", when=(Above("library", ("Open",), base=True), AttributeIs("book", "language", "en"))),
+                Row(("Lent",),                                 "returned", "Shelved"),
+                Row((Live(but=("Missing",)),),                 "reserved", SAME, sets="Reserved"),
+                Row((Live(has="Reserved"),),                   "released", SAME, clears=("Reserved",)),
+                Row(("Shelved", "Lent", "Missing"),            "lost",     "Missing", because="Lost"),
+                Row((At("Shelved", lacks=("Reserved",)),),     "stolen",   "Missing", because="Stolen"),
+                Row((At("Missing", has="Lost"),),              "found",    SAME, clears=("Lost", "Stolen"), given={"by": None}),
+                Row((LIVE,),                                   "relabel",  SAME, assigns=True),
+                Row((LIVE,),                                   "withdraw", DELETED),
+            ),
+            views=(View("Missing", (Above("library", ("Shut",)),), because="Shut", unless=("Lent",), keeps=True),),
+        ),
+        Facet(
+            name="condition",
+            labels=(Label("Good", OK, "完好", "Good"), Label("Worn-out", OK, "破损", "Worn out")),
+            rows=(
+                Row((ABSENT, DELETED),  "buy",      "Good"),
+                Row(("Good",),          "worn",     "Worn-out"),
+                Row(("Worn-out",),      "repair",   "Good"),
+                Row((LIVE,),            "withdraw", DELETED),
+            ),
+        ),
+    ),
+)
+SHELF = Table(
+    kind="shelf",
+    id=("library", "shelf"),
+    parent="library",
+    intents=("build",),
+    facets=(Facet(
+        name="phase",
+        adopted=State("Free", (OK,)),
+        labels=(Label("Free", OK, "空闲", "Free"), Label("Full", OK, "已满", "Full")),
+        rows=(
+            Row((ABSENT,),   "build",  "Free"),
+            Row(("Free",),   "filled", "Full"),
+            Row(("Full",),   "freed",  "Free"),
+        ),
+        views=(View("Full", (Some("shelf", "box", ("Set",)),), base=("Free",)),),
+    ),),
+)
+BOX = Table(
+    kind="box",
+    id=("library", "shelf", "box"),
+    parent="shelf",
+    intents=(),
+    facets=(Facet(
+        name="phase",
+        labels=(Label("Set", OK, "就位", "Set"),),
+        rows=(
+            Row((ABSENT, DELETED), "set",   "Set"),
+            Row(("Set",),          "taken", DELETED),
+        ),
+    ),),
+)
+# fmt: on
+
+
+def kinds() -> Kinds:
+    return Kinds((LIBRARY, BOOK, SHELF, BOX))
+
+
+def pages() -> dict[str, str]:
+    """What each golden page must hold."""
+    found = kinds()
+    return {
+        "printing.md": markdown.book(found, "python tests/pure/test_printing.py"),
+        "printing.json": json.dumps([plain.kind(kind) for kind in found.values()], indent=1, ensure_ascii=False) + "\n",
+        "printing.txt": "".join(terminal(kind) for kind in found.values()),
+    }
+
+
+def terminal(kind: Kind) -> str:
+    """Sections as a terminal gets them, one cell a column."""
+    lines = [printing.heading(kind), *printing.remarks(kind)]
+    for section in printing.sections(kind):
+        lines += [f"-- {section.facet} {section.title}: {' ; '.join(section.columns)}"]
+        lines += [" ; ".join(row) for row in section.rows]
+        lines += list(section.notes)
+    return "\n".join(lines) + "\n\n"
+
+
+@pytest.mark.parametrize("name", ["printing.md", "printing.json", "printing.txt"])
+def test_prints_as_it_was_read(name: str) -> None:
+    assert pages()[name] == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_every_word_of_a_table_is_in_the_maps() -> None:
+    """A field added to a word must be printed too."""
+    whole = plain.kind(kinds()["book"])
+    facet = whole["facets"][0]
+    row, view, label, attribute = facet["rows"][0], facet["views"][0], facet["labels"][0], whole["attributes"][0]
+    assert _fields(table.Table) - {"intents", "derived", "fields"} <= set(whole)  # those three are in its triggers
+    assert (_fields(table.Facet) - {"name"}) | {"facet"} <= set(facet)
+    assert _fields(table.Row) <= set(row)
+    assert (_fields(table.View) - {"while_"}) | {"while"} <= set(view)
+    assert _fields(table.Label) <= set(label)
+    assert _fields(table.Field) <= set(attribute)
+
+
+def _fields(word: Any) -> set[str]:
+    return {field.name for field in dataclasses.fields(word)}
+
+
+@pytest.mark.parametrize("kind", [*Kinds(BUILT_IN).values(), *kinds().values()], ids=lambda kind: kind.name)
+def test_maps_survive_json_and_rows_fill_their_columns(kind: Kind) -> None:
+    found = plain.kind(kind)
+    assert json.loads(json.dumps(found)) == found
+    for section in printing.sections(kind):
+        assert {len(row) for row in section.rows} == {len(section.columns)}
+
+
+@pytest.mark.parametrize("kind", Kinds(BUILT_IN).values(), ids=list(Kinds(BUILT_IN)))
+def test_each_trigger_has_its_arrow(kind: Kind) -> None:
+    arrows = [line.partition(": ")[2] for line in mermaid.diagram(kind).splitlines() if "-->" in line]
+    drawn = {word.strip("()") for arrow in arrows for word in arrow.split(", ")}
+    assert drawn == set(kind.table.triggers)
+
+
+if __name__ == "__main__":
+    GOLDEN.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (GOLDEN / name).write_text(text, encoding="utf-8")

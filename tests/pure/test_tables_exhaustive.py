@@ -1,0 +1,147 @@
+"""Every state of every kind, in every situation that could matter, times every trigger: as the hand copy of the spec says.
+
+Belongs here: comparing the core with the plain reading of the copy. Does not: sequences of events (`test_laws`).
+"""
+
+from typing import Any, cast
+
+import pytest
+
+from phaseline.engine import intake
+from phaseline.engine.decide import decide
+from phaseline.engine.draft import Draft, Why
+from phaseline.engine.intake import Arrival
+from phaseline.engine.recording import transitions
+from phaseline.engine.tree import Tree
+from phaseline.machines import labels
+from phaseline.machines.table import Table
+from phaseline.schemas import codec
+from phaseline.schemas.records import Record, Rejection, State
+from phaseline.schemas.subjects import Subjects
+from tests.support import plain_reading, situations, spec_edge_hosting, spec_edge_labels
+from tests.support.plain_reading import World, act, bases, fire, shown
+from tests.support.situations import HERE, KINDS, arrival, tree_of, variants, worlds
+
+Seen = dict[tuple[str, str], tuple[Any, Any, Any]]
+SPEC_KINDS = tuple(spec_edge_hosting.ID)
+
+
+def seen_in(world: World) -> Seen:
+    """Of every entity: base, what everyone sees, attributes."""
+    return {key: (thing.base, shown(world, *key), thing.attributes) for key, thing in world.items()}
+
+
+def expected(world: World, before: Seen, kind: str, trigger: str, data: dict[str, Any]) -> Seen | str:
+    after: World | str = dict(world)
+    if trigger in spec_edge_hosting.ITALIC[kind]:
+        fire(cast("World", after), kind, HERE[kind], trigger)
+    else:
+        after = act(world, kind, HERE[kind], trigger, data)
+    if isinstance(after, str):
+        return after
+    if after is world:
+        return {}
+    return {key: found for key, found in seen_in(after).items() if found != before.get(key)}
+
+
+def decided(tree: Tree, kind: str, trigger: str, data: dict[str, Any]) -> Seen | str:
+    """The rejection's reason, or every entity that has records: how the last one leaves it."""
+    found: Seen = {}
+    event = arrival(kind, trigger, data)
+    for record in fired(tree, event) if trigger in spec_edge_hosting.ITALIC[kind] else decide(tree, event).records:
+        if isinstance(record, Rejection):
+            return record.reason
+        entity = record.entity
+        facet = entity.facets[0]
+        found[entity.kind, entity.id] = (facet.base, facet.state, entity.attributes)
+    return found
+
+
+def fired(tree: Tree, event: Arrival) -> list[Record]:
+    """The records of a trigger that only the engine fires, and only at what is known."""
+    draft = Draft(tree, event.trigger, event.cause.sequence, event.time)
+    if tree.get(event.kind, event.id) is not None:
+        draft.cascades.append((event.kind, event.id, Why(event.trigger, "cascade", "above")))
+    draft.settle()
+    return transitions(draft, event.cause, None, None).records
+
+
+@pytest.mark.parametrize("kind", SPEC_KINDS)
+def test_every_state_and_every_trigger(kind: str) -> None:
+    wanted = [(row[0], data) for row in dict.fromkeys(r[:1] for r in spec_edge_hosting.ROWS[kind]) for data in variants(kind, row[0])]  # fmt: skip
+    wrong, tried, outcomes = [], 0, set()
+    for world in worlds(kind):
+        tree, before = tree_of(world), seen_in(world)
+        for trigger, data in wanted:
+            right = expected(world, before, kind, trigger, data)
+            found = decided(tree, kind, trigger, data)
+            tried += 1
+            outcomes.add(found if isinstance(found, str) else bool(found))
+            if found != right:
+                wrong.append((world, trigger, data, right, found))
+    assert wrong[:3] == []
+    assert tried > 5_000
+    assert outcomes >= {True, False, "illegal"}
+
+
+@pytest.mark.parametrize("kind", SPEC_KINDS)
+def test_bases_are_those_that_the_rows_lead_to(kind: str) -> None:
+    assert {State(*base) for base in bases(kind)} == KINDS[kind].bases[0]
+
+
+@pytest.mark.parametrize("kind", SPEC_KINDS)
+def test_triggers_ids_and_roles(kind: str) -> None:
+    table: Table = KINDS[kind].table
+    triggers = {row[0] for row in spec_edge_hosting.ROWS[kind]}
+    assert set(table.triggers) == triggers
+    assert table.id == spec_edge_hosting.ID[kind]
+    assert table.parent == spec_edge_hosting.PARENT[kind]
+    assert tuple(field.name for field in table.attributes) == spec_edge_hosting.ATTRIBUTES[kind]
+    for trigger in triggers:
+        role = "derived" if trigger in spec_edge_hosting.ITALIC[kind] else "observation"
+        assert table.role(trigger) == ("intent" if trigger in spec_edge_hosting.INTENTS[kind] else role)
+
+
+@pytest.mark.parametrize("kind", SPEC_KINDS)
+def test_labels_in_both_languages_and_schedulability(kind: str) -> None:
+    facet = KINDS[kind].table.facets[0]
+    written = [(found.phase, found.condition, found.zh, found.en, found.schedulable) for found in facet.labels]
+    assert sorted(written) == sorted(spec_edge_labels.LABELS[kind])
+    for phase, condition, zh, en, schedulable in spec_edge_labels.LABELS[kind]:
+        state = State(phase, (condition,))
+        assert labels.label_of(facet, state, "zh") == zh
+        assert labels.label_of(facet, state, "en") == en
+        assert labels.schedulable(facet, state) == schedulable
+
+
+def test_a_node_with_several_conditions_is_called_by_the_first_in_the_specs_order() -> None:
+    facet = KINDS["node"].table.facets[0]
+    names = {(phase, condition): en for phase, condition, _, en, _ in spec_edge_labels.LABELS["node"]}
+    for phase, conditions in bases("node"):
+        causes = [c for c in spec_edge_labels.NODE_ORDER if c in conditions]
+        if phase == "Failed":
+            first = spec_edge_labels.WHILE_REMOVED if spec_edge_labels.WHILE_REMOVED in causes else causes[0]
+            assert labels.label_of(facet, State(phase, conditions), "en") == names[phase, first]
+
+
+@pytest.mark.parametrize("kind", SPEC_KINDS)
+def test_italic_triggers_are_rejected_from_outside(kind: str) -> None:
+    subjects = Subjects("pl")
+    for trigger in spec_edge_hosting.ITALIC[kind]:
+        body = {"specversion": "1.0", "id": "1", "source": "/t", "type": f"{kind}.{trigger}"}
+        subject = subjects.event(kind, trigger, HERE[kind]).replace("pl.events.", "pl.inbox.0.")
+        found = intake.read(KINDS, subjects, subject, codec.encode(body), 1, 1)
+        assert isinstance(found, Rejection)
+        assert found.reason == "derived"
+
+
+def test_the_worlds_are_more_than_a_few_and_show_every_view() -> None:
+    for kind in SPEC_KINDS:
+        views = {view[0].partition(" +")[0] for view in spec_edge_hosting.VIEWS[kind]}
+        covered = {
+            shown(world, kind, HERE[kind])[0]
+            for world in worlds(kind)
+            if shown(world, kind, HERE[kind]) != plain_reading.known(world, kind, HERE[kind]).base
+        }
+        assert covered == views
+        assert sum(1 for _ in situations.worlds(kind)) > 100

@@ -1,0 +1,173 @@
+"""The laws of the test kit are not easily pleased: each names what is wrong with a history that somebody meddled with.
+
+Belongs here: laws that fail, one by one. Does not: laws that hold (`test_laws`), the search (`test_testing_search`).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from phaseline.engine import decide
+from phaseline.engine.testing import laws
+from phaseline.engine.testing.histories import History, event
+from phaseline.engine.tree import Tree
+from phaseline.schemas.records import Mark, Rejection, State, Transition
+from tests.support import situations
+
+Meddle = Callable[[History], None]
+
+
+def lived() -> History:
+    """A history with a bit of everything."""
+    history = History(situations.KINDS)
+    for number, (kind, trigger, entity_id) in enumerate((
+        ("cluster", "create", "c1"), ("cluster", "created", "c1"), ("node_pool", "create", "c1/p"), ("cluster", "create", "c1"),
+        ("node_pool", "created", "c1/p"), ("node_pool", "created", "c1/p"), ("cluster", "create", "c2"), ("cluster", "overdue", "c1"),
+    )):  # fmt: skip
+        history.take(event(kind, trigger, entity_id, source="/a", sequence=number + 1))
+    return history
+
+
+def edited(step: int, place: int = 0, **changes: Any) -> Meddle:
+    """Another record in the place of one."""
+
+    def meddle(history: History) -> None:
+        records = history.steps[step].records
+        records[place] = replace(records[place], **changes)
+
+    return meddle
+
+
+def entity_edited(step: int, place: int = 0, **changes: Any) -> Meddle:
+    """Another entity in one record."""
+
+    def meddle(history: History) -> None:
+        records = history.steps[step].records
+        record = records[place]
+        assert isinstance(record, Transition | Mark)
+        records[place] = replace(record, entity=replace(record.entity, **changes))
+
+    return meddle
+
+
+def caused(step: int, place: int, **changes: Any) -> Meddle:
+    """Another cause of one record."""
+
+    def meddle(history: History) -> None:
+        records = history.steps[step].records
+        records[place] = replace(records[place], cause=replace(records[place].cause, **changes))
+
+    return meddle
+
+
+def twice(history: History) -> None:
+    history.steps[0].records.append(history.steps[0].records[0])
+
+
+def unmoved(history: History) -> None:
+    record = history.steps[1].records[0]
+    before = history.steps[0].records[0]
+    assert isinstance(record, Transition)
+    assert isinstance(before, Transition)
+    facets = before.entity.facets
+    entity = replace(record.entity, facets=facets)
+    history.steps[1].records[0] = replace(record, before=facets[0].state, after=facets[0].state, entity=entity)
+
+
+def orphaned(history: History) -> None:
+    """A mark of an entity that nothing made."""
+    [marked] = history.steps[5].records
+    assert isinstance(marked, Mark)
+    history.steps[0].records.insert(0, replace(marked, entity=replace(marked.entity, id="c9/p")))
+
+
+def in_the_tree(change: Callable[[Tree], object]) -> Meddle:
+    def meddle(history: History) -> None:
+        change(history.tree)
+
+    return meddle
+
+
+def untallied(tree: Tree) -> None:
+    tree.tallies["cluster", "node_pool", 0, None].clear()
+
+
+def one_too_many(tree: Tree) -> None:
+    tree.below["node_pool"]["c1"].append("c1/q")
+
+
+def forgotten(tree: Tree) -> None:
+    tree.put(replace(tree.entities["cluster"]["c2"], sequences={}))
+
+
+def another_attribute(tree: Tree) -> None:
+    tree.put(replace(tree.entities["cluster"]["c1"], attributes={"a": 1}))
+
+
+def unheard(history: History) -> None:
+    history.steps.pop()
+
+
+VERSIONS = laws.versions_have_no_gaps_and_records_follow_each_other
+TOLD = laws.each_facet_is_told_once_an_event_and_why
+REPLAY = laws.replay_equals_live
+BROKEN: list[tuple[Callable[[History], None], Meddle, str]] = [
+    (REPLAY, unheard, "entities after a replay, cluster, c1: expected Entity("),
+    (REPLAY, in_the_tree(untallied),
+     "tallies after a replay, cluster node_pool 0 None, c1: expected None, found {'Failed': 1}"),
+    (REPLAY, in_the_tree(one_too_many), "children after a replay, node_pool, c1: expected ['c1/p', 'c1/q']"),
+    (laws.the_same_events_make_the_same_bytes, edited(3, reason="guard"), "event 4 decided again, 0, data, reason: expected guard, found illegal"),
+    (VERSIONS, entity_edited(1, version=3), "cluster c1 phase, version 3: version: expected 2, found 3"),
+    (VERSIONS, edited(1, before=State("Running", ("Ok",))), "cluster c1 phase, version 2: `from`: expected Creating"),
+    (VERSIONS, edited(1, after=State("Failed")), "cluster c1 phase, version 2: `to` and the entity's state: expected Running [Ok], found Failed"),
+    (VERSIONS, edited(1, time=5), "cluster c1 phase, version 2: since when: expected 5, found 2000000123"),
+    (VERSIONS, edited(0, before=State("Running")), "cluster c1 phase, version 1: `from` of an entity's first: expected None, found Running"),
+    (VERSIONS, unmoved, "cluster c1 phase, version 2: a record, though nothing changed"),
+    (VERSIONS, entity_edited(5, version=9), "node_pool c1/p after a mark, version: expected 2, found 9"),
+    (VERSIONS, orphaned, "node_pool c9/p: a mark, but no transition before it"),
+    (TOLD, twice, "event 1: facets told more than once: expected [], found [('cluster', 'c1', 'phase')]"),
+    (TOLD, caused(2, 1, sequence=2), "event 3: its records' cause: expected 3, found 2"),
+    (TOLD, caused(2, 1, by="event"), "cluster c1, create by event: whose it is: expected ('node_pool', 'c1/p', 'create', None)"),
+    (TOLD, caused(2, 1, origin="node_pool/c9/p"), "cluster c1, create by tally: it comes from node_pool/c9/p, which is unknown"),
+    (TOLD, caused(2, 1, by="cascade"), "cluster c1, create by cascade: nothing fires create there"),
+    (TOLD, edited(2, 1, trigger="update"), "cluster c1, update by tally: nothing fires update there"),
+    (TOLD, edited(2, 1, reason="R"), "cluster c1, create by tally: words of the event"),
+    (laws.an_event_with_a_sequence_does_nothing_the_second_time, in_the_tree(forgotten),
+     "`cluster create c2 #7 from /a: 1 record` sent again at the end: expected [], found ['cluster c2: create rejected as illegal"),
+    (laws.trees_do_not_heed_each_other, in_the_tree(another_attribute),
+     "the tree of c1 by itself, cluster c1: expected"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "meddle", "says"), BROKEN)
+def test_a_law_says_what_breaks_it(law: Callable[[History], None], meddle: Meddle, says: str) -> None:
+    history = lived()
+    law(history)
+    meddle(history)
+    with pytest.raises(AssertionError) as caught:
+        law(history)
+    assert str(caught.value).startswith(says)
+
+
+def test_a_core_that_changes_the_tree_as_it_decides_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = decide._is_repeat
+
+    def meddling(entity: Any, arrival: Any) -> bool:
+        trees.tallies["cluster", "node_pool", 0, None].setdefault("c1", {})["Scaling"] = 1
+        return right(entity, arrival)
+
+    history = lived()
+    trees = history.tree
+    monkeypatch.setattr(History, "__post_init__", lambda self: setattr(self, "tree", trees))
+    monkeypatch.setattr(decide, "_is_repeat", meddling)
+    with pytest.raises(
+        AssertionError,
+        match="the tree after event 1 was decided and not taken, tallies, cluster node_pool 0 None, c1, Scaling",
+    ):
+        laws.deciding_changes_nothing(history)
+
+
+def test_the_history_has_all_sorts_of_records() -> None:
+    assert {type(record) for step in lived().steps for record in step.records} == {Transition, Rejection, Mark}

@@ -1,0 +1,158 @@
+"""`check_laws`: a search that finds what breaks a law, tells it in few events, and passes where all is right.
+
+Belongs here: the search, and random events. Does not: each law by itself (`test_testing_laws`).
+"""
+
+import re
+import sys
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import pytest
+
+from phaseline.engine import decide, draft, tree
+from phaseline.engine.errors import NotInstalled
+from phaseline.engine.testing.wishes import Dice, data_for
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.predicates import AttributeIs
+from phaseline.machines.rules import rule
+from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, Facet, Field, Row, Table, View
+from phaseline.testing import check_laws, given
+from tests.support import orchard, situations
+from tests.support.orchard import label
+
+
+def checked(kinds: Any = situations.KINDS) -> str:
+    with pytest.raises(AssertionError) as caught:
+        check_laws(kinds, examples=60)
+    return str(caught.value)
+
+
+def test_repeats_that_take_effect_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "_is_repeat", lambda *_: False)
+    law, history = checked().split("\n\n")
+    assert law.startswith("the law that an event with a sequence does nothing the second time is broken: `")
+    assert len(history.splitlines()) == 2
+
+
+def test_views_that_nobody_looks_at_again_are_found_in_few_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft.Draft, "_look_down", lambda *_, **__: None)
+    law, history = checked().split("\n\n")
+    assert law.startswith("the law that states and tallies follow from the bases is broken: states after event ")
+    assert len(history.splitlines()) <= 6
+
+
+def test_tallies_that_are_not_right_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = tree.recount
+
+    def wrong(tally: dict[str, int], was: str, now: str) -> tuple[str, ...]:
+        crossed = right(tally, was, now)
+        tally["Failed"] = tally.get("Failed", 0) + (now == "Running")
+        return crossed
+
+    monkeypatch.setattr(tree, "recount", wrong)
+    assert re.search("the tally of node_pools of cluster c[12] after event", checked())
+
+
+ASKED = count()
+
+
+@rule("lot.fickle", revision=1)
+@dataclass(frozen=True)
+class Fickle:
+    """A guard that looks at something that is not in the tree."""
+
+    def holds(self, *_: object) -> bool:
+        return next(ASKED) % 3 > 0
+
+    def text(self) -> str:
+        return "it feels like it"
+
+
+@rule("lot.wrong", revision=1)
+@dataclass(frozen=True)
+class Wrong(Fickle):
+    """A guard with a bug."""
+
+    def holds(self, *_: object) -> bool:
+        raise LookupError("a bug of theirs")
+
+
+def lot(guard: Any) -> Table:
+    rows = (Row((ABSENT, DELETED), "open", "Running", when=(guard,)), Row(("Running",), "close", DELETED))
+    return Table(
+        kind="lot", id=("lot",), intents=("open",), facets=(Facet(name="phase", labels=(label("Running"),), rows=rows),)
+    )
+
+
+def test_a_guard_that_is_no_pure_function_is_found() -> None:
+    assert checked(lot(Fickle())).startswith("the law that the same events make the same bytes is broken: ")
+
+
+def test_what_a_rule_raises_comes_out() -> None:
+    with pytest.raises(LookupError, match="a bug of theirs"):
+        check_laws(lot(Wrong()))
+
+
+def test_kinds_that_are_right_pass() -> None:
+    check_laws(orchard.KINDS, examples=20)
+    check_laws(examples=20)
+
+
+def test_views_may_show_what_the_base_has_already() -> None:
+    """A condition that the base has and a view brings stands once, where it stood."""
+    rows = (
+        Row((ABSENT, DELETED), "build", "Running", assigns=True), Row(("Running", "Failed"), "wet", "Failed", because="Wet"),
+        Row(("Running", "Failed"), "cold", "Failed", because="Cold"), Row(("Running", "Failed"), "mend", SAME, clears=("Wet", "Cold"), assigns=True),
+        Row(("Running", "Failed"), "raze", DELETED),
+    )  # fmt: skip
+    roofless = View("Failed", (AttributeIs("shed", "roof", value=False),), because="Wet", keeps=True)
+    labels = (label("Running"), label("Failed", "Wet"), label("Failed", "Cold"))
+    facet = Facet(name="phase", collects="Failed", labels=labels, rows=rows, views=(roofless,))
+    shed = Table(
+        kind="shed",
+        id=("shed",),
+        intents=("build",),
+        attributes=(Field("roof", bool, "is there one"),),
+        facets=(facet,),
+    )
+    after = given(shed).event("shed", "build", "s", {"roof": False}).event("shed", "wet", "s").when("shed", "cold", "s")
+    after.then("shed", "s", "Failed [Wet, Cold]", base="Failed [Wet, Cold]")
+    check_laws(shed, examples=40)
+
+
+def test_without_hypothesis_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(
+        NotInstalled, match="check_laws needs hypothesis, which is not installed here: pip install hypothesis"
+    ):
+        check_laws(orchard.KINDS)
+
+
+def test_random_data_is_of_the_right_type_and_means_something() -> None:
+    """Of any type that a field may have; among words those that a table compares with."""
+    attributes = (
+        Field("count", int, "n"),
+        Field("share", float, "s"),
+        Field("mode", str, "m"),
+        Field("tags", str, "t", many=True),
+    )
+    needs = AttributeIs("lot", "mode", "Fast")
+    rows = (
+        Row((ABSENT, DELETED), "open", "Running", assigns=True), Row(("Running",), "close", DELETED, when=(needs,)),
+        Row(("Running",), "count", SAME, given={"by": 12}, sets="Counted"), Row(("Running",), "adopt", NAMED),
+    )  # fmt: skip
+    labels = (label("Running"), label("Running", "Counted"))
+    facet = Facet(name="phase", labels=labels, rows=rows, standing=("Counted",))
+    fields = {"count": (Field("by", int, "b"),)}
+    kinds = Kinds(
+        (Table(kind="lot", id=("lot",), intents=("open",), attributes=attributes, fields=fields, facets=(facet,)),)
+    )
+    found = [data_for(kinds, kinds["lot"], "open", Dice(bytes([1, face] * 8))) for face in range(6)]
+    assert {type(data["count"]) for data in found} == {int}
+    assert {type(data["share"]) for data in found} == {float}
+    assert {data["mode"] for data in found} == {"Fast", "word", ""}
+    assert all(isinstance(tag, str) for data in found for tag in data["tags"])
+    assert 12 in {data_for(kinds, kinds["lot"], "count", Dice(bytes([1, face])))["by"] for face in range(6)}
+    check_laws(kinds, examples=20)

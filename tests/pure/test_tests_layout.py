@@ -1,0 +1,69 @@
+"""Tests stand in a tier, and share helpers through tests/support only."""
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+TIERS = ("pure", "nats", "process", "laws")
+FILES = sorted(TESTS.rglob("*.py"))
+MAY_IMPORT_BENCHMARKS = {"process/test_benchmarks.py"}
+
+
+def imported(source: str) -> Iterator[str]:
+    """The modules that a program imports, each by its full name."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "an import is relative: write the full name"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def forbidden(name: str, source: str) -> list[str]:
+    """What the file of this name imports and may not."""
+    found = []
+    for module in imported(source):
+        top = module.partition(".")[0]
+        if top == "tests" and not module.startswith("tests.support."):
+            found.append(module)
+        if top == "benchmarks" and name not in MAY_IMPORT_BENCHMARKS:
+            found.append(module)
+    return found
+
+
+def test_every_test_stands_in_a_tier() -> None:
+    assert {path.parent.relative_to(TESTS).as_posix() for path in FILES if path.name.startswith("test_")} == set(TIERS)
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    names = [path.name for path in FILES if path.name.startswith("test_")]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(TESTS)))
+def test_no_test_imports_a_test_or_a_benchmark(path: Path) -> None:
+    assert forbidden(path.relative_to(TESTS).as_posix(), path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from tests.pure.test_why import x", ["tests.pure.test_why.x"]),
+        ("from tests import nats", ["tests.nats"]),
+        ("import benchmarks.core", ["benchmarks.core"]),
+        ("def f() -> None:\n    from benchmarks import core", ["benchmarks.core"]),
+        ("from tests.support import proxy\nfrom tests.support.proxy import Proxy", []),
+    ],
+)
+def test_what_is_forbidden_is_found(source: str, found: list[str]) -> None:
+    assert forbidden("nats/test_it.py", source) == found
+
+
+def test_mutated_modules_exist() -> None:
+    configuration = tomllib.loads((TESTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    missing = [path for path in configuration["tool"]["mutmut"]["only_mutate"] if not (TESTS.parent / path).is_file()]
+    assert missing == []

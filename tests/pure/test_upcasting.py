@@ -1,0 +1,97 @@
+"""Bytes that earlier versions wrote stay readable, and today's are what is written today.
+
+tests/golden/wire-N.json holds events, the records that version N made of them, and checkpoints. A file is never changed
+once its version is released; a new version of the records adds one.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phaseline.engine import checkpoint
+from phaseline.engine.checkpoint import Checkpoint, Plan
+from phaseline.engine.fold import Folder
+from phaseline.engine.message import Message
+from phaseline.engine.recorded import StoredEvent
+from phaseline.engine.tree import Tree
+from phaseline.machines.scripts import NoScripts
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Mark, Record, Rejection, Transition
+from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, NewerRecord, upcast
+from tests.support import situations
+
+GOLDEN = {
+    int(path.stem[5:]): json.loads(path.read_text()) for path in Path(__file__).parents[1].glob("golden/wire-*.json")
+}
+KINDS = situations.KINDS
+
+
+def events(held: dict[str, Any]) -> list[StoredEvent]:
+    return [
+        StoredEvent(one["subject"], bytes.fromhex(one["hex"]), one["sequence"], one["time_ns"])
+        for one in held["events"]
+    ]
+
+
+def messages(held: dict[str, Any]) -> list[Message]:
+    return [Message(one["subject"], bytes.fromhex(one["hex"])) for one in held["records"]]
+
+
+def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
+    folder = Folder(Tree(KINDS, NoScripts()), Subjects("pl"), 1)
+    commit = folder.fold(events(held), 0)
+    return commit.messages, [wire_codec.read(message.body) for message in commit.messages]
+
+
+def test_there_is_a_file_for_each_version() -> None:
+    assert sorted(GOLDEN) == list(range(1, RECORD_VERSION + 1))
+    assert sorted(STEPS) == list(range(1, RECORD_VERSION))
+
+
+@pytest.mark.parametrize("version", sorted(GOLDEN))
+def test_every_version_is_read_to_the_same_records(version: int) -> None:
+    held = GOLDEN[version]
+    bodies = [codec.decode(message.body) for message in messages(held)]
+    assert {body["schemaversion"] for body in bodies} == {version}
+    found = [wire_codec.from_wire(body) for body in bodies]
+    assert found == folded(held)[1]
+    assert {type(record) for record in found} == {Transition, Rejection, Mark}
+
+
+def test_what_a_version_did_not_say_is_empty() -> None:
+    body = codec.decode(messages(GOLDEN[1])[0].body)
+    found = upcast(body)
+    assert (found["tableversion"], found["schemaversion"], "tableversion" in body) == ("", RECORD_VERSION, False)
+
+
+def test_todays_bytes() -> None:
+    held = GOLDEN[RECORD_VERSION]
+    made, wanted = folded(held)[0], messages(held)
+    assert [message.subject for message in made] == [message.subject for message in wanted]
+    for mine, theirs in zip(made, wanted, strict=True):
+        # A table may change without a new version of the records' form.
+        assert {**codec.decode(mine.body), "tableversion": ""} == {**codec.decode(theirs.body), "tableversion": ""}
+        assert len(mine.body) == len(theirs.body)
+
+
+@pytest.mark.parametrize("version", sorted(GOLDEN))
+def test_checkpoints(version: int) -> None:
+    plain, planned = (checkpoint.decode(bytes.fromhex(text)) for text in GOLDEN[version]["checkpoints"])
+    assert plain == Checkpoint(3, "w-1", 4711, "abc")
+    assert planned == Checkpoint(4, "w-2", 4800, "def", Plan(4801, 3, 999))
+
+
+def test_a_newer_record_is_named() -> None:
+    body = codec.decode(messages(GOLDEN[RECORD_VERSION])[0].body)
+    with pytest.raises(NewerRecord, match="a record of version 99; this Phaseline reads up to 2: update it"):
+        wire_codec.from_wire({**body, "schemaversion": 99})
+
+
+def test_records_say_which_table_made_them() -> None:
+    for message in messages(GOLDEN[2]):
+        body = codec.decode(message.body)
+        known = body["data"]["kind"] in KINDS
+        assert bool(body["tableversion"]) is known

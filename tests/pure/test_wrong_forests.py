@@ -1,0 +1,212 @@
+"""Each way in which tables can be wrong together is refused, saying what to write instead.
+
+Belongs here: one small wrong pair each. Does not: what is wrong with a single table (`test_wrong_tables`).
+"""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, cast
+
+import pytest
+
+from phaseline.machines.checks import WrongTable
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.predicates import Above, AttributeIs, Child, Every, Predicate, Scene, Some
+from phaseline.machines.rules import rule
+from phaseline.machines.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    NAMED,
+    OK,
+    Facet,
+    Field,
+    Fired,
+    Label,
+    Reached,
+    Row,
+    Table,
+    Told,
+    View,
+)
+from phaseline.schemas.records import State
+from tests.support.fan_out_rule import says
+
+LABELS = (Label("Open", OK, "开", "Open"), Label("Shut", OK, "关", "Shut"), Label("Busy", OK, "忙", "Busy"))
+ROWS = (
+    Row((ABSENT, DELETED), "create", "Open"),
+    Row(("Open", "Busy"), "shut", "Shut"),
+    Row(("Open", "Shut"), "worked", "Busy"),
+    Row((LIVE,), "gone", DELETED),
+)
+FACET = Facet("phase", labels=LABELS, rows=ROWS, adopted=State("Open", (OK,)))
+
+
+def table(kind: str, *, facet: Facet = FACET, guard: Predicate | None = None, view: View | None = None, **changes: Any) -> Table:  # fmt: skip
+    """House, room and desk are alike but for what is changed. `guard`: of its `create`; `view`: its only one."""
+    if guard is not None:
+        facet = replace(facet, rows=(replace(ROWS[0], when=(guard,)), *ROWS[1:]))
+    if view is not None:
+        facet = replace(facet, views=(view,))
+    parts = {"house": ("house",), "room": ("house", "room"), "desk": ("house", "room", "desk")}[kind]
+    parent = {"house": None, "room": "house", "desk": "room"}[kind]
+    right = Table(
+        kind=kind,
+        id=parts,
+        parent=parent,
+        facets=(facet,),
+        intents=("create",),
+        attributes=(Field("size", str, "how large"),),
+    )
+    return replace(right, **changes)
+
+
+HOUSE, ROOM, DESK = table("house"), table("room"), table("desk")
+FELL = Row(("Open", "Shut"), "fell", "Busy")
+HAS_FELL: dict[str, Any] = {"facet": replace(FACET, rows=(*ROWS, FELL)), "derived": ("fell",)}
+BELOW_BUSY = Some("room", "desk", ("Busy",))
+
+
+@rule("house.moon_is_up", revision=1)
+@dataclass(frozen=True)
+class Moon:
+    """A predicate of somebody's own, which does not say what it reads."""
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        return scene.above(entity_id, "house") is not None
+
+    def text(self) -> str:
+        return "the moon is up"
+
+
+def refusal(*tables: Table) -> tuple[str, str]:
+    with pytest.raises(WrongTable) as caught:
+        Kinds(tables)
+    return caught.value.kind, "\n".join(caught.value.problems)
+
+
+# fmt: off
+WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
+    "two of a name": ((HOUSE, HOUSE), "house", "two tables have this name: rename one"),
+    "unknown parent": ((HOUSE, table("room", parent="hose")), "room", "its parent hose is no kind here: register that table too, or correct the name"),
+    "unknown parent of a grandparent": ((table("house", guard=Some("house", "desk", ("Busy",))), table("room", parent="hose"), DESK), "room", "its parent hose is no kind here"),
+    "id not below its parent's": ((HOUSE, table("room", id=("room",))), "room", "its id must be longer than its parent's (house): begin it with the parent's parts"),
+    "parents of each other": ((table("house", parent="room"), ROOM), "house", "its id must be longer than its parent's (house/room)"),
+    "adopted as what cannot be": ((table("house", facet=replace(FACET, adopted=State("Running", (OK,)))), ROOM), "house",
+        "phase: what is below it adopts it as Running [Ok], to which no row leads: name another base with adopted=State(...), State('Absent') for none"),
+    "guard looks up at what is not above": ((HOUSE, table("room", guard=Above("desk", ("Open",))), DESK), "room", "`the desk is Open`: desk is not above room: name an ancestor"),
+    "guard looks up at what is no kind": ((HOUSE, table("room", guard=Above("hose", ("Open",)))), "room", "`the hose is Open`: hose is not above room"),
+    "guard looks at an attribute of what is not above": ((HOUSE, table("room", guard=AttributeIs("desk", "size", "L")), DESK), "room", "`the desk's size is L`: desk is not above room"),
+    "an attribute or else that of what is not above": ((HOUSE, table("room", guard=AttributeIs("room", "size", "L", or_of="desk")), DESK), "room",
+        "`the room's size (or else the desk's) is L`: desk is not above room: name an ancestor"),
+    "names what is not below": ((HOUSE, table("room", facet=replace(FACET, names=("house", 0)))), "room", "phase names those of house, facet 0, which is not below it: name a descendant's facet"),
+    "names a facet that is not there": ((HOUSE, table("room", facet=replace(FACET, names=("desk", 1))), DESK), "room", "phase names those of desk, facet 1"),
+    "guard looks down at what is not below": ((HOUSE, table("room", guard=Some("room", "house", ("Open",)))), "room",
+        "`a house is Open`: house is not below room: name a descendant, and of=room"),
+    "guard looks down from elsewhere": ((HOUSE, table("room", guard=Every("house", "room", ("Open",)))), "room", "room is not below room: name a descendant, and of=room"),
+    "unknown attribute": ((HOUSE, table("room", guard=AttributeIs("house", "colour", "red"))), "room", "`the house's colour is red`: house has no attribute colour: declare it there"),
+    "unknown phase above": ((HOUSE, table("room", guard=Above("house", ("Closed",)))), "room", "`the house is Closed`: house has no phase Closed: correct the name"),
+    "unknown phase below": ((HOUSE, table("room", guard=BELOW_BUSY), table("desk", facet=replace(FACET, labels=LABELS[:2], rows=(ROWS[0], Row(("Open",), "shut", "Shut"), ROWS[3])))), "room",
+        "`a desk is Busy`: desk has no phase Busy"),
+    "unknown facet": ((HOUSE, table("room", guard=Above("house", ("Open",), facet=1))), "room", "`the house is Open`: house has only 1 facet(s)"),
+    "fires at what is not below": ((HOUSE, table("room", fired=(Fired("fell", at=("house",), on=("shut",)),))), "room", "it fires fell at house, which is not below it: name a descendant"),
+    "fires at what is no kind": ((table("house", fired=(Fired("fell", at=("hose",), on=("shut",)),)),), "house", "it fires fell at hose, which is not below it"),
+    "fires what is not derived there": ((table("house", fired=(Fired("shut", at=("room",), on=("shut",)),)), ROOM), "house",
+        "it fires shut at room, where it is no derived trigger: add it to `derived`, with a row"),
+    "a tally fires what is not derived": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "shut"),)), DESK), "room", "it fires shut at itself: add it to `derived`, with a row"),
+    "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Fired, a Reached or an After for it, or drop it"),
+    "waits for no tally": ((table("house", guard=None, reached=(Reached(cast("Some", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
+        "fell waits for `the house's size is L`, which is no tally: write Some(...) or Every(...)"),
+    "guard looks at one that is no child": ((HOUSE, table("room", guard=Child("room", "house", "size", ("Open",)))), "room",
+        "house is no child of room by a name: name one, and of=room"),
+    "guard looks at one further down": ((table("house", guard=Child("house", "desk", "size", ("Open",))), ROOM, DESK), "house", "desk is no child of house by a name"),
+    "guard looks at another's child": ((HOUSE, ROOM, table("desk", guard=Child("house", "room", "size", ("Open",)))), "desk", "name one, and of=desk"),
+    "child named by no attribute": ((table("house", guard=Child("house", "room", "colour", ("Open",))), ROOM), "house", "house has no attribute colour: declare it there"),
+    "child in no phase": ((table("house", guard=Child("house", "room", "size", ("Closed",))), ROOM), "house", "room has no phase Closed: correct the name"),
+    "view looks at a child": ((table("house", view=View("Busy", (Child("house", "room", "size", ("Open",)),))), ROOM), "house", "of whose change it would not hear"),
+    "counts what is not below": ((HOUSE, table("room", counts=(("house", 0),))), "room", "it counts facet 0 of house, which is not below it: name a descendant and one of its facets"),
+    "counts no facet": ((table("house", counts=(("room", 1),)), ROOM), "house", "it counts facet 1 of room"),
+    "tally of an unknown condition": ((table("house", guard=Some("house", "room", ("Busy",), has="Rust")), ROOM), "house",
+        "`a room with Rust is Busy`: room has no condition Rust: correct the name"),
+    "tells what is not below": ((HOUSE, table("room", told=(Told(("fell",), "house", ("shut",), says),))), "room", "it fires fell at house, which is not below it"),
+    "tells what is not derived there": ((table("house", told=(Told(("fell", "shut"), "room", ("shut",), says),)), table("room", **HAS_FELL)), "house",
+        "it fires shut at room, where it is no derived trigger"),
+    "fires at one that no name leads to": ((table("house", fired=(Fired("fell", at=("desk",), on=("shut",), one="size"),)), ROOM, table("desk", **HAS_FELL)), "house",
+        "it fires fell at one desk, whose id has more than a name more: name a child"),
+    "told cascades circle": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), told=(Told(("fell",), "desk", ("fell",), says),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
+        "its cascades circle: "),
+    "cascades circle": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), fired=(Fired("fell", at=("desk",), on=("fell",)),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
+        "its cascades circle: "),
+    "cascades circle by what they lead to": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), fired=(Fired("fell", at=("desk",), into="Busy"),), **HAS_FELL), table("desk", **HAS_FELL)), "desk",
+        "its cascades circle: "),
+    "view looks at what it would not hear of": ((HOUSE, table("room", view=View("Busy", (AttributeIs("house", "size", "L"),)))), "room",
+        "view Busy looks at `the house's size is L`, of whose change it would not hear: look at a state above, a tally below or an own attribute"),
+    "view asks the moon": ((table("house", view=View("Busy", (Moon(),))),), "house", "view Busy looks at `the moon is up`, of whose change it would not hear"),
+    "view looks at itself": ((table("house", view=View("Busy", (Above("house", ("Open",)),))),), "house",
+        "its views look at what they show themselves (phase -> phase): look at the base (base=True)"),
+    "views look at each other": ((table("house", facets=(
+        replace(FACET, views=(View("Busy", (Above("house", ("Open",), facet=1),)),)),
+        replace(FACET, name="other", views=(View("Busy", (Above("house", ("Shut",)),)),)))),), "house", "its views look at what they show themselves (phase -> other -> phase)"),
+    "view looks up at what a view shows that looks down": (
+        (HOUSE, table("room", view=View("Busy", (BELOW_BUSY,), base=("Open",))), table("desk", view=View("Shut", (Above("room", ("Busy",)),)))), "desk",
+        "view Shut looks up at `the room is Busy`, which room's view Busy changes by looking down: look at the base (base=True), or at phases that view neither shows nor covers"),
+    "view looks up at what such a view covers": (
+        (HOUSE, table("room", view=View("Busy", (BELOW_BUSY,), base=("Open",))), table("desk", view=View("Shut", (Above("room", ("Open",)),)))), "desk", "view Shut looks up at `the room is Open`"),
+    "view looks up at what such a view comes before": (
+        (table("house"), table("room", facet=replace(FACET, views=(View("Busy", (BELOW_BUSY,), base=("Open",)), View("Shut", (Above("house", ("Shut",)),))))),
+         table("desk", view=View("Shut", (Above("room", ("Shut",)),)))), "desk", "view Shut looks up at `the room is Shut`"),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=list(WRONG))
+def test_is_refused(wrong: tuple[tuple[Table, ...], str, str]) -> None:
+    tables, kind, says = wrong
+    found = refusal(*tables)
+    assert found[0] == kind
+    assert says in found[1]
+
+
+def test_a_circle_is_spelled_out_the_way_it_goes() -> None:
+    house = table("house", reached=(Reached(Some("house", "desk", ("Busy",)), "fell"),), fired=(Fired("fell", at=("room",), on=("fell",)),), **HAS_FELL)  # fmt: skip
+    room = table("room", fired=(Fired("fell", at=("desk",), on=("fell",)),), **HAS_FELL)
+    _, found = refusal(house, room, table("desk", **HAS_FELL))
+    arrows = found.split(": ")[1].split(" -> ")
+    assert arrows[0] == arrows[-1]
+    assert set(pairwise(arrows)) == {
+        ("house.fell", "room.fell"),
+        ("room.fell", "desk.fell"),
+        ("desk.fell", "house.fell"),
+    }
+    assert found.endswith(": drop one of them")
+
+
+RIGHT: dict[str, tuple[Table, ...]] = {
+    "a family": (HOUSE, ROOM, DESK),
+    "children before parents": (DESK, ROOM, HOUSE),
+    "a guard asks the moon": (table("house", guard=Moon()),),
+    "an own attribute is looked at": (table("house", view=View("Busy", (AttributeIs("house", "size", "L"),))),),
+    "the base is looked at": (
+        HOUSE,
+        table("room", view=View("Busy", (BELOW_BUSY,), base=("Open",))),
+        table("desk", view=View("Shut", (Above("room", ("Open",), base=True),))),
+    ),
+    "phases that the view below neither shows nor covers": (
+        HOUSE,
+        table("room", view=View("Busy", (BELOW_BUSY,), base=("Open",))),
+        table("desk", view=View("Shut", (Above("room", ("Shut",)),))),
+    ),
+    "adopted as nothing": (table("house", facet=replace(FACET, adopted=State(ABSENT))), ROOM),
+    "fires what is derived there": (
+        table("house", fired=(Fired("fell", at=("room", "desk"), on=("shut",), into=DELETED),)),
+        table("room", **HAS_FELL),
+        table("desk", **HAS_FELL),
+    ),
+    "a tally fires": (HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), **HAS_FELL), DESK),
+    "adopts by name": (table("house", facet=replace(FACET, rows=(*ROWS, Row((ABSENT,), "adopt", NAMED)))),),
+}
+
+
+@pytest.mark.parametrize("tables", RIGHT.values(), ids=list(RIGHT))
+def test_is_taken(tables: tuple[Table, ...]) -> None:
+    assert list(Kinds(tables)) == [found.kind for found in tables]

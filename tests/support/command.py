@@ -1,0 +1,99 @@
+"""The command as a process, the way a person or a script runs it.
+
+Belongs here: calling it and what it answers. Does not: what it should answer.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.support.fork_server import ForkServer
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "phaseline.engine.cli"]
+LIMIT = 120
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PHASELINE_", "FORCE_COLOR"))}
+
+FORKS = ForkServer()
+
+
+class Answer(NamedTuple):
+    """What a process said, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one object it printed."""
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        """The objects it printed, one per line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+class Shell:
+    """Calls the command with an environment of its own."""
+
+    def __init__(self, **environment: str) -> None:
+        self.environment = {**ENVIRONMENT, "TZ": "UTC", **environment}
+
+    async def start(self, *words: str, stdin: int | None = asyncio.subprocess.DEVNULL) -> asyncio.subprocess.Process:
+        """A process to talk with."""
+        return await asyncio.create_subprocess_exec(
+            *COMMAND, *words, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            env=self.environment, cwd=ROOT,
+        )  # fmt: skip
+
+    async def __call__(self, *words: str, stdin: bytes | None = None) -> Answer:
+        """Run it to its end."""
+        if stdin is None:
+            async with asyncio.timeout(LIMIT):
+                code, out, err = await FORKS.run(words, self.environment, ROOT)
+            return Answer(code, out.decode(), err.decode())
+        process = await self.start(*words, stdin=asyncio.subprocess.PIPE)
+        try:
+            out, err = await asyncio.wait_for(process.communicate(stdin), LIMIT)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        return Answer(process.returncode or 0, out.decode(), err.decode())
+
+
+@asynccontextmanager
+async def process(*words: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    started = await asyncio.create_subprocess_exec(
+        *COMMAND, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1"},
+    )  # fmt: skip
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+        await started.communicate()
+
+
+async def call(*words: str) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    async with asyncio.timeout(LIMIT):
+        code, out, err = await FORKS.run(words, {**os.environ, "NO_COLOR": "1"}, ROOT)
+    return code, out.decode(), err.decode()
+
+
+async def line_with(stream: asyncio.StreamReader | None, word: str) -> str:
+    assert stream is not None
+    async with asyncio.timeout(LIMIT):
+        while line := (await stream.readline()).decode():
+            if word in line:
+                return line
+    raise AssertionError(f"it ended without saying {word!r}")

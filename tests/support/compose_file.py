@@ -1,0 +1,13 @@
+"""compose.yaml as data: its servers and its workers."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "compose.yaml").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
+SERVICES: dict[str, Any] = COMPOSE["services"]
+SERVERS = {name: service for name, service in SERVICES.items() if service["image"].startswith("nats:")}
+WORKERS = {name: service for name, service in SERVICES.items() if "build" in service}

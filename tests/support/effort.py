@@ -1,0 +1,42 @@
+"""How many examples Hypothesis draws: one number per law, scaled by the profile of the run.
+
+Belongs here: profiles and their scales. Does not: strategies (`strategies`), laws.
+
+`default` and `quick` draw the same examples in each run; `slow` draws others each time, and many more of them:
+`pytest --hypothesis-profile slow`.
+"""
+
+from fractions import Fraction
+
+from hypothesis import HealthCheck, settings
+
+SCALE = {"quick": Fraction(1, 4), "default": Fraction(1), "slow": Fraction(20)}
+EXAMPLES = 60
+"""What a law without a number of its own draws in the profile `default`."""
+LONG = 3000
+"""What a law marked `slow` draws."""
+
+
+def register() -> None:
+    """Make the profiles known to Hypothesis and load `default`; the option `--hypothesis-profile` loads another."""
+    for name, scale in SCALE.items():
+        steady = name != "slow"
+        settings.register_profile(
+            name,
+            deadline=None,
+            derandomize=steady,
+            database=None,
+            max_examples=int(EXAMPLES * scale),
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        )
+    settings.load_profile("default")
+
+
+def examples(count: int) -> settings:
+    """The settings of a law that draws `count` examples in the profile `default`."""
+    return settings(max_examples=max(10, int(count * SCALE[settings.get_current_profile_name()])))
+
+
+def many_examples() -> settings:
+    """The settings of a law marked `slow`: many examples, others in each run."""
+    return settings(max_examples=LONG, derandomize=False)

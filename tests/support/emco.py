@@ -1,0 +1,82 @@
+"""Lives of EMCO's resources, for tests: events in a few words, what they lead to.
+
+Belongs here: making such events and playing them. Does not: what is tested on them.
+"""
+
+from typing import Any
+
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas.records import Rejection, Transition
+from tests.support.worlds import History, Step, event
+
+KINDS = Kinds(BUILT_IN)
+GROUP = "p+app+v1+group"
+CTX, NEW = "c1", "c2"
+
+
+def context(name: str = CTX, root: str = GROUP) -> str:
+    return f"{root}/{name}"
+
+
+def cluster(name: str = "edge1", app: str = "web", ctx: str = CTX) -> str:
+    return f"{context(ctx)}/{app}/pv+{name}"
+
+
+def resource(token: str = "dep+Deployment", where: str = "edge1", app: str = "web", ctx: str = CTX) -> str:
+    return f"{cluster(where, app, ctx)}/{token}"
+
+
+class Life:
+    """A history told event by event; what is refused is kept as the last step's rejection."""
+
+    def __init__(self) -> None:
+        self.history = History(KINDS)
+
+    def say(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Step:
+        return self.history.take(event(kind, trigger, entity_id, data))
+
+    def do(self, kind: str, trigger: str, entity_id: str, **data: Any) -> "Life":
+        step = self.say(kind, trigger, entity_id, **data)
+        assert step.accepted, step.records
+        return self
+
+    def refused(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Rejection:
+        [record] = self.say(kind, trigger, entity_id, **data).records
+        assert isinstance(record, Rejection), record
+        return record
+
+    def state(self, kind: str, entity_id: str, facet: int = 0) -> str:
+        return str(self.history.tree.entities[kind][entity_id].facets[facet].state)
+
+    def base(self, kind: str, entity_id: str, facet: int = 0) -> str:
+        return str(self.history.tree.entities[kind][entity_id].facets[facet].base)
+
+    def attributes(self, kind: str, entity_id: str) -> dict[str, Any]:
+        return dict(self.history.tree.entities[kind][entity_id].attributes)
+
+    # ---- the usual beginnings
+
+    def group(self, **data: Any) -> "Life":
+        return self.do("emco_resource", "create", GROUP, **data).do("emco_resource", "approve", GROUP)
+
+    def context(self, *resources: str, ctx: str = CTX, **data: Any) -> "Life":
+        """A context with these resources, created and not yet asked for anything."""
+        self.do("app_context", "create", context(ctx), **data)
+        for name in resources:
+            self.do("rsync_resource", "add", name)
+        return self
+
+    def each(self, trigger: str, *resources: str) -> "Life":
+        for name in resources:
+            self.do("rsync_resource", trigger, name)
+        return self
+
+
+def told(step: Step) -> list[tuple[str, str, str, str]]:
+    """Of each record: whose, to which state, by which trigger, how."""
+    return [
+        (f"{r.entity.kind} {r.entity.id.rpartition('/')[2]} {r.facet}", str(r.after), r.trigger, r.cause.by)
+        for r in step.records
+        if isinstance(r, Transition)
+    ]

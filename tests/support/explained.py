@@ -1,0 +1,75 @@
+"""Explanations of a history's entities, and walking through them.
+
+Belongs here: making them, finding all that they tell. Does not: what they should tell.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from io import StringIO
+
+from rich.console import Console
+
+from phaseline.engine import why
+from phaseline.engine.cli.explaining import Drawing
+from phaseline.engine.explanation import Caused, Explained, Explanation, Reason
+from phaseline.schemas.records import Entity, Transition
+from tests.support.worlds import History
+
+Logs = dict[tuple[str, str], list[Transition]]
+
+
+def logs(history: History) -> Logs:
+    """Each entity's transitions in order."""
+    found: Logs = defaultdict(list)
+    for step in history.steps:
+        for record in step.records:
+            if isinstance(record, Transition):
+                found[record.entity.kind, record.entity.id].append(record)
+    return found
+
+
+def entities(history: History) -> Iterator[Entity]:
+    for found in history.tree.entities.values():
+        yield from found.values()
+
+
+def explained(history: History, entity: Entity, known: Logs | None = None) -> Explanation:
+    found = logs(history) if known is None else known
+    return why.why(history.tree, lambda *key: found.get(key, ()), entity.kind, entity.id)
+
+
+def parts(found: Explanation) -> Iterator[Explained]:
+    """All facets that it explains, at any depth."""
+    queue = list(found.facets)
+    while queue:
+        part = queue.pop()
+        yield part
+        queue += [entity for reason in reasons(part) for entity in reason.entities]
+
+
+def reasons(part: Explained) -> tuple[Reason, ...]:
+    return part.view.reasons if part.view else ()
+
+
+def told(part: Explained) -> Iterator[Caused]:
+    for caused in part.causes:
+        yield from (caused, caused.during) if caused.during else (caused,)
+    yield from (reason.caused for reason in reasons(part) if reason.caused)
+
+
+def explanation(history: History, kind: str, entity_id: str) -> Explanation:
+    entity = history.tree.get(kind, entity_id)
+    assert entity is not None
+    return explained(history, entity)
+
+
+def triggers(caused: Caused) -> list[tuple[str, str]]:
+    return [(record.trigger, f"{record.entity.kind}/{record.entity.id}") for record in caused.records]
+
+
+def drawn(history: History, found: Explanation) -> list[str]:
+    """Its lines, a minute after it all began."""
+    console = Console(file=StringIO(), width=300, color_system=None)
+    with console.capture() as captured:
+        console.print(Drawing(history.kinds, 60 * 10**9).whole(found))
+    return [line.rstrip() for line in captured.get().splitlines()]

@@ -1,0 +1,12 @@
+"""A rule of a fan-out, for small tables: it says `fell` where the data names what is below."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.machines.predicates import Scene
+from phaseline.machines.rules import rule
+
+
+@rule("house.says", revision=1)
+def says(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | None:
+    return "fell" if scene.above(entity_id, "house") and below in data else None

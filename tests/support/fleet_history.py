@@ -1,0 +1,41 @@
+"""Histories of Fleet's bundles and their counts."""
+
+from typing import Any, Self
+
+from phaseline.engine.counting import counts
+from tests.support.gitops import Life
+
+BUNDLE = "infra/web"
+ON = f"{BUNDLE}/c1"
+
+
+def part(number: int, where: str = ON) -> str:
+    return f"{where}/core:ConfigMap/shop/r{number}"
+
+
+class Fleet(Life):
+    def put(self, where: str = ON, parts: int = 2, ident: str = "v1") -> Self:
+        """A deployment that is applied, with so many resources that are ready."""
+        self.do("bundle_deployment", "target", where, deployment_id=ident)
+        for number in range(parts):
+            self.do("bundle_resource", "declared", part(number, where))
+        self.do("bundle_deployment", "applied", where, deployment_id=ident)
+        for number in range(parts):
+            self.do("bundle_resource", "ready", part(number, where))
+        return self
+
+    def state(self, kind: str, entity_id: str) -> str:
+        return self.states(kind, entity_id)[0]
+
+    def counts(self, kind: str, entity_id: str) -> dict[str, Any]:
+        tree = self.history.tree
+        top = tree.entities[kind][entity_id]
+        return counts(
+            top,
+            [
+                one
+                for found in tree.entities.values()
+                for one in found.values()
+                if one.id.startswith(f"{entity_id}/") or one is top
+            ],
+        )

@@ -1,0 +1,135 @@
+"""The command without the second that its imports take: a process that has imported it forks for each call.
+
+A call is a process of its own all the same, with its own arguments, environment, output and exit code, and it ends as any
+process of Python does. Belongs here: the server and the call. Does not: what tests run (`command`).
+"""
+
+import asyncio
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import IO
+
+READY = b"r"
+
+
+def serve(address: str) -> None:
+    """Fork for each connection, until standard input ends. Only the forked process returns, to go on as the command."""
+    _import_everything()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that report to a caller
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen()
+        os.write(1, READY)
+        while True:
+            connection, _ = listening.accept()
+            if os.fork() == 0:
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                listening.close()
+                _report(connection)
+                return
+            connection.close()
+
+
+def _import_everything() -> None:
+    package = importlib.import_module("phaseline.engine.cli")
+    for module in pkgutil.iter_modules(package.__path__, "phaseline.engine.cli."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def _report(connection: socket.socket) -> None:
+    """Fork once more: the child returns and becomes the command, its parent tells the caller how it ended."""
+    request, files, _, _ = socket.recv_fds(connection, 1 << 20, 2)
+    asked = json.loads(request)
+    child = os.fork()
+    if child:
+        connection.sendall(f"{child}\n".encode())
+        _, status = os.waitpid(child, 0)
+        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+        os._exit(0)
+    connection.close()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for number, file in enumerate([nothing, *files]):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    time.tzset()
+    sys.argv = ["phaseline", *asked["words"]]
+
+
+class ForkServer:
+    """That process, started when it is first needed; it ends with this one."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._address = ""
+
+    async def run(self, words: tuple[str, ...], environment: dict[str, str], folder: Path) -> tuple[int, bytes, bytes]:
+        """Exit code, standard output and standard error of the command."""
+        if self._process is None:
+            await asyncio.to_thread(self._start, environment)
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            code = await self._ask(words, environment, folder, [out, err])
+            out.seek(0)
+            err.seek(0)
+            return code, out.read(), err.read()
+
+    def _start(self, environment: dict[str, str]) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self._address = f"{folder.name}/s"
+        command = [sys.executable, "-m", "tests.support.fork_server", self._address]
+        path = str(Path(__file__).parents[2])
+        own = {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [path, environment.get("PYTHONPATH")]))}
+        self._process = subprocess.Popen(command, env=own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=path)
+        assert self._process.stdout is not None
+        assert self._process.stdout.read(1) == READY
+        self._process.stdout.close()
+        atexit.register(folder.cleanup)
+        atexit.register(self._end, self._process)
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        process.terminate()
+        process.wait()
+
+    async def _ask(
+        self, words: tuple[str, ...], environment: dict[str, str], folder: Path, files: list[IO[bytes]]
+    ) -> int:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(self._address)
+            asked = {"words": words, "environment": environment, "folder": str(folder)}
+            socket.send_fds(connection, [json.dumps(asked).encode()], [file.fileno() for file in files])
+            reader, writer = await asyncio.open_connection(sock=connection)
+            child = int(await reader.readline())
+            try:
+                return int(await reader.readline())
+            except asyncio.CancelledError:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+                raise
+            finally:
+                writer.close()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
+    from phaseline.engine.cli import main
+
+    # The streams of this process were made for the server: a command makes its own.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # they last as long as the process
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+    main()

@@ -1,0 +1,69 @@
+"""Lives of GitOps applications, for tests: manifests and events in a few words, what they lead to.
+
+Belongs here: making such events and playing them. Does not: what is tested on them.
+"""
+
+from typing import Any, Self
+
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas.records import Rejection, Transition
+from tests.support.manifests import Manifest
+from tests.support.worlds import History, Step, event
+
+KINDS = Kinds(BUILT_IN)
+SET, APP = "shop", "shop/shop"
+NOW = 1_772_409_600
+"""2026-03-02 00:00:00 UTC."""
+
+
+def of(found: Manifest, app: str = APP) -> str:
+    """The id of the resource that a manifest is about."""
+    group, slash, _ = found["apiVersion"].partition("/")
+    metadata = found["metadata"]
+    return "/".join(
+        [app, f"{group if slash else 'core'}:{found['kind']}", metadata.get("namespace") or "-", metadata["name"]]
+    )
+
+
+class Life:
+    """A history told event by event, with a clock in seconds."""
+
+    def __init__(self, kinds: Kinds = KINDS) -> None:
+        self.history = History(kinds)
+
+    def say(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Step:
+        return self.history.take(event(kind, trigger, entity_id, data))
+
+    def do(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Self:
+        step = self.say(kind, trigger, entity_id, **data)
+        assert step.accepted, step.records
+        return self
+
+    def refused(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Rejection:
+        [record] = self.say(kind, trigger, entity_id, **data).records
+        assert isinstance(record, Rejection), record
+        return record
+
+    def configure(self, entity_id: str = APP, **data: Any) -> Self:
+        return self.do("application" if "/" in entity_id else "application_set", "configure", entity_id, **data)
+
+    def observe(self, found: Manifest, **data: Any) -> Self:
+        """`found` is in the cluster; `desired=` says what Git declares."""
+        return self.do("resource", "observed", of(found), live=found, **data)
+
+    def lacks(self, desired: Manifest) -> Self:
+        """Git declares it, and the cluster has none."""
+        return self.do("resource", "observed", of(desired), live=None, desired=desired)
+
+    def states(self, kind: str = "application", entity_id: str = APP) -> tuple[str, ...]:
+        """Health, then sync."""
+        return tuple(str(facet.state) for facet in self.history.tree.entities[kind][entity_id].facets)
+
+    def attributes(self, kind: str, entity_id: str) -> dict[str, Any]:
+        return dict(self.history.tree.entities[kind][entity_id].attributes)
+
+
+def messages(step: Step) -> dict[str, str | None]:
+    """What each transition of a step says, by kind and facet."""
+    return {f"{r.entity.kind} {r.facet}": r.message for r in step.records if isinstance(r, Transition)}

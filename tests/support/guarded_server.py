@@ -1,0 +1,66 @@
+"""A server with users who may publish to some subjects only."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from phaseline.engine.client import Client
+from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.settings import Settings
+from phaseline.engine.wire import Wire
+from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+
+ASKS = ["$JS.API.DIRECT.GET.pl-STATE.pl.state.>"]
+READS = [
+    "$JS.API.STREAM.INFO.pl-EVENTS",
+    *(
+        f"$JS.API.{what}"
+        for stream in ("pl-LOG", "pl-STATE")
+        for what in (
+            f"STREAM.INFO.{stream}",
+            f"CONSUMER.CREATE.{stream}.>",
+            f"CONSUMER.MSG.NEXT.{stream}.>",
+            f"CONSUMER.DELETE.{stream}.>",
+        )
+    ),
+    "$JS.API.DIRECT.GET.pl-LOG",
+    *ASKS,
+]
+USERS = {"agent": ["pl.events.c1.>"], "asker": ASKS, "reader": READS}
+
+
+class Guarded(EmbeddedServer):
+    """A server with users who may publish what `USERS` says, and an engine that may do all."""
+
+    def _config(self) -> str:
+        users = [
+            {"user": name, "password": name, "permissions": {"publish": may, "subscribe": [f"_INBOX_{name}.>"]}}
+            for name, may in USERS.items()
+        ]
+        users.append({"user": "engine", "password": "engine"})
+        return f"{super()._config()}\nauthorization {{ users: {json.dumps(users)} }}\n"
+
+
+def as_user(name: str, url: str) -> str:
+    return url.replace("//", f"//{name}:{name}@")
+
+
+@asynccontextmanager
+async def guarded_installation() -> AsyncIterator[str]:
+    """The URL of such a server, where a worker works; without a user."""
+    async with Guarded() as server:
+        settings = Settings(nats=(as_user("engine", server.url),), partitions=2)
+        async with Wire.open(settings) as wire:
+            stop = asyncio.Event()
+            worker = Worker(wire, settings, Kinds(BUILT_IN))
+            working = asyncio.create_task(worker.run(stop))
+            await worker.ready.wait()
+            async with Client.open(settings) as client:
+                await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+                await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
+            yield server.url
+            stop.set()
+            await working

@@ -1,0 +1,52 @@
+"""An installation with a history: some clusters' life, decided; its worker goes on.
+
+Belongs here: making one, and waiting until it has come to the last event. Does not: what tests make of it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import Layout, provision
+from phaseline.engine.wire import Wire
+from phaseline.engine.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
+from tests.support.fleet import Fleet, publish
+from tests.support.replay import decided
+
+LIMIT = 120
+"""Seconds until a test gives up waiting: many, for a machine that is busy."""
+
+
+@asynccontextmanager
+async def working(settings: Settings, wire: Wire, kinds: Kinds, partitions: int = 3) -> AsyncIterator[Layout]:
+    """An empty installation with a worker."""
+    settings, stop = replace(settings, partitions=partitions), asyncio.Event()
+    worker = Worker(wire, settings, kinds)
+    running = asyncio.create_task(worker.run(stop))
+    await worker.ready.wait()
+    yield await provision(wire, settings)
+    stop.set()
+    await running
+
+
+async def until_decided(wire: Wire, layout: Layout) -> None:
+    """Wait until all events there are have been decided."""
+    async with asyncio.timeout(LIMIT):
+        while not await decided(wire, layout):
+            await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def lived(
+    settings: Settings, wire: Wire, events: int = 600, clusters: int = 6, nodes: int = 4
+) -> AsyncIterator[Layout]:
+    """One with so many random events after its clusters were built."""
+    async with working(settings, wire, Kinds(BUILT_IN)) as layout:
+        fleet = Fleet(settings.prefix)
+        await publish(wire, [*fleet.built(clusters, nodes), *fleet.life(events, clusters, nodes)])
+        await until_decided(wire, layout)
+        yield layout

@@ -1,0 +1,47 @@
+"""Workers as processes of their own, to be killed."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from phaseline.engine.settings import Settings
+from tests.support.command import ROOT
+from tests.support.installation import LIMIT
+
+
+class WorkerProcess:
+    """A worker to be killed."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    @classmethod
+    async def start(cls, settings: Settings, *arguments: str) -> "WorkerProcess":
+        command = ["-m", "tests.support.worker_process", ",".join(settings.nats), settings.prefix, *arguments]
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, *command, cwd=ROOT, env=environment, stderr=asyncio.subprocess.PIPE
+        )
+        return cls(process)
+
+    async def kill(self) -> None:
+        self.process.kill()
+        await self.process.communicate()
+
+    async def stop(self) -> str:
+        """What it logged."""
+        if self.process.returncode is None:
+            self.process.terminate()
+        _, said = await asyncio.wait_for(self.process.communicate(), LIMIT)
+        return said.decode()
+
+
+@asynccontextmanager
+async def workers(settings: Settings, count: int) -> AsyncIterator[list[WorkerProcess]]:
+    running = [await WorkerProcess.start(settings) for _ in range(count)]
+    try:
+        yield running
+    finally:
+        await asyncio.gather(*(worker.stop() for worker in running))

@@ -1,0 +1,109 @@
+"""What the log must be: the pure fold of the stored events, byte for byte, and nothing else.
+
+Belongs here: comparing a real installation with that. Does not: making events, killing things.
+"""
+
+from collections.abc import Sequence
+
+from phaseline.engine import checkpoint
+from phaseline.engine.fold import Folder
+from phaseline.engine.gathering import last_message
+from phaseline.engine.log_records import Logged, read_record
+from phaseline.engine.message import Message
+from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.sandbox import shared
+from phaseline.engine.streams import Layout
+from phaseline.engine.tree import Tree
+from phaseline.engine.wire import Wire
+from phaseline.machines.kinds import Kinds
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Entity, Rejection, Transition
+from phaseline.schemas.subjects import Subjects
+
+
+async def stored(wire: Wire, stream: str, filters: Sequence[str]) -> list[Stored]:
+    """All that a stream holds now under these filters."""
+    return [message async for messages in read_all(wire, stream, filters) for message in messages]
+
+
+async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> tuple[list[Message], Tree]:
+    """The log messages that the partition's events make, and the tree they lead to."""
+    subjects = Subjects(layout.prefix)
+    folder = Folder(Tree(kinds, shared()), subjects, partition)
+    messages: list[Message] = []
+    timers = f"{layout.prefix}.timer."
+    events = await stored(wire, layout.events, [subjects.stored(partition)])
+    while events:
+        commit = folder.fold(events, 0)
+        messages += [Message(m.subject, m.body) for m in commit.messages if not m.subject.startswith(timers)]
+        del events[: commit.events]
+    return messages, folder.tree
+
+
+async def committed(wire: Wire, layout: Layout, partition: int) -> list[Message]:
+    """The records of one partition, in the log's order."""
+    place = f"{layout.prefix}.log.{partition}"
+    filters = [f"{place}.transition.>", f"{place}.rejection.>", f"{Subjects(layout.prefix).marks(partition)}.>"]
+    return [Message(message.subject, message.data) for message in await stored(wire, layout.log, filters)]
+
+
+async def decided(wire: Wire, layout: Layout) -> bool:
+    """Whether every partition's checkpoint has come to the last of its events."""
+    subjects = Subjects(layout.prefix)
+    for partition in range(layout.partitions):
+        event = await last_message(wire, layout.events, subjects.inbox(partition))
+        mark = await last_message(wire, layout.log, subjects.checkpoint(partition))
+        if event is not None and (mark is None or checkpoint.decode(mark.data).position < event.sequence):
+            return False
+    return True
+
+
+async def assert_log_is_the_fold(wire: Wire, layout: Layout, kinds: Kinds) -> int:
+    """Each event's records are in the log once, in order; versions have no gaps; states are the fold's. How many records."""
+    total = 0
+    for partition in range(layout.partitions):
+        messages, tree = await expected(wire, layout, kinds, partition)
+        found = await committed(wire, layout, partition)
+        assert [m.subject for m in found] == [m.subject for m in messages]
+        assert found == messages
+        total += len(found)
+        _assert_versions(found)
+        await _assert_states(wire, layout, partition, tree)
+    return total
+
+
+def _assert_versions(messages: list[Message]) -> None:
+    versions: dict[tuple[str, str], int] = {}
+    for message in messages:
+        record = wire_codec.read(message.body)
+        if isinstance(record, Transition):
+            key = (record.entity.kind, record.entity.id)
+            assert record.entity.version == versions.get(key, 0) + 1
+            versions[key] = record.entity.version
+
+
+async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree) -> None:
+    copy = Tree(tree.kinds, tree.programs)
+    own = Subjects(layout.prefix).state_checkpoint(partition)
+    for message in await stored(wire, layout.state, [f"{layout.prefix}.state.{partition}.>"]):
+        if message.subject != own:
+            record = wire_codec.read(message.data)
+            assert not isinstance(record, Rejection)
+            copy.put(record.entity)
+    assert copy.entities == tree.entities
+
+
+Log = list[Logged]
+
+
+async def whole(wire: Wire, layout: Layout) -> Log:
+    messages = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
+    return [Logged(m.sequence, read_record(codec.decode(m.data)), {}) for m in messages]
+
+
+def folded(log: Log, place: int) -> dict[tuple[str, str], Entity]:
+    found = {}
+    for logged in log:
+        if logged.sequence <= place and isinstance(logged.record, Transition):
+            found[logged.record.entity.kind, logged.record.entity.id] = logged.record.entity
+    return found

@@ -1,0 +1,37 @@
+"""Waiting until the stream STATE, which copies LOG, has what a test wants to read."""
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from phaseline.engine.errors import ApiFailed
+from phaseline.engine.streams import Layout
+from phaseline.engine.wire import Wire
+
+
+async def copied(wire: Wire, layout: Layout) -> None:
+    """Wait until STATE has what LOG has: the last message that it copied is the last one that there is to copy."""
+    async with asyncio.timeout(10):
+        while await _copied_up_to(wire, layout) < await _to_be_copied(wire, layout):
+            await asyncio.sleep(0.005)
+
+
+async def _to_be_copied(wire: Wire, layout: Layout) -> int:
+    return int((await wire.api(f"STREAM.INFO.{layout.log}"))["state"]["last_seq"])
+
+
+async def _copied_up_to(wire: Wire, layout: Layout) -> int:
+    try:
+        found = await wire.api(f"STREAM.MSG.GET.{layout.state}", {"last_by_subj": ">"})
+    except ApiFailed:  # nothing yet
+        return 0
+    origin = base64.b64decode(found["message"]["hdrs"]).decode().partition("Nats-Stream-Source: ")[2]
+    return int(origin.split()[1])
+
+
+async def until_answer(ask: Callable[[], Awaitable[Any]], wanted: Any) -> None:
+    """Ask again until the answer is as wanted: states follow the log a moment later."""
+    async with asyncio.timeout(10):
+        while await ask() != wanted:
+            await asyncio.sleep(0.01)

@@ -1,0 +1,19 @@
+"""The output of `why`: when it can be asked for, and what in it differs from run to run."""
+
+import re
+
+from phaseline.engine.client import Client
+from phaseline.schemas.records import Entity
+from tests.support.state_stream import until_answer
+
+TIME = re.compile(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d")
+
+
+async def known(client: Client) -> None:
+    """Wait until the states, which are a copy, say what the log says."""
+    found = {(r.entity.kind, r.entity.id): r.entity async for r in client.watch(start="start", follow=False)}
+
+    async def copy() -> dict[tuple[str, str], Entity]:
+        return {(entity.kind, entity.id): entity async for entity in client.list(deleted=True)}
+
+    await until_answer(copy, found)

@@ -1,0 +1,44 @@
+"""A worker as a process of its own, to be killed: `python -m tests.support.worker_process URL PREFIX [PARTITION]`.
+
+With a partition it takes that one without asking for a lease, and so may believe it owns what another owns.
+"""
+
+import asyncio
+import sys
+
+import structlog
+
+from phaseline.engine.errors import Fenced
+from phaseline.engine.partition import Partition
+from phaseline.engine.running import stopped_by_signals, work
+from phaseline.engine.settings import Settings
+from phaseline.engine.streams import provision
+from phaseline.engine.wire import Wire
+from phaseline.machines.built_in import installed
+
+log = structlog.get_logger(__name__)
+
+
+async def alone(settings: Settings, partition: int) -> None:
+    """Own one partition, leases aside."""
+    async with Wire.open(settings, name="alone", patient=True) as wire:
+        layout = await provision(wire, settings)
+        try:
+            await Partition(wire, layout, installed(), partition, "alone").run(stopped_by_signals())
+        except Fenced as error:
+            log.warning("partition_lost", partition=partition, why=str(error))
+
+
+async def main() -> None:
+    """As the arguments say."""
+    url, prefix, *partition = sys.argv[1:]
+    settings = Settings(nats=tuple(url.split(",")), prefix=prefix, lease=1.0)
+    if partition:
+        await alone(settings, int(partition[0]))
+    else:
+        await work(settings, installed(), stopped_by_signals())
+
+
+if __name__ == "__main__":
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    asyncio.run(main())
