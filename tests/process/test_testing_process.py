@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import phaseline
+from phaseline.machines.built_in import installed
 from phaseline.machines.kinds import Kinds
 from phaseline.testing import given
 
