@@ -1,0 +1,66 @@
+"""What the core leaves to the shell: running scripts, and logging the events on which rules fail."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from structlog.testing import capture_logs
+
+from phaseline.engine.faults import log_fault
+from phaseline.engine.fold import Folder
+from phaseline.engine.recorded import StoredEvent
+from phaseline.engine.testing.histories import SUBJECTS, event
+from phaseline.engine.tree import Tree
+from phaseline.machines.kinds import Kinds
+from phaseline.machines.programs import NoScripts
+from phaseline.machines.table import ABSENT, Attributes, Facet, Happened, Label, Row, Table
+from phaseline.schemas.records import Rejection
+
+
+def broken(_: Attributes, happened: Happened) -> Mapping[str, Any]:
+    raise ValueError(f"cannot count event {happened.sequence}")
+
+
+LAMP = Table(
+    kind="lamp",
+    id=("lamp",),
+    intents=("plug", "unplug"),
+    facets=(
+        Facet(
+            name="phase",
+            healthy="On",
+            labels=(Label("On", "Ok", "开", "On"), Label("Off", "Ok", "关", "Off")),
+            rows=(
+                Row((ABSENT, "Off"), "plug", "On"),
+                Row(("On",), "unplug", "Off", computes=broken),
+            ),
+        ),
+    ),
+)
+
+
+def test_a_commit_carries_the_faults_and_the_caller_logs_them() -> None:
+    folder = Folder(Tree(Kinds((LAMP,)), NoScripts()), SUBJECTS, 0)
+    sent = [event("lamp", trigger, "l") for trigger in ("plug", "unplug")]
+    events = [StoredEvent(one.subject, one.body, number, number) for number, one in enumerate(sent, 1)]
+    with capture_logs() as logs:
+        commit = folder.fold(events, 0)
+        assert logs == []
+        [fault] = commit.faults
+        log_fault(*fault)
+    assert (fault.event, str(fault.error)) == (events[1], "cannot count event 2")
+    assert [(one["event"], one["sequence"], one["error"]) for one in logs] == [
+        ("event_parked", 2, "ValueError: cannot count event 2")
+    ]
+    assert (folder.counts.transitions, folder.counts.rejections, folder.counts.faults) == (1, 1, 1)
+    [rejection] = folder.answer(events[1]).records
+    assert isinstance(rejection, Rejection)
+    assert rejection.reason == "fault"
+
+
+def test_a_tree_without_a_script_runner_says_so() -> None:
+    health = NoScripts().lua("return {}", {"kind": "Pod"}, 0)
+    assert health.status == "Unknown"
+    assert "no script runner" in health.message
+    removed = NoScripts().jq(".spec", {"spec": 1})
+    assert removed.found == {"spec": 1}
+    assert "no script runner" in removed.problem
