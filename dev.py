@@ -38,6 +38,7 @@ COMMANDS = {
     "prove":    ("dev",  False,  ["pytest", "-m", "slow"]),
     "bench":    ("dev",  False,  ["python", "-m", "benchmarks"]),
     "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
+    "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
 }  # fmt: skip
 MUTATION = ROOT / ".mutation"

@@ -33,6 +33,8 @@ def _read_extension(code: int, data: bytes) -> Ext:
 def _for_msgpack(value: object) -> Any:
     if isinstance(value, Ext):
         return msgpack.ExtType(value.code, value.data)
+    if isinstance(value, int):
+        raise OverflowError(f"an integer of {value.bit_length()} bits does not fit msgpack, which holds 64")
     raise TypeError(f"a {type(value).__name__} cannot be written as msgpack")
 
 

@@ -220,7 +220,7 @@ def test_a_declaration_that_cannot_be(name: str, revision: Any, problem: str) ->
 
 def test_the_libraries_of_kubernetes_count_where_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = vars(observed.said)[DECLARATION]
-    newer = declared._replace(uses=(HEALTH._replace(number=int(HEALTH.number) + 1), *declared.uses[1:]))
+    newer = declared._replace(uses=(HEALTH._replace(number=1_000), *declared.uses[1:]))
     assert declared.uses[0] == HEALTH
     monkeypatch.setitem(observed.said.__dict__, DECLARATION, newer)
     versions = Kinds(BUILT_IN).versions

@@ -1,5 +1,6 @@
 """Health rules in Python, offered by an installed package."""
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +9,18 @@ from typing import Any
 import pytest
 
 from phaseline.engine.sandbox import shared
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.kinds import Kinds
 from phaseline.machines.kubernetes.assess import assess
-from phaseline.machines.kubernetes.health.plugins import plugin_rules
+from phaseline.machines.kubernetes.health.plugins import plugin_rules, revisions
 from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.rules import Revision
 from tests.support.manifests import deployment, made
 
 RULES = """
+from phaseline.machines.rules import Revision, rule
+
+@rule("acme.widget", revision=REVISION, uses=(Revision("acme.blades", 1),))
 def widget(live):
     blades = live["spec"]["blades"]
     return None if blades == 0 else ("Suspended" if blades == 1 else "Fine" if blades == 2 else "Healthy", f"{blades} blades")
@@ -24,16 +31,24 @@ def deployment(live):
 POINTS = "[phaseline.health]\nexample.io/Widget = my_rules:widget\napps/Deployment = my_rules:deployment\n"
 
 
-@pytest.fixture
-def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    (tmp_path / "my_rules.py").write_text(RULES)
-    info = tmp_path / "my_rules-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-rules\nVersion: 1.0\n")
+def install(folder: Path, rules: str = RULES, revision: int = 1, version: str = "1.0") -> None:
+    """An installed package with these rules, in the place of another one."""
+    (folder / "my_rules.py").write_text(rules.replace("REVISION", str(revision)))
+    info = folder / "my_rules.dist-info"
+    info.mkdir(exist_ok=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: my-rules\nVersion: {version}\n")
     (info / "entry_points.txt").write_text(POINTS)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("my_rules", None)
+    importlib.invalidate_caches()
     plugin_rules.cache_clear()
-    yield
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    install(tmp_path)
+    yield tmp_path
     plugin_rules.cache_clear()
     sys.modules.pop("my_rules", None)
 
@@ -66,3 +81,42 @@ def test_a_script_comes_first_and_what_is_built_in_last() -> None:
 def test_without_any() -> None:
     plugin_rules.cache_clear()
     assert health(deployment()) == ("Healthy", "")
+
+
+def versions() -> dict[str, str]:
+    return Kinds(BUILT_IN).versions
+
+
+def changed(before: dict[str, str]) -> list[str]:
+    """The kinds whose version is another one now."""
+    now = versions()
+    return [kind for kind in now if now[kind] != before[kind]]
+
+
+def test_their_revisions_are_part_of_the_versions_of_the_tables_that_ask_them(rules: Path) -> None:
+    found = versions()
+    assert set(revisions()) == {
+        Revision("example.io/Widget: acme.widget", 1),
+        Revision("example.io/Widget: acme.blades", 1),
+        Revision("apps/Deployment: my-rules", "1.0"),
+    }
+    install(rules, RULES.replace("def widget", "def other").replace("return None", "other = None; return None"))
+    (rules / "my_rules.py").write_text((rules / "my_rules.py").read_text() + "\nwidget = other\n")
+    assert changed(found) == []
+    install(rules, revision=2)
+    assert changed(found) == ["bundle_resource", "resource"]
+
+
+def test_one_that_declares_nothing_has_the_version_of_its_distribution(rules: Path) -> None:
+    found = versions()
+    install(rules, version="1.1")
+    assert changed(found) == ["bundle_resource", "resource"]
+    install(rules, version="1.0")
+    assert changed(found) == []
+
+
+def test_without_them_the_versions_are_others(rules: Path) -> None:
+    found = versions()
+    (rules / "my_rules.dist-info" / "entry_points.txt").write_text("")
+    plugin_rules.cache_clear()
+    assert changed(found) == ["bundle_resource", "resource"]

@@ -11,11 +11,13 @@ from phaseline.engine.recorded import StoredEvent
 from phaseline.engine.testing.histories import SUBJECTS, event
 from phaseline.engine.tree import Tree
 from phaseline.machines.kinds import Kinds
-from phaseline.machines.programs import NoScripts
+from phaseline.machines.rules import rule
+from phaseline.machines.scripts import NoScripts
 from phaseline.machines.table import ABSENT, Attributes, Facet, Happened, Label, Row, Table
 from phaseline.schemas.records import Rejection
 
 
+@rule("lamp.broken", revision=1)
 def broken(_: Attributes, happened: Happened) -> Mapping[str, Any]:
     raise ValueError(f"cannot count event {happened.sequence}")
 
@@ -59,8 +61,8 @@ def test_a_commit_carries_the_faults_and_the_caller_logs_them() -> None:
 
 def test_a_tree_without_a_script_runner_says_so() -> None:
     health = NoScripts().lua("return {}", {"kind": "Pod"}, 0)
-    assert health.status == "Unknown"
-    assert "no script runner" in health.message
+    assert health[0] == "Unknown"
+    assert "no script runner" in health[1]
     removed = NoScripts().jq(".spec", {"spec": 1})
     assert removed.found == {"spec": 1}
     assert "no script runner" in removed.problem

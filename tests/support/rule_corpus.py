@@ -1,0 +1,274 @@
+"""The recorded behaviour of every rule that is code: inputs that are kept, and what the rule makes of them.
+
+Belongs here: running each rule on its inputs (`tests/golden/rules/<name>.json`), recording what it gives
+(`tests/golden/rules/outputs.json`). Does not: what is tested with that (`test_rule_revisions`).
+`python -m tests.support.rule_corpus` records new inputs and new revisions; it records nothing over a revision that gives another
+output than before. An input is one line of JSON; add lines by hand where a rule learns something new.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from phaseline.engine.sandbox import shared
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.emco.readiness import READINESS, is_ready
+from phaseline.machines.gitops.sync_windows import WINDOWS, App, decided, next_allowed, read, selected
+from phaseline.machines.kubernetes.diff.compare import COMPARISON, compare
+from phaseline.machines.kubernetes.diff.differences import NONE
+from phaseline.machines.kubernetes.diff.ignore import apply_ignores
+from phaseline.machines.kubernetes.health.registry import HEALTH, assess_health
+from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kubernetes.profiles import PROFILES
+from phaseline.machines.predicates import Standing
+from phaseline.machines.rules import Revision, declaration_of
+from phaseline.machines.scripts import SCRIPTS, ScriptRunner
+from phaseline.machines.table import Happened, Refused, Row, Table, Told
+from phaseline.schemas.records import Facet, state
+
+FOLDER = Path(__file__).parents[1] / "golden" / "rules"
+OUTPUTS = FOLDER / "outputs.json"
+COMMAND = "python -m tests.support.rule_corpus"
+
+Input = Mapping[str, Any]
+Run = Callable[[Input], Any]
+
+
+class Recorded(NamedTuple):
+    """An entity of an input, as far as rules look at it."""
+
+    facets: tuple[Facet, ...]
+    attributes: Mapping[str, Any]
+
+
+class RecordedScene:
+    """The tree of an input: `above` holds each entity that the rule asked for, by `<kind> <id asked with>`."""
+
+    def __init__(self, above: Mapping[str, Any]) -> None:
+        self._above = above
+
+    def above(self, entity_id: str, kind: str) -> Standing | None:
+        found = self._above.get(f"{kind} {entity_id}")
+        if found is None:
+            return None
+        facets = tuple(Facet(_state(base), _state(shown), 0) for base, shown in found["facets"])
+        return Recorded(facets, found["attributes"])
+
+    def tally(self, *asked: object) -> Mapping[str, int]:
+        raise LookupError(f"no rule of the corpus looks at a tally: {asked}")
+
+    @property
+    def programs(self) -> ScriptRunner:
+        return shared()
+
+
+def _state(found: list[Any]) -> Any:
+    return state(found[0], tuple(found[1]))
+
+
+# ---- how each sort of code is called
+
+
+def _happened(given: Input) -> Happened:
+    return Happened(given["data"], given["sequence"], given["time"])
+
+
+def _computes(code: Callable[..., Any]) -> Run:
+    return lambda given: code(given["attributes"], _happened(given))
+
+
+def _fan_out(code: Callable[..., Any]) -> Run:
+    return lambda given: code(RecordedScene(given["above"]), given["id"], given["data"], given["below"])
+
+
+def _interprets(code: Callable[..., Any]) -> Run:
+    def run(given: Input) -> Any:
+        return code(RecordedScene(given["above"]), given["id"], given["attributes"], _happened(given))
+
+    return run
+
+
+def _predicate(code: Callable[..., Any]) -> Run:
+    return lambda given: code(**given["fields"]).holds(RecordedScene(given["above"]), given["id"])
+
+
+def _health(given: Input) -> Any:
+    return assess_health(given["live"], PROFILES[given["profile"]])
+
+
+def _comparison(given: Input) -> Any:
+    overrides = Overrides().merge(given["rules"], "rules")
+    sides = [given["desired"], given["live"], *([given["last"]] if given.get("last") else [])]
+    freed, effects = apply_ignores(overrides.rules, [dict(side) for side in sides], shared().jq)
+    group, slash, _ = given["desired"]["apiVersion"].partition("/")
+    found = compare(
+        freed[0],
+        freed[1],
+        last=freed[2] if given.get("last") else None,
+        aggregates=overrides.aggregates,
+        known_types=overrides.known_types_of(group if slash else "", given["desired"]["kind"]),
+    )
+    hidden = [list(effect.pointers) for effect in effects]
+    return {"differences": [[one.pointer, one.wanted, one.found] for one in found], "hidden": hidden}
+
+
+def _readiness(given: Input) -> bool:
+    return is_ready(given["kind"], given["found"])
+
+
+def _windows(given: Input) -> Any:
+    at = datetime.fromisoformat(given["at"]).astimezone(UTC)
+    windows = selected([read(*one) for one in given["windows"]], App(*given["app"]))
+    found = decided(windows, at, manual=given["manual"])
+    opens = next_allowed(windows, at, manual=given["manual"]) if given.get("opens") else None
+    return [found.allowed, found.why, None if opens is None else opens.isoformat()]
+
+
+def _scripts(given: Input) -> Any:
+    if "lua" in given:
+        return shared().lua(given["lua"], given["live"], given["now"])
+    return shared().jq(given["jq"], given["found"])
+
+
+LIBRARIES: Mapping[Revision, Run] = {
+    HEALTH: _health,
+    COMPARISON: _comparison,
+    READINESS: _readiness,
+    WINDOWS: _windows,
+    SCRIPTS: _scripts,
+}
+
+
+class Known(NamedTuple):
+    """A rule or a library: its revision, the revisions that it uses, and how to run it on an input."""
+
+    revision: Revision
+    uses: tuple[Revision, ...]
+    run: Run
+
+
+def known(tables: tuple[Table, ...] = BUILT_IN) -> dict[str, Known]:
+    """Every rule in the tables, and every library, by name."""
+    found = {revision.name: Known(revision, (), run) for revision, run in LIBRARIES.items()}
+    for table in tables:
+        for code, run in _rules(table):
+            declared = declaration_of(code)
+            assert declared is not None
+            found[declared.revision.name] = Known(declared.revision, declared.used, run)
+    return dict(sorted(found.items()))
+
+
+def _rules(found: Any) -> Iterator[tuple[Any, Run]]:
+    """Each rule below a part of a table, with the way to run it."""
+    if isinstance(found, Row) and found.computes is not None:
+        yield found.computes, _computes(found.computes)
+    if isinstance(found, Told):
+        yield found.says, _fan_out(found.says)
+        return
+    if isinstance(found, Table):
+        yield from ((read_.says, _interprets(read_.says)) for read_ in found.read)
+    if isinstance(found, Mapping):
+        found = tuple(found.values())
+    if isinstance(found, tuple):
+        for each in found:
+            yield from _rules(each)
+    elif is_dataclass(found) and declaration_of(found) is not None:
+        yield type(found), _predicate(type(found))
+    elif is_dataclass(found):
+        for field in fields(found):
+            yield from _rules(getattr(found, field.name))
+
+
+# ---- inputs and outputs
+
+
+def inputs(name: str) -> list[Input]:
+    """The inputs of a rule."""
+    path = FOLDER / f"{name}.json"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def plain(output: Any) -> Any:
+    """An output as JSON can hold it. Of a refusal only that it is one: an audit does not compare how it is worded."""
+    if isinstance(output, Refused):
+        return {"refused": "invalid" if output.invalid else "guard"}
+    if output is NONE:
+        return {"nothing": True}
+    if isinstance(output, Mapping):
+        return {str(name): plain(value) for name, value in output.items()}
+    if isinstance(output, tuple | list):
+        return [plain(value) for value in output]
+    return output
+
+
+def digest(value: Any) -> str:
+    """Twelve hexadecimal digits of a JSON value."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def outputs(one: Known) -> dict[str, str]:
+    """By the digest of each input, the digest of what the rule makes of it."""
+    return {digest(given): digest(plain(one.run(given))) for given in inputs(one.revision.name)}
+
+
+class Golden(NamedTuple):
+    """What was recorded of a rule."""
+
+    revision: int
+    uses: dict[str, int]
+    outputs: dict[str, str]
+
+
+def goldens() -> dict[str, Golden]:
+    """What was recorded, by the rule's name."""
+    found = json.loads(OUTPUTS.read_text(encoding="utf-8")) if OUTPUTS.exists() else {}
+    return {name: Golden(**each) for name, each in found.items()}
+
+
+def golden_of(one: Known) -> Golden:
+    """What would be recorded of a rule now."""
+    return Golden(int(one.revision.number), {use.name: int(use.number) for use in one.uses}, outputs(one))
+
+
+def problem(one: Known, recorded: Golden | None, found: Golden) -> str | None:
+    """What is wrong with a rule, held against what was recorded of it, and what to do; None where nothing is."""
+    name, number = one.revision
+    if not found.outputs:
+        return f"rule {name} has no recorded inputs: write some to {FOLDER.name}/{name}.json, one JSON map a line"
+    if recorded is None:
+        return f"nothing is recorded of rule {name}: run {COMMAND}"
+    if (recorded.revision, recorded.uses) == (found.revision, found.uses):
+        changed = [key for key, was in recorded.outputs.items() if found.outputs.get(key, was) != was]
+        if changed:
+            return (
+                f"the behaviour of rule {name} changed on {len(changed)} of {len(recorded.outputs)} inputs "
+                f"({', '.join(changed[:3])}): raise its revision to {found.revision + 1}, then run {COMMAND}"
+            )
+    return None if recorded == found else f"rule {name}, revision {number}, is not recorded as it is: run {COMMAND}"
+
+
+def record() -> list[str]:
+    """Write what is new; gives the problems of rules that changed without a new revision, which stay as they were."""
+    recorded, now = goldens(), {}
+    problems = []
+    for name, one in known().items():
+        found = golden_of(one)
+        said = problem(one, recorded.get(name), found)
+        changed = said is not None and "the behaviour of rule" in said
+        now[name] = recorded[name] if changed else found
+        problems += [said] if said is not None and (changed or not found.outputs) else []
+    lines = json.dumps({name: each._asdict() for name, each in now.items()}, indent=1, sort_keys=True)
+    OUTPUTS.write_text(lines + "\n", encoding="utf-8")
+    return problems
+
+
+if __name__ == "__main__":
+    told = record()
+    print("\n".join(told) or f"recorded: {OUTPUTS}", file=sys.stderr if told else sys.stdout)
+    sys.exit(bool(told))
