@@ -24,7 +24,7 @@ from phaseline.schemas.records import (
     nanoseconds,
     timestamp,
 )
-from tests.support.worlds import MAPS, VALUES, WHOLE
+from tests.support.strategies import MAPS, VALUES, WHOLE
 
 
 @given(st.dictionaries(st.text(max_size=8), VALUES | st.binary(max_size=20), max_size=20))

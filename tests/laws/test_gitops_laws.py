@@ -13,7 +13,7 @@ from phaseline.machines.kinds import Kinds
 from phaseline.machines.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.support.manifests import deployment
-from tests.support.worlds import History, Sent, event, hold, wished, wishes
+from tests.support.strategies import History, Sent, event, hold, wished, wishes
 
 KINDS = Kinds((
     application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, bundle.GIT_REPO, bundle.BUNDLE,

@@ -19,7 +19,7 @@ from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from tests.support.cloud_events import event
-from tests.support.proxy import proxy_to
+from tests.support.tcp_proxy import proxy_to
 
 
 def events(count: int) -> Iterator[dict[str, Any]]:

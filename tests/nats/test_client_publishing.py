@@ -29,7 +29,7 @@ from phaseline.engine.wire import Wire
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
-from tests.support.proxy import proxy_to
+from tests.support.tcp_proxy import proxy_to
 
 HARD_ID = "c.1/a b*%/é>ü"
 

@@ -11,7 +11,7 @@ from phaseline.engine.sandbox import shared
 from phaseline.machines.assessing import assessed
 from phaseline.machines.customs import Customs
 from phaseline.machines.health.offered import offered
-from tests.support.manifests import deployment, made
+from tests.support.manifests import deployment, kubernetes_object
 
 RULES = """
 def widget(live):
@@ -44,13 +44,13 @@ def health(found: dict[str, Any], customs: Customs | None = None) -> Any:
 
 @pytest.mark.usefixtures("rules")
 def test_a_rule_is_asked_and_its_mistakes_are_told() -> None:
-    assert health(made("example.io/v1", "Widget", spec={"blades": 3})) == ("Healthy", "3 blades")
-    assert health(made("example.io/v1", "Widget", spec={"blades": 1})) == ("Paused", "1 blades")
-    assert health(made("example.io/v1", "Widget", spec={"blades": 0})) is None
-    assert health(made("example.io/v1", "Widget", spec={"blades": 2})).message.startswith(
+    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 3})) == ("Healthy", "3 blades")
+    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 1})) == ("Paused", "1 blades")
+    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 0})) is None
+    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 2})).message.startswith(
         "health rule: 'Fine' is no health"
     )
-    assert health(made("example.io/v1", "Widget")) == ("Unknown", "health rule: KeyError: 'spec'")
+    assert health(kubernetes_object("example.io/v1", "Widget")) == ("Unknown", "health rule: KeyError: 'spec'")
 
 
 @pytest.mark.usefixtures("rules")
