@@ -163,7 +163,6 @@ def main(arguments: "list[str]") -> None:
     if command == COMMANDS["mutation"][2]:
         copy_for_mutation()
         os.chdir(str(MUTATION))
-        os.environ["PYTHONPATH"] = str(MUTATION / "src")
     if command:
         if extras:
             say(" ".join([*command, *further]))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from phaseline.engine.intake import Arrival
 from phaseline.engine.testing.laws import outlook
 from phaseline.schemas.records import Rejection, Transition
-from tests.support.plain_reading import World, act, shown
-from tests.support.situations import KINDS
-from tests.support.worlds import History, Step, event, fulfilled, histories, hold, wished, wishes
+from tests.support.edge_worlds import KINDS
+from tests.support.spec_interpreter import World, act, shown
+from tests.support.strategies import History, Step, event, fulfilled, histories, hold, wished, wishes
 
 effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 

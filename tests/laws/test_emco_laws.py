@@ -11,7 +11,7 @@ from phaseline.engine.status.selection import select
 from phaseline.engine.testing.laws import LAWS
 from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
 from phaseline.machines.kinds import Kinds
-from tests.support.worlds import History, Sent, event, hold, wished, wishes
+from tests.support.strategies import History, Sent, event, hold, wished, wishes
 
 KINDS = Kinds(
     (

@@ -28,7 +28,7 @@ from phaseline.schemas.records import (
     nanoseconds,
     timestamp,
 )
-from tests.support.worlds import MAPS, VALUES
+from tests.support.strategies import MAPS, VALUES
 
 
 @given(st.dictionaries(st.text(max_size=8), VALUES | st.binary(max_size=20), max_size=20))

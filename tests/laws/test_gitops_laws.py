@@ -14,7 +14,7 @@ from phaseline.machines.kinds import Kinds
 from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.support.manifests import deployment
-from tests.support.worlds import History, Sent, event, hold, wished, wishes
+from tests.support.strategies import History, Sent, event, hold, wished, wishes
 
 KINDS = Kinds((
     application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, git_repo.GIT_REPO, bundle.BUNDLE,

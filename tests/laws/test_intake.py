@@ -17,8 +17,8 @@ from phaseline.machines.scripts import NoScripts
 from phaseline.machines.table import ABSENT, LIVE, MAX_TEXT, OK, SAME, Facet, Field, Label, Row, Table
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Reason, Rejection, Transition
-from tests.support import orchard, situations
-from tests.support.worlds import MAPS, SUBJECTS, VALUES, History, Sent, event
+from tests.support import edge_worlds, sample_kinds
+from tests.support.strategies import MAPS, SUBJECTS, VALUES, History, Sent, event
 
 # fmt: off
 PARCEL = Table(
@@ -74,7 +74,7 @@ CREATE = event("cluster", "create", "c1")
     (event("cluster", "adopt", "c1", {"phase": "Running", "conditions": ["Ok", "Ok"]}), "invalid", "data.conditions holds a value twice"),
 ])  # fmt: skip
 def test_what_is_refused_is_told_why(sent: Sent, reason: str, says: str) -> None:
-    found = refused(situations.KINDS, sent)
+    found = refused(edge_worlds.KINDS, sent)
     assert found.reason == reason
     assert says in found.message
 
@@ -103,7 +103,7 @@ def test_attributes_that_are_right_are_kept_and_none_leaves_them() -> None:
     assert "data.where is required" in refused(PARCELS, event("parcel", "lost", "p")).message
 
 
-FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS, "parcels": PARCELS}
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS, "parcels": PARCELS}
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 
 
@@ -137,7 +137,7 @@ JUNK = st.builds(
 )
 SPOILED = st.builds(
     lambda sent, at, byte: Sent(sent.subject, sent.body[:at] + byte + sent.body[at + 1 :]),
-    whatever(situations.KINDS), st.integers(0, 80), st.binary(max_size=2),
+    whatever(edge_worlds.KINDS), st.integers(0, 80), st.binary(max_size=2),
 )  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def test_what_is_read_is_all_that_decides() -> None:
         time="2026-03-02T08:00:00Z",
         sequence="12",
     )
-    found = History(situations.KINDS).read(sent)
+    found = History(edge_worlds.KINDS).read(sent)
     assert isinstance(found, Arrival)
     assert (found.kind, found.trigger, found.id, found.sequence, found.time) == (
         "node",
@@ -177,7 +177,7 @@ def test_what_is_read_is_all_that_decides() -> None:
         1_000_000_123,
     )
     assert (found.cause.event, found.cause.source, found.cause.time) == ("e", "/t", "2026-03-02T08:00:00Z")
-    history = History(situations.KINDS)
+    history = History(edge_worlds.KINDS)
     history.take(event("node", "adopt", "c/p/n", {"phase": "Running"}))
     [record] = history.take(sent).records
     assert isinstance(record, Transition)

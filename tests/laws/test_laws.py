@@ -9,10 +9,10 @@ import pytest
 
 from phaseline.engine.testing.laws import LAWS
 from phaseline.machines.kinds import Kinds
-from tests.support import orchard, situations
-from tests.support.worlds import History, histories, hold
+from tests.support import edge_worlds, sample_kinds
+from tests.support.strategies import History, histories, hold
 
-FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
 effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 

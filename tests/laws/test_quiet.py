@@ -17,11 +17,11 @@ from phaseline.machines.kinds import Kinds
 from phaseline.machines.scripts import NoScripts
 from phaseline.machines.table import ABSENT, Facet, Field, Label, Row, Table
 from phaseline.schemas.subjects import Subjects
-from tests.support import orchard, situations
-from tests.support.fleet import Fleet, Sent
-from tests.support.worlds import History, histories, hold
+from tests.support import edge_worlds, sample_kinds
+from tests.support.random_events import RandomEvents, Sent
+from tests.support.strategies import History, histories, hold
 
-FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def stored(sent: Iterable[Sent]) -> list[StoredEvent]:
 
 
 def test_over_a_fleets_life() -> None:
-    fleet = Fleet("pl", seed=5)
+    fleet = RandomEvents("pl", seed=5)
     events = stored([*fleet.built(5, 4), *fleet.life(4000, 5, 4)])
     short, tried = messages(events, off=False)
     assert short == messages(events, off=True)[0]
@@ -81,7 +81,7 @@ def test_over_a_fleets_life() -> None:
 
 
 def test_most_events_of_troubles_that_pass_go_the_short_way() -> None:
-    fleet = Fleet("pl")
+    fleet = RandomEvents("pl")
     events = stored([*fleet.built(10, 20), *fleet.troubles(10, 20)])
     short, tried = messages(events, off=False)
     assert short == messages(events, off=True)[0]

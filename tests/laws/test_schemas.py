@@ -22,9 +22,9 @@ from phaseline.machines.kinds import Kinds
 from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
-from tests.support import wire_events
+from tests.support import event_strategies
 from tests.support.effort import examples
-from tests.support.wire_events import SUBJECTS, Arriving
+from tests.support.event_strategies import SUBJECTS, Arriving
 
 KINDS = Kinds(BUILT_IN)
 FILES = json_schema.files(KINDS)
@@ -99,7 +99,7 @@ def test_a_kinds_file_holds_each_event_to_the_schema_of_its_own_trigger(kind: An
 @examples(30)
 @given(draw=st.data())
 def test_data_fits_its_schema_where_the_intake_takes_it(kind: Any, trigger: str, draw: st.DataObject) -> None:
-    found = draw.draw(wire_events.data(kind, trigger, junk=0.4))
+    found = draw.draw(event_strategies.data(kind, trigger, junk=0.4))
     schema = part(f"kinds/{kind.name}.json", trigger)
     assert schema.is_valid(found) == accepted(lambda: check_data(kind, trigger, found)), found
 
@@ -149,7 +149,7 @@ def _agrees(found: dict[str, Any]) -> None:
 
 
 @examples(150)
-@given(history=wire_events.histories(KINDS))
+@given(history=event_strategies.histories(KINDS))
 def test_every_record_of_a_history_fits_its_schema(history: list[Arriving]) -> None:
     for body in folded(history):
         found = codec.decode(body)

@@ -15,11 +15,11 @@ from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Some
 from phaseline.machines.table import ABSENT, DELETED
 from phaseline.schemas.records import Transition
-from tests.support import orchard, situations
-from tests.support.explained import entities, explained, logs, parts, reasons, told
-from tests.support.worlds import History, histories, hold, play
+from tests.support import edge_worlds, sample_kinds
+from tests.support.explanations import entities, explained, logs, parts, reasons, told
+from tests.support.strategies import History, histories, hold, play
 
-FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
 effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 

@@ -19,8 +19,8 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
-from tests.support.fleet import Fleet, Sent, publish
-from tests.support.replay import assert_log_is_the_fold, decided, stored
+from tests.support.log_check import assert_log_is_the_fold, decided, stored
+from tests.support.random_events import RandomEvents, Sent, publish
 
 KINDS = Kinds(BUILT_IN)
 
@@ -108,7 +108,7 @@ ROWS = [
 
 
 async def test_bad_input_is_rejected_with_its_reason(wire: Wire, layout: Layout) -> None:
-    fleet = Fleet(layout.prefix)
+    fleet = RandomEvents(layout.prefix)
     bad = [Sent(f"{layout.prefix}.events.{tail}", body, f"bad{n}") for n, (tail, body, _, _) in enumerate(ROWS)]
     good = list(fleet.cluster("good", 2))
     await publish(wire, [*bad, *good])
@@ -126,7 +126,7 @@ async def test_bad_input_is_rejected_with_its_reason(wire: Wire, layout: Layout)
 
 
 async def test_an_illegal_intent_names_the_state_and_what_is_legal(wire: Wire, layout: Layout) -> None:
-    fleet = Fleet(layout.prefix)
+    fleet = RandomEvents(layout.prefix)
     await publish(wire, [*fleet.cluster("c1", 1), fleet.event("node", "start", "c1/p/n0")])
     (found,) = await rejections(wire, layout, sent=9)
     assert found.reason == "illegal"
@@ -137,7 +137,7 @@ async def test_an_illegal_intent_names_the_state_and_what_is_legal(wire: Wire, l
 
 
 async def test_a_guard_says_what_it_needs(wire: Wire, layout: Layout) -> None:
-    fleet = Fleet(layout.prefix)
+    fleet = RandomEvents(layout.prefix)
     script = [*fleet.cluster("c1", 0), fleet.event("node_pool", "adopt", "c1/plain", phase="Running")]
     script += [fleet.event("node", "adopt", "c1/plain/n", phase="Running"), fleet.event("node", "stop", "c1/plain/n")]
     await publish(wire, script)
@@ -201,7 +201,7 @@ async def test_nothing_random_stops_a_worker(wire: Wire, layout: Layout, count: 
 
     collect()
     assert len(collected) >= 2_000
-    fleet = Fleet(layout.prefix)
+    fleet = RandomEvents(layout.prefix)
     bad = [Sent(f"{layout.prefix}.events.{tail}", body, f"bad{n}") for n, (tail, body) in enumerate(collected)]
     good = list(fleet.cluster("good", 10))
     step = len(bad) // len(good)

@@ -20,7 +20,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from tests.support.cloud_events import event
-from tests.support.proxy import proxy_to
+from tests.support.tcp_proxy import proxy_to
 
 
 def events(count: int) -> Iterator[dict[str, Any]]:

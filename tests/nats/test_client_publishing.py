@@ -30,7 +30,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
-from tests.support.proxy import proxy_to
+from tests.support.tcp_proxy import proxy_to
 
 HARD_ID = "c.1/a b*%/é>ü"
 

@@ -15,8 +15,8 @@ from phaseline.engine.gathering import last_message
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
-from tests.support.proxy import Proxy, proxy_to
-from tests.support.replay import stored
+from tests.support.log_check import stored
+from tests.support.tcp_proxy import Proxy, proxy_to
 
 RECORD = "log.0.transition.node.phase.Running.c1"
 

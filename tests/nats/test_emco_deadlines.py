@@ -6,10 +6,10 @@ from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
-from tests.support.clock import Clock
-from tests.support.emco import CTX, GROUP, KINDS, NEW, context, resource
+from tests.support.emco_history import CTX, GROUP, KINDS, NEW, context, resource
 from tests.support.installation import until_decided
-from tests.support.replay import assert_log_is_the_fold, stored
+from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.virtual_clock import Clock
 
 A, B = resource("dep+Deployment"), resource("svc+Service")
 

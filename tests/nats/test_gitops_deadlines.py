@@ -7,13 +7,13 @@ from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
-from tests.support.clock import Clock
-from tests.support.gitops import APP, KINDS, of
+from tests.support.gitops_history import APP, KINDS, resource_id
 from tests.support.installation import until_decided
-from tests.support.manifests import deployment, made
-from tests.support.replay import assert_log_is_the_fold
+from tests.support.log_check import assert_log_is_the_fold
+from tests.support.manifests import deployment, kubernetes_object
+from tests.support.virtual_clock import Clock
 
-WEB = of(deployment())
+WEB = resource_id(deployment())
 
 
 def rolling(available: int, *, restarted: str = "", **metadata: Any) -> dict[str, Any]:
@@ -108,15 +108,15 @@ async def test_on_the_real_server(working: Settings, wire: Wire) -> None:
     async with Client.open(working) as client:
         await client.publish("application", "configure", APP, {"progress_deadline": 1})
         await client.publish("resource", "observed", WEB, {"live": rolling(1), "desired": deployment(replicas=3)})
-        service = made("v1", "Service", spec={"type": "LoadBalancer"})
-        await client.publish("resource", "observed", of(service), {"live": service, "desired": service})
+        service = kubernetes_object("v1", "Service", spec={"type": "LoadBalancer"})
+        await client.publish("resource", "observed", resource_id(service), {"live": service, "desired": service})
         layout = await inspect(wire, working)
         await until_decided(wire, layout)
         async with asyncio.timeout(20):
             while (await client.get("application", APP)).facets[0].state.phase != "Degraded":
                 await asyncio.sleep(0.05)
         async with asyncio.timeout(20):
-            while (await client.get("resource", of(service))).facets[0].state.phase != "Degraded":
+            while (await client.get("resource", resource_id(service))).facets[0].state.phase != "Degraded":
                 await asyncio.sleep(0.05)
         await client.publish("resource", "observed", WEB, {"live": rolling(3), "desired": deployment(replicas=3)})
         await until_decided(wire, layout)

@@ -7,16 +7,16 @@ from phaseline.engine.client import Client
 from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
-from tests.support.clock import Clock
-from tests.support.gitops import APP, KINDS, SET, of
+from tests.support.gitops_history import APP, KINDS, SET, resource_id
 from tests.support.installation import until_decided
-from tests.support.manifests import made
-from tests.support.replay import assert_log_is_the_fold
+from tests.support.log_check import assert_log_is_the_fold
+from tests.support.manifests import kubernetes_object
+from tests.support.virtual_clock import Clock
 
 DAY = 1_772_409_600
 """2026-03-02 00:00:00 UTC, a Monday."""
-PART = made("v1", "ConfigMap", data={"a": "1"})
-DRIFTED = made("v1", "ConfigMap", data={"a": "2"})
+PART = kubernetes_object("v1", "ConfigMap", data={"a": "1"})
+DRIFTED = kubernetes_object("v1", "ConfigMap", data={"a": "2"})
 
 
 def at(hour: float) -> float:
@@ -30,7 +30,7 @@ class Apps(Clock):
 
     def drift(self, seconds: float, *, gone: bool = False) -> "Apps":
         live = PART if gone else DRIFTED
-        self.say(seconds, "resource", "observed", of(PART), live=live, desired=PART)
+        self.say(seconds, "resource", "observed", resource_id(PART), live=live, desired=PART)
         return self
 
     def end(self, seconds: float, result: str = "Succeeded") -> "Apps":
@@ -150,14 +150,14 @@ async def test_on_the_real_server(working: Settings, wire: Wire) -> None:
         await client.publish(
             "application", "configure", APP, {"auto_sync": True, "self_heal": True, "target_revision": "v1"}
         )
-        await client.publish("resource", "observed", of(PART), {"live": DRIFTED, "desired": PART})
+        await client.publish("resource", "observed", resource_id(PART), {"live": DRIFTED, "desired": PART})
         await until_decided(wire, await inspect(wire, working))
         for attempt in (1, 2):
             async with asyncio.timeout(20):
                 while (await client.get("application", APP)).attributes.get("attempts") != attempt:
                     await asyncio.sleep(0.05)
             await client.publish("application", "sync_finished", APP, {"result": "Succeeded"})
-        await client.publish("resource", "observed", of(PART), {"live": PART, "desired": PART})
+        await client.publish("resource", "observed", resource_id(PART), {"live": PART, "desired": PART})
         layout = await inspect(wire, working)
         await until_decided(wire, layout)
         history = [record async for record in client.history("application", APP)]

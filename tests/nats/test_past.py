@@ -20,16 +20,16 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition, timestamp
-from tests.support.fleet import Fleet, publish
-from tests.support.installation import lived, until_decided, working
-from tests.support.replay import folded, stored, whole
+from tests.support.installation import installation_with_history, until_decided, working
+from tests.support.log_check import folded, stored, whole
+from tests.support.random_events import RandomEvents, publish
 
 KINDS = Kinds(BUILT_IN)
 
 
 @pytest_asyncio.fixture
 async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    async with lived(settings, wire) as made:
+    async with installation_with_history(settings, wire) as made:
         yield made
 
 
@@ -115,7 +115,7 @@ async def test_no_place_is_inside_an_event(wire: Wire, layout: Layout) -> None:
 
 async def test_more_subjects_than_one_request_may_have(wire: Wire, settings: Settings) -> None:
     async with working(settings, wire, KINDS) as layout:
-        fleet = Fleet(settings.prefix)
+        fleet = RandomEvents(settings.prefix)
         await publish(wire, list(fleet.built(1, 600)))
         await until_decided(wire, layout)
         log = await whole(wire, layout)

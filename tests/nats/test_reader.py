@@ -13,7 +13,7 @@ from phaseline.engine.errors import ApiFailed
 from phaseline.engine.reader import BUFFER, HELD, Reader, Stored, read_all
 from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
-from tests.support.proxy import proxy_to
+from tests.support.tcp_proxy import proxy_to
 
 LIMIT = 30
 

@@ -27,13 +27,13 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Mark, State
-from tests.support import orchard, situations
+from tests.support import edge_worlds, sample_kinds
 from tests.support.guarded_server import as_user
-from tests.support.replay import stored
+from tests.support.log_check import stored
 from tests.support.state_stream import copied
-from tests.support.worlds import History, Sent, event, wished
+from tests.support.strategies import History, Sent, event, wished
 
-FAMILIES = {"edge hosting": situations.KINDS, "orchard": orchard.KINDS}
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
 EVENTS = 150
 
 
@@ -183,11 +183,11 @@ async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> 
     layout = await client.layout()
     await copied(wire, layout)
     with pytest.raises(KindMissing, match=r"kind 'c(luster|omponent)', which is not installed here"):
-        await rehearse(wire, layout, orchard.KINDS, outgoing(event("orchard", "plant", "c1"), layout.prefix, 1))
+        await rehearse(wire, layout, sample_kinds.KINDS, outgoing(event("orchard", "plant", "c1"), layout.prefix, 1))
 
 
 async def test_other_tables_than_those_that_decide_are_told_of(client: Client, wire: Wire) -> None:
-    more = Kinds((*BUILT_IN, *(kind.table for kind in orchard.KINDS.values())))
+    more = Kinds((*BUILT_IN, *(kind.table for kind in sample_kinds.KINDS.values())))
     await client.publish_and_wait("cluster", "create", "c1")
     layout = await client.layout()
     message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)
@@ -197,7 +197,7 @@ async def test_other_tables_than_those_that_decide_are_told_of(client: Client, w
 
 async def test_events_that_are_still_to_be_decided_are_told_of(settings: Settings, wire: Wire) -> None:
     await provision(wire, replace(settings, partitions=2))
-    client = Client(wire, settings, situations.KINDS, "/test")
+    client = Client(wire, settings, edge_worlds.KINDS, "/test")
     assert (await client.rehearse("cluster", "create", "c1")).behind is False
     await client.publish("cluster", "create", "c1")
     told = await client.rehearse("cluster", "create", "c1")

@@ -22,8 +22,8 @@ from phaseline.machines.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
 from tests.support.command import Shell
-from tests.support.installation import lived
-from tests.support.replay import stored
+from tests.support.installation import installation_with_history
+from tests.support.log_check import stored
 
 KINDS = Kinds(BUILT_IN)
 LIMIT = 30
@@ -31,7 +31,7 @@ LIMIT = 30
 
 @pytest_asyncio.fixture
 async def installation(settings: Settings, wire: Wire) -> AsyncIterator[Installation]:
-    async with lived(settings, wire, events=150, clusters=3) as layout:
+    async with installation_with_history(settings, wire, events=150, clusters=3) as layout:
         yield Installation(wire, layout, KINDS)
 
 

@@ -22,9 +22,9 @@ from phaseline.engine.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.subjects import partition_of_id
-from tests.support.emco import KINDS
-from tests.support.fleet import Fleet, publish
+from tests.support.emco_history import KINDS
 from tests.support.installation import until_decided
+from tests.support.random_events import RandomEvents, publish
 
 GROUPS = tuple(f"p+app+v1+group{number}" for number in range(6))
 MANIFEST = {"metadata": {"name": "dep", "labels": {"app": "web"}}, "spec": {"replicas": 2}}
@@ -32,7 +32,7 @@ FOUND = {**MANIFEST, "status": {"readyReplicas": 2}}
 REPORT = {"deploymentStatuses": [FOUND], "podStatuses": [{"metadata": {"name": "dep-1"}}]}
 
 
-def deployed(fleet: Fleet, group: str) -> list[Any]:
+def deployed(fleet: RandomEvents, group: str) -> list[Any]:
     place = f"{group}/c1/web/pv+edge1"
     return [
         fleet.event("emco_resource", "create", group),
@@ -56,7 +56,7 @@ async def two(settings: Settings) -> AsyncIterator[tuple[Client, list[Worker]]]:
             while [len(worker.loaded) for worker in workers] != [2, 2]:  # until then trees go from one to the other
                 await asyncio.sleep(0.05)
             async with Client.open(settings, kinds=KINDS) as client:
-                fleet = Fleet(settings.prefix)
+                fleet = RandomEvents(settings.prefix)
                 await publish(one, [event for group in GROUPS for event in deployed(fleet, group)])
                 await until_decided(one, await inspect(one, settings))
                 yield client, workers
@@ -252,7 +252,7 @@ async def test_who_waits_when_the_partition_is_lost_is_told() -> None:
 
 
 async def test_five_thousand_resources_in_one_round_trip(working: Settings, wire: Wire) -> None:
-    fleet, group = Fleet(working.prefix), GROUPS[0]
+    fleet, group = RandomEvents(working.prefix), GROUPS[0]
     ids = [f"{group}/c1/app{n % 5}/pv+edge{n % 50}/r{n}+ConfigMap" for n in range(5000)]
     before = [
         ("emco_resource", "create", group),

@@ -11,8 +11,8 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect, provision
 from phaseline.engine.wire import Wire
 from phaseline.schemas.subjects import Subjects, partition_of, quote
-from tests.support.fleet import Sent, publish
-from tests.support.replay import stored
+from tests.support.log_check import stored
+from tests.support.random_events import Sent, publish
 
 
 async def test_several_workers_provision_at_once(wire: Wire, settings: Settings) -> None:

@@ -34,9 +34,9 @@ from phaseline.machines.table import ABSENT, DELETED, SAME, After, Facet, Field,
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
-from tests.support.fleet import Fleet, Sent, publish
 from tests.support.installation import until_decided, working
-from tests.support.replay import assert_log_is_the_fold, stored
+from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.random_events import RandomEvents, Sent, publish
 
 SECOND = 1_000_000_000
 FACET = Facet(
@@ -258,12 +258,12 @@ async def until_logged(wire: Wire, layout: Layout, state: str, count: int) -> li
             await asyncio.sleep(0.05)
 
 
-def jobs(fleet: Fleet, count: int, **data: object) -> list[Sent]:
+def jobs(fleet: RandomEvents, count: int, **data: object) -> list[Sent]:
     return [fleet.event("depot", "open", "d"), *(fleet.event("job", "order", f"d/{n}", **data) for n in range(count))]
 
 
 async def test_it_fires_by_itself(wire: Wire, layout: Layout) -> None:
-    fleet = Fleet(layout.prefix)
+    fleet = RandomEvents(layout.prefix)
     await publish(wire, [*jobs(fleet, 2), fleet.event("job", "begin", "d/1")])
     (late,) = await until_logged(wire, layout, "Waiting", 1)
     (lost,) = await until_logged(wire, layout, "Lost", 1)
@@ -274,7 +274,7 @@ async def test_it_fires_by_itself(wire: Wire, layout: Layout) -> None:
 
 
 async def test_a_cancelled_one_does_not(wire: Wire, layout: Layout) -> None:
-    fleet = Fleet(layout.prefix)
+    fleet = RandomEvents(layout.prefix)
     await publish(wire, [*jobs(fleet, 3, patience=30.0), fleet.event("job", "drop", "d/1")])
     await until_decided(wire, layout)
     left = await stored(wire, layout.log, [f"{layout.prefix}.timer.>"])
@@ -285,7 +285,7 @@ async def test_a_cancelled_one_does_not(wire: Wire, layout: Layout) -> None:
 
 
 async def test_five_thousand_at_once(wire: Wire, layout: Layout) -> None:
-    fleet = Fleet(layout.prefix)
+    fleet = RandomEvents(layout.prefix)
     await publish(wire, jobs(fleet, 5000, patience=1.0))
     found = await until_logged(wire, layout, "Waiting", 5000)
     await until_decided(wire, layout)
@@ -296,7 +296,7 @@ async def test_five_thousand_at_once(wire: Wire, layout: Layout) -> None:
 
 
 async def test_they_are_in_the_log_as_a_file(wire: Wire, layout: Layout, settings: Settings, tmp_path: Path) -> None:
-    fleet = Fleet(layout.prefix)
+    fleet = RandomEvents(layout.prefix)
     await publish(wire, jobs(fleet, 5))
     await until_logged(wire, layout, "Waiting", 5)
     await until_decided(wire, layout)
@@ -317,7 +317,7 @@ async def test_they_are_in_the_log_as_a_file(wire: Wire, layout: Layout, setting
 async def test_they_survive_everything(own_server: EmbeddedServer, own_settings: Settings, tmp_path: Path) -> None:
     async with Wire.open(own_settings, name="test", patient=True) as wire:
         async with working(own_settings, wire, KINDS, partitions=2) as layout:
-            await publish(wire, jobs(Fleet(layout.prefix), 200, patience=1.5))
+            await publish(wire, jobs(RandomEvents(layout.prefix), 200, patience=1.5))
             await until_decided(wire, layout)
         await own_server.kill()
         await own_server.start()
@@ -331,7 +331,7 @@ async def test_they_survive_everything(own_server: EmbeddedServer, own_settings:
 
 async def test_a_plan_carries_timers(wire: Wire, layout: Layout) -> None:
     """A cascade larger than a batch: opening the depot starts 1,200 clocks, closing it stops them."""
-    fleet = Fleet(layout.prefix)
+    fleet = RandomEvents(layout.prefix)
     story = [fleet.event("depot", "open", "d"), fleet.event("depot", "close", "d")]
     for number in range(1200):
         story += [fleet.event("job", "order", f"d/{number}", patience=0.0), fleet.event("job", "begin", f"d/{number}")]

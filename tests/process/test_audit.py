@@ -25,9 +25,9 @@ from phaseline.machines.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import By, Cause, Entity, Facet, Mark, Record, Rejection, Transition, state
 from tests.support.command import call
-from tests.support.fleet import Fleet, publish
-from tests.support.installation import lived, until_decided, working
-from tests.support.replay import stored
+from tests.support.installation import installation_with_history, until_decided, working
+from tests.support.log_check import stored
+from tests.support.random_events import RandomEvents, publish
 
 KINDS = Kinds(BUILT_IN)
 EVENTS = 600
@@ -35,7 +35,7 @@ EVENTS = 600
 
 @pytest_asyncio.fixture
 async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    async with lived(settings, wire, EVENTS) as made:
+    async with installation_with_history(settings, wire, EVENTS) as made:
         yield made
 
 
@@ -232,7 +232,7 @@ async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout
 async def test_a_tree_with_a_long_name(wire: Wire, settings: Settings) -> None:
     name = "a-cluster-that-somebody-called-by-its-whole-address-in-the-data-centre-of-frankfurt.example"
     async with working(settings, wire, KINDS) as layout:
-        fleet = Fleet(settings.prefix)
+        fleet = RandomEvents(settings.prefix)
         await publish(
             wire, [*fleet.cluster(name, 1), *fleet.cluster("other", 1), fleet.event("node", "create", f"{name}/q/n")]
         )
@@ -244,7 +244,7 @@ async def test_a_tree_with_a_long_name(wire: Wire, settings: Settings) -> None:
 
 async def test_undecided_events_are_left_out(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, settings)
-    await publish(wire, list(Fleet(settings.prefix).built(2, 2)))
+    await publish(wire, list(RandomEvents(settings.prefix).built(2, 2)))
     assert await audit(wire, layout) == Verdict(undecided=20)
 
 

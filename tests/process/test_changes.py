@@ -17,15 +17,15 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Entity, State, Transition
 from tests.support.command import Shell
-from tests.support.installation import lived
-from tests.support.replay import Log, folded, whole
+from tests.support.installation import installation_with_history
+from tests.support.log_check import Log, folded, whole
 
 KINDS = Kinds(BUILT_IN)
 
 
 @pytest_asyncio.fixture
 async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    async with lived(settings, wire) as made:
+    async with installation_with_history(settings, wire) as made:
         yield made
 
 

@@ -16,7 +16,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition
-from tests.support import orchard
+from tests.support import sample_kinds
 from tests.support.command import Answer, Shell
 from tests.support.state_stream import copied
 
@@ -127,10 +127,10 @@ async def test_events_that_wait_are_told_of(shell: Shell, wire: Wire, settings: 
 async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: Shell) -> None:
     """Somebody who has other tables than the workers sees what those would do, and that they are others."""
     stop, other = asyncio.Event(), replace(settings, prefix=f"{settings.prefix}-other")
-    worker = Worker(wire, other, orchard.KINDS)
+    worker = Worker(wire, other, sample_kinds.KINDS)
     working = asyncio.create_task(worker.run(stop))
     await worker.ready.wait()
-    async with Client.open(other, source="/test", kinds=orchard.KINDS) as client:
+    async with Client.open(other, source="/test", kinds=sample_kinds.KINDS) as client:
         await client.publish_and_wait("orchard", "plant", "o")
         await copied(wire, await client.layout())
     held = await rehearsed(shell, "orchard", "fell", "o", "--prefix", other.prefix)

@@ -16,10 +16,10 @@ from phaseline.engine.streams import Layout, provision
 from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from tests.support.fleet import Fleet, publish
 from tests.support.installation import until_decided
 from tests.support.killable_worker import workers
-from tests.support.replay import assert_log_is_the_fold
+from tests.support.log_check import assert_log_is_the_fold
+from tests.support.random_events import RandomEvents, publish
 
 LIMIT = 60
 
@@ -104,7 +104,7 @@ async def test_three_replicas_lose_a_server_at_a_time(tmp_path: Path) -> None:
         settings = Settings(nats=urls, partitions=3, replicas=3, lease=2.0)
         async with Wire.open(settings, patient=True) as wire:
             layout = await provisioned(wire, settings)
-            fleet = Fleet(settings.prefix)
+            fleet = RandomEvents(settings.prefix)
             async with workers(settings, 2):
                 await publish(wire, list(fleet.built(6, 6)))
                 for member in members:

@@ -17,17 +17,17 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
-from tests.support.fleet import Fleet, Sent, publish
 from tests.support.installation import LIMIT, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
-from tests.support.replay import assert_log_is_the_fold, committed
+from tests.support.log_check import assert_log_is_the_fold, committed
+from tests.support.random_events import RandomEvents, Sent, publish
 
 KINDS = Kinds(BUILT_IN)
 
 
 async def worker_kills(settings: Settings, wire: Wire, kills: int, events: int) -> None:
     layout = await provision(wire, settings)
-    fleet, dice = Fleet(settings.prefix, seed=kills), random.Random(kills)
+    fleet, dice = RandomEvents(settings.prefix, seed=kills), random.Random(kills)
     script = [*fleet.built(12, 10), *fleet.life(events, 12, 10)][:events]
     async with workers(settings, 2) as running:
         publishing = asyncio.create_task(publish_slowly(wire, script, kills))
@@ -62,7 +62,7 @@ async def server_kills(server: EmbeddedServer, settings: Settings, kills: int, e
     dice = random.Random(kills)
     async with Wire.open(settings, name="test", patient=True) as wire:
         layout = await provision(wire, settings)
-        fleet = Fleet(settings.prefix, seed=kills)
+        fleet = RandomEvents(settings.prefix, seed=kills)
         script = [*fleet.built(8, 8), *fleet.life(events, 8, 8)][:events]
         async with workers(settings, 1):
             publishing = asyncio.create_task(publish_slowly(wire, script, kills))
@@ -90,7 +90,7 @@ async def test_server_killed_ten_times(own_server: EmbeddedServer, own_settings:
 async def test_of_two_owners_the_earlier_stops_with_a_clear_line(settings: Settings, wire: Wire) -> None:
     settings = replace(settings, partitions=1)
     layout = await provision(wire, settings)
-    fleet = Fleet(settings.prefix)
+    fleet = RandomEvents(settings.prefix)
     first = await WorkerProcess.start(settings, "0")
     await publish(wire, list(fleet.built(2, 3)))
     await until_decided(wire, layout)
@@ -107,7 +107,7 @@ async def test_of_two_owners_the_earlier_stops_with_a_clear_line(settings: Setti
 async def cascade(settings: Settings, wire: Wire, nodes: int, kills: int) -> None:
     """`delete` and `deleted` of one large cluster, the worker killed while the pieces are committed."""
     layout = await provision(wire, settings)
-    fleet = Fleet(settings.prefix)
+    fleet = RandomEvents(settings.prefix)
     worker = await WorkerProcess.start(settings)
     await publish(wire, [*fleet.cluster("big", nodes), *fleet.cluster("small", 3)])
     await until_decided(wire, layout)

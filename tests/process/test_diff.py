@@ -11,11 +11,11 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
 from tests.support.command import Shell
-from tests.support.gitops import APP, of
+from tests.support.gitops_history import APP, resource_id
 from tests.support.installation import until_decided
-from tests.support.manifests import deployment, made
+from tests.support.manifests import deployment, kubernetes_object
 
-WEB = of(deployment())
+WEB = resource_id(deployment())
 
 
 async def diffed(client: Client, resource_id: str) -> Judged:
@@ -64,16 +64,16 @@ async def test_what_differs_and_what_is_ignored(working: Settings, wire: Wire) -
 
 
 async def test_names_that_need_encoding(working: Settings, wire: Wire) -> None:
-    found = made(
+    found = kubernetes_object(
         "rbac.authorization.k8s.io/v1",
         "ClusterRole",
         metadata={"name": "system:a.b", "namespace": None},
         rules=[{"verbs": ["get"]}],
     )
     async with Client.open(working) as client:
-        await client.publish("resource", "observed", of(found), {"live": found, "desired": found})
+        await client.publish("resource", "observed", resource_id(found), {"live": found, "desired": found})
         await until_decided(wire, await inspect(wire, working))
-        assert (await diffed(client, of(found))).said.sync == "Synced"
+        assert (await diffed(client, resource_id(found))).said.sync == "Synced"
 
 
 async def test_what_was_never_observed(working: Settings) -> None:

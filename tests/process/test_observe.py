@@ -21,10 +21,10 @@ from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support.command import Shell
-from tests.support.gitops import APP, KINDS, of
+from tests.support.gitops_history import APP, KINDS, resource_id
 from tests.support.installation import until_decided
-from tests.support.manifests import deployment, made
-from tests.support.replay import assert_log_is_the_fold
+from tests.support.log_check import assert_log_is_the_fold
+from tests.support.manifests import deployment, kubernetes_object
 
 
 def told(observer: Observer, found: dict[str, Any], *, gone: bool = False) -> list[tuple[str, str, Any]]:
@@ -32,7 +32,7 @@ def told(observer: Observer, found: dict[str, Any], *, gone: bool = False) -> li
 
 
 def config(name: str = "it", **rest: Any) -> dict[str, Any]:
-    return made("v1", "ConfigMap", metadata={"name": name, **rest.pop("metadata", {})}, **rest)
+    return kubernetes_object("v1", "ConfigMap", metadata={"name": name, **rest.pop("metadata", {})}, **rest)
 
 
 WORDS = (
@@ -107,10 +107,10 @@ def test_a_real_change_is_told_once() -> None:
         "status": {"conditions": [{"type": "A", "lastUpdateTime": "2", "status": "True"}]},
     }
     changed = {**again, "status": {"conditions": [{"type": "A", "lastUpdateTime": "3", "status": "False"}]}}
-    assert told(observer, first) == [("resource.observed", f"resource/{of(deployment())}", {"live": first})]
+    assert told(observer, first) == [("resource.observed", f"resource/{resource_id(deployment())}", {"live": first})]
     assert told(observer, again) == []
     assert len(told(observer, changed)) == len(told(observer, first)) == 1
-    assert told(observer, first, gone=True) == [("resource.removed", f"resource/{of(deployment())}", None)]
+    assert told(observer, first, gone=True) == [("resource.removed", f"resource/{resource_id(deployment())}", None)]
     assert len(told(observer, first)) == 1
 
 
@@ -121,7 +121,7 @@ def test_what_git_declares_goes_along() -> None:
         "desired": config("a", metadata={"namespace": None}),
     }
     assert told(observer, config("extra"))[0][2] == {"live": config("extra"), "desired": None}
-    pod = made("v1", "Pod", metadata={"ownerReferences": [{"kind": "ReplicaSet"}]})
+    pod = kubernetes_object("v1", "Pod", metadata={"ownerReferences": [{"kind": "ReplicaSet"}]})
     assert told(observer, pod)[0][2] == {"live": pod}
     [missing] = observer.missing()
     assert (missing["subject"], missing["data"]) == (
@@ -153,26 +153,28 @@ def test_what_nobody_deploys_is_passed_over() -> None:
         ("v1", "Endpoints"),
         ("discovery.k8s.io/v1", "EndpointSlice"),
     ):
-        assert told(observer, made(api, kind)) == []
+        assert told(observer, kubernetes_object(api, kind)) == []
 
 
 def test_no_secret_goes_out_and_equal_ones_stay_equal() -> None:
     plain, coded = (
-        made("v1", "Secret", stringData={"a": "hush"}),
-        made("v1", "Secret", data={"a": base64.b64encode(b"hush").decode(), "b": "!"}),
+        kubernetes_object("v1", "Secret", stringData={"a": "hush"}),
+        kubernetes_object("v1", "Secret", data={"a": base64.b64encode(b"hush").decode(), "b": "!"}),
     )
     coded["metadata"]["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": "hush"}
     [(_, _, data)] = told(Observer("/o", APP, [plain]), coded)
     assert "hush" not in json.dumps(data)
     assert base64.b64encode(b"hush").decode() not in json.dumps(data)
     assert compare(data["desired"], data["live"]) == []
-    [(_, _, data)] = told(Observer("/o", APP, [made("v1", "Secret", stringData={"a": "other"})]), coded)
+    [(_, _, data)] = told(Observer("/o", APP, [kubernetes_object("v1", "Secret", stringData={"a": "other"})]), coded)
     assert [one.pointer for one in compare(data["desired"], data["live"])] == ["/data/a"]
 
 
 @pytest.mark.parametrize("odd", [{"data": {"pin": 271828}}, {"stringData": {"pin": 271828}}, {"data": "271828"}, {"stringData": ["271828"]}, {"data": {"pin": {"inner": "271828"}}}, {"data": {"pin": "271828\u00e9"}}])  # fmt: skip
 def test_what_is_no_right_secret_gives_nothing_away_either(odd: dict[str, Any]) -> None:
-    [(_, _, data)] = told(Observer("/o", APP, [made("v1", "Secret", **odd)]), made("v1", "Secret", **odd))
+    [(_, _, data)] = told(
+        Observer("/o", APP, [kubernetes_object("v1", "Secret", **odd)]), kubernetes_object("v1", "Secret", **odd)
+    )
     assert "271828" not in json.dumps(data)
 
 
@@ -201,7 +203,11 @@ def test_long_ids_stay_two() -> None:
         event["id"]
         for name in "ab"
         for event in Observer("/o", APP).see(
-            Change(made("v1", "A", metadata={"name": "n" * 230 + name, "uid": "u" * 36, "resourceVersion": "7"}))
+            Change(
+                kubernetes_object(
+                    "v1", "A", metadata={"name": "n" * 230 + name, "uid": "u" * 36, "resourceVersion": "7"}
+                )
+            )
         )
     ]
     assert (one != other, len(one) <= 256, len(other) <= 256) == (True, True, True)

@@ -18,10 +18,10 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.streams import inspect
 from phaseline.engine.wire import Wire
 from tests.support.command import Shell
-from tests.support.gitops import APP
+from tests.support.gitops_history import APP
 from tests.support.installation import until_decided
-from tests.support.kube import Kube, serving
-from tests.support.manifests import made
+from tests.support.kubernetes_server import Kube, serving
+from tests.support.manifests import kubernetes_object
 
 
 @pytest_asyncio.fixture
@@ -147,7 +147,9 @@ async def test_from_a_cluster_into_states(
     desired = tmp_path / "git"
     desired.mkdir()
     (desired / "a.yaml").write_text(
-        yaml.safe_dump_all([made("v1", "ConfigMap", metadata={"name": name}, data={"k": "1"}) for name in "ab"])
+        yaml.safe_dump_all(
+            [kubernetes_object("v1", "ConfigMap", metadata={"name": name}, data={"k": "1"}) for name in "ab"]
+        )
     )
     await server.put("ConfigMap", "a", data={"k": "1"})
     words = (

@@ -32,19 +32,19 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import Subjects
 from phaseline.testing import replay
-from tests.support import orchard
+from tests.support import sample_kinds
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
-from tests.support.fleet import Fleet, publish
-from tests.support.installation import lived, until_decided, working
-from tests.support.replay import expected, stored
+from tests.support.installation import installation_with_history, until_decided, working
+from tests.support.log_check import expected, stored
+from tests.support.random_events import RandomEvents, publish
 
 KINDS = Kinds(BUILT_IN)
 
 
 @pytest_asyncio.fixture
 async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    async with lived(settings, wire) as made:
+    async with installation_with_history(settings, wire) as made:
         yield made
 
 
@@ -127,7 +127,7 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
     async with working(settings, wire, KINDS):
         pass
     layout = await inspect(wire, settings)
-    sent = list(Fleet(settings.prefix).built(1, 1))
+    sent = list(RandomEvents(settings.prefix).built(1, 1))
     await publish(wire, sent)
     assert LogFile(await exported(wire, layout, tmp_path / "a", records=False)).header.last == len(sent)
     assert len(await rebuilt(FileLog(tmp_path / "a"))) == 4
@@ -170,7 +170,7 @@ async def test_a_slice_of_the_log_is_a_test(wire: Wire, settings: Settings, layo
 
 async def test_a_log_that_is_not_as_expected(wire: Wire, settings: Settings, tmp_path: Path) -> None:
     async with working(settings, wire, KINDS) as layout:
-        fleet = Fleet(settings.prefix)
+        fleet = RandomEvents(settings.prefix)
         await publish(wire, [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")])
         await until_decided(wire, layout)
         async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
@@ -249,13 +249,14 @@ def test_times_are_shifted_and_scaled() -> None:
 
 def test_what_cannot_be_adopted_whole_is_counted() -> None:
     history = play(
-        orchard.KINDS, [event("orchard", "plant", "o"), event("orchard", "winter", "o"), event("row", "plant", "o/r")]
+        sample_kinds.KINDS,
+        [event("orchard", "plant", "o"), event("orchard", "winter", "o"), event("row", "plant", "o/r")],
     )
     states = [entity for found in history.tree.entities.values() for entity in found.values()]
     header = Header(prefix="pl", partitions=1)
     done = Imported()
     player = Player(
-        Subjects("to"), orchard.KINDS, header, Clock(header, None, shift=False, now=datetime.now(UTC)), done
+        Subjects("to"), sample_kinds.KINDS, header, Clock(header, None, shift=False, now=datetime.now(UTC)), done
     )
     sent = {message.subject: codec.decode(message.body)["data"] for message in player.adopted(states)}
     assert sent["to.events.o.orchard.adopt"]["phase"] == "Resting"
@@ -280,7 +281,7 @@ async def test_the_same_tables_would_differ_nowhere(wire: Wire, layout: Layout, 
 
 async def test_other_tables_differ_where_they_must(wire: Wire, settings: Settings) -> None:
     async with working(settings, wire, KINDS) as layout:
-        fleet = Fleet(settings.prefix)
+        fleet = RandomEvents(settings.prefix)
         story = [
             *fleet.built(2, 1),
             fleet.event("component", "degraded", "c0/dns"),
@@ -309,7 +310,7 @@ async def test_other_tables_differ_where_they_must(wire: Wire, settings: Setting
 
 async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings: Settings) -> None:
     async with working(settings, wire, DEGRADED) as layout:
-        fleet = Fleet(settings.prefix)
+        fleet = RandomEvents(settings.prefix)
         story = [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")]
         await publish(wire, [*story, fleet.event("cluster", "update", "c0")])
         await until_decided(wire, layout)

@@ -31,9 +31,9 @@ from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
-from tests.support.fleet import Fleet, Sent, publish
 from tests.support.installation import LIMIT, until_decided
-from tests.support.replay import stored
+from tests.support.log_check import stored
+from tests.support.random_events import RandomEvents, Sent, publish
 
 OLD = Kinds(BUILT_IN)
 
@@ -68,7 +68,7 @@ async def audit(wire: Wire, layout: Layout, kinds: Kinds) -> Verdict:
         return await Audit(log, kinds, None, None).run()
 
 
-def story(fleet: Fleet) -> tuple[list[Sent], list[Sent]]:
+def story(fleet: RandomEvents) -> tuple[list[Sent], list[Sent]]:
     """Clusters that come up, with a component that is degraded; then the same component again."""
     begin = [*fleet.built(4, 1), fleet.event("component", "degraded", "c0/dns")]
     recovered = fleet.event("component", "recovered", "c0/dns", condition="Degraded")
@@ -84,7 +84,7 @@ async def refused(wire: Wire, settings: Settings, kinds: Kinds) -> str:
 
 
 async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
-    begin, later = story(Fleet(settings.prefix))
+    begin, later = story(RandomEvents(settings.prefix))
     layout = await decide(wire, settings, OLD, begin)
     said = await refused(wire, settings, DEGRADED)
     assert f"other tables than those installed here, which are {DEGRADED.digest} (changed: component)" in said
@@ -124,7 +124,7 @@ async def test_a_worker_that_meets_other_tables_later_lets_go(wire: Wire, settin
 async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     subjects = Subjects(layout.prefix)
-    folder, fleet = Folder(Tree(OLD, NoScripts()), subjects, 0), Fleet(layout.prefix)
+    folder, fleet = Folder(Tree(OLD, NoScripts()), subjects, 0), RandomEvents(layout.prefix)
     events = [
         StoredEvent(sent.subject.replace(".events.", ".inbox.0."), sent.body, number, number)
         for number, sent in enumerate(fleet.built(1, 2), 1)
@@ -150,7 +150,7 @@ async def test_the_same_tables_are_noted_once(wire: Wire, settings: Settings) ->
 
 
 async def test_an_installation_without_notes_gets_one(wire: Wire, settings: Settings) -> None:
-    begin, later = story(Fleet(settings.prefix))
+    begin, later = story(RandomEvents(settings.prefix))
     layout = await decide(wire, settings, OLD, begin)
     await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": f"{layout.prefix}.tables.*"})
     assert await tables.latest(Installation(wire, layout, Kinds(BUILT_IN)), 0) is None

@@ -38,8 +38,8 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, Facet, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
 from tests.support.command import Shell
-from tests.support.installation import lived
-from tests.support.replay import folded, whole
+from tests.support.installation import installation_with_history
+from tests.support.log_check import folded, whole
 
 ROOT = Path(__file__).parents[2]
 KINDS = Kinds(BUILT_IN)
@@ -231,7 +231,7 @@ def test_a_piece_of_time_shows_the_worst_in_it() -> None:
 
 @pytest_asyncio.fixture
 async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
-    async with lived(settings, wire) as made:
+    async with installation_with_history(settings, wire) as made:
         yield made
 
 

@@ -9,7 +9,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from phaseline.engine.cli import cli
-from tests.support.manifests import deployment, made
+from tests.support.manifests import deployment, kubernetes_object
 
 ROLLED_OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
 
@@ -88,10 +88,10 @@ def test_the_page_of_one(write: Any) -> None:
 
 
 def test_a_namespace_against_a_directory(write: Any) -> None:
-    kept = made("v1", "ConfigMap", metadata={"name": "kept"}, data={"a": "1"})
-    write("git/a.yaml", kept, made("v1", "Service", metadata={"name": "gone", "namespace": None}))
-    extra = made("v1", "Secret", metadata={"name": "extra"}, data={"password": "c2VjcmV0"})
-    pod = made(
+    kept = kubernetes_object("v1", "ConfigMap", metadata={"name": "kept"}, data={"a": "1"})
+    write("git/a.yaml", kept, kubernetes_object("v1", "Service", metadata={"name": "gone", "namespace": None}))
+    extra = kubernetes_object("v1", "Secret", metadata={"name": "extra"}, data={"password": "c2VjcmV0"})
+    pod = kubernetes_object(
         "v1", "Pod", metadata={"name": "pod", "ownerReferences": [{"kind": "ReplicaSet"}]}, status={"phase": "Pending"}
     )
     listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": [kept, extra, pod]})
@@ -119,8 +119,8 @@ def test_a_namespace_against_a_directory(write: Any) -> None:
 
 def test_what_is_secret_is_not_shown(write: Any) -> None:
     live, desired = (
-        write("live.yaml", made("v1", "Secret", data={"a": "eA=="})),
-        write("git.yaml", made("v1", "Secret", stringData={"a": "hush"})),
+        write("live.yaml", kubernetes_object("v1", "Secret", data={"a": "eA=="})),
+        write("git.yaml", kubernetes_object("v1", "Secret", stringData={"a": "hush"})),
     )
     for arguments in (["--json"], []):
         result = run("--live", live, "--desired", desired, *arguments)
@@ -129,8 +129,8 @@ def test_what_is_secret_is_not_shown(write: Any) -> None:
 
 
 def test_argo_cds_own_settings_and_scripts(write: Any) -> None:
-    live = write("live.yaml", made("cert-manager.io/v1", "Certificate", spec={"duration": "24h0m0s"}))
-    desired = write("git.yaml", made("cert-manager.io/v1", "Certificate", spec={"duration": "1440m"}))
+    live = write("live.yaml", kubernetes_object("cert-manager.io/v1", "Certificate", spec={"duration": "24h0m0s"}))
+    desired = write("git.yaml", kubernetes_object("cert-manager.io/v1", "Certificate", spec={"duration": "1440m"}))
     settings = write("cm.yaml", {"apiVersion": "v1", "kind": "ConfigMap", "data": {
         "resource.customizations.health.cert-manager.io_Certificate": "return {status = 'Suspended', message = obj.spec.duration}",
         "resource.customizations.knownTypeFields.cert-manager.io_Certificate": "- {field: spec.duration, type: meta/v1/Duration}",
@@ -193,8 +193,8 @@ def test_nothing_at_all(write: Any) -> None:
 def test_what_is_wrong(
     write: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], says: str
 ) -> None:
-    write("two.yaml", made("v1", "A"), made("v1", "B"))
-    write("dry.yaml", made("v1", "A"))
+    write("two.yaml", kubernetes_object("v1", "A"), kubernetes_object("v1", "B"))
+    write("dry.yaml", kubernetes_object("v1", "A"))
     write("x.lua", "return nil")
     write("bad.yaml", "a: b: c")
     write("list.yaml", "- a")

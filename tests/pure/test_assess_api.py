@@ -10,7 +10,7 @@ import pytest
 
 import phaseline
 from phaseline.engine.errors import BadManifest
-from tests.support.manifests import deployment, made
+from tests.support.manifests import deployment, kubernetes_object
 
 ROOT = Path(__file__).parents[2]
 ROLLED_OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
@@ -47,24 +47,27 @@ def test_diff() -> None:
     assert [one.pointer for one in phaseline.diff(LIVE, DESIRED)] == ["/spec/replicas"]
     assert phaseline.diff(LIVE, DESIRED, rules=IGNORES) == []
     assert phaseline.diff(LIVE, DESIRED, dry_run=LIVE) == []
-    [one] = phaseline.diff(made("v1", "Secret", data={"a": "eA=="}), made("v1", "Secret", stringData={"a": "hush"}))
+    [one] = phaseline.diff(
+        kubernetes_object("v1", "Secret", data={"a": "eA=="}),
+        kubernetes_object("v1", "Secret", stringData={"a": "hush"}),
+    )
     assert one == phaseline.Difference(("data", "a"), "(secret)", "(secret)")
 
 
 def test_health_by_script_and_by_profile() -> None:
     script = {"health": {"example.io/Widget": "return {status = 'Suspended', message = obj.spec.why}"}}
-    widget = made("example.io/v1", "Widget", spec={"why": "night"})
+    widget = kubernetes_object("example.io/v1", "Widget", spec={"why": "night"})
     assert phaseline.health(widget) is None
     assert phaseline.health(widget, rules=[IGNORES, script]) == ("Paused", "night")
-    job = made("batch/v1", "Job", status={"succeeded": 1})
+    job = kubernetes_object("batch/v1", "Job", status={"succeeded": 1})
     assert [phaseline.health(job, profile=name)[0] for name in ("alauda", "argocd")] == ["Healthy", "Progressing"]  # type: ignore[index]  # a rule exists
 
 
 def test_many_as_one_application() -> None:
-    pod = made(
+    pod = kubernetes_object(
         "v1", "Pod", metadata={"name": "pod", "ownerReferences": [{"kind": "ReplicaSet"}]}, status={"phase": "Running"}
     )
-    found = phaseline.assess_all([LIVE, pod], [DESIRED, made("v1", "Service")], rules=IGNORES)
+    found = phaseline.assess_all([LIVE, pod], [DESIRED, kubernetes_object("v1", "Service")], rules=IGNORES)
     assert isinstance(found, phaseline.ApplicationAssessment)
     assert [(one.pair.key.kind, one.assessment.sync) for one in found.resources] == [
         ("Deployment", "Synced"), ("Service", "OutOfSync"), ("Pod", None),

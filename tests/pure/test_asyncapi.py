@@ -21,9 +21,9 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.scripts import NoScripts
 from phaseline.schemas import codec
-from tests.support import wire_events
+from tests.support import event_strategies
 from tests.support.effort import examples
-from tests.support.wire_events import SUBJECTS, Arriving
+from tests.support.event_strategies import SUBJECTS, Arriving
 
 KINDS = Kinds(BUILT_IN)
 DOCUMENT = asyncapi.document(KINDS, "pl")
@@ -119,7 +119,7 @@ def republished(subject: str) -> str | None:
 
 
 @examples(40)
-@given(history=wire_events.histories(KINDS))
+@given(history=event_strategies.histories(KINDS))
 def test_every_record_fits_the_messages_of_its_channels(history: list[Arriving]) -> None:
     for message in folded(history):
         body = json.loads(codec.encode_json(codec.decode(message.body)))

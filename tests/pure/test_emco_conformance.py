@@ -12,7 +12,7 @@ import pytest
 from phaseline.engine.status.query import BadQuery
 from phaseline.machines.emco.readiness import is_ready
 from tests.support.conformance import cases
-from tests.support.emco import CTX, GROUP, NEW, Life, cluster, context, resource
+from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource
 from tests.support.emco_status import ask
 
 CASES = {case["id"]: case for case in cases("emco.json")}
@@ -50,9 +50,9 @@ PATHS: dict[str, list[tuple[str, str]]] = {
 }
 
 
-def lived(state: str, type_: str = "deployment_intent_group") -> Life:
+def lived(state: str, type_: str = "deployment_intent_group") -> EmcoHistory:
     """A resource whose context has come to that state."""
-    life = Life().do("emco_resource", "create", GROUP, type=type_)
+    life = EmcoHistory().do("emco_resource", "create", GROUP, type=type_)
     if type_ == "deployment_intent_group":
         life.do("emco_resource", "approve", GROUP)
     life.context(A, B)
@@ -174,11 +174,11 @@ def data_of(trigger: str, action: str, phase: str) -> dict[str, Any]:
     return {}
 
 
-def acted(phase: str, state: str, type_: str, *, after_update: bool) -> Life | None:
+def acted(phase: str, state: str, type_: str, *, after_update: bool) -> EmcoHistory | None:
     """A resource in `phase` whose context is in `state`; None where the one does not go with the other."""
     group = type_ == "deployment_intent_group"
     if phase in ("Created", "Approved"):
-        life = Life().do("emco_resource", "create", GROUP, type=type_)
+        life = EmcoHistory().do("emco_resource", "create", GROUP, type=type_)
         life = life.do("emco_resource", "approve", GROUP) if phase == "Approved" else life
         return life.context(resource(ctx=NEW), ctx=NEW)
     done = "Instantiated" if group else "Applied"
@@ -199,7 +199,7 @@ def acted(phase: str, state: str, type_: str, *, after_update: bool) -> Life | N
     return life
 
 
-def expected_after(case: dict[str, Any], life: Life) -> None:
+def expected_after(case: dict[str, Any], life: EmcoHistory) -> None:
     expect = case["expect"]
     wanted = expect.get("dig", expect.get("cluster", "Deleted"))
     wanted = wanted[-1].partition("(")[0] if isinstance(wanted, list) else wanted or "Deleted"
@@ -236,9 +236,9 @@ def expected_of(case: dict[str, Any]) -> dict[str, Any]:
 # ---- the status query
 
 
-def firewall(*, ready: bool) -> Life:
+def firewall(*, ready: bool) -> EmcoHistory:
     """EMCO's own test fixture: three apps on two clusters."""
-    life, apps, edges = Life().group(), ("firewall", "packetgen", "sink"), ("edge01", "edge02")
+    life, apps, edges = EmcoHistory().group(), ("firewall", "packetgen", "sink"), ("edge01", "edge02")
     names = {(app, edge): resource(f"{app}+Deployment", edge, app) for app in apps for edge in edges}
     life.context(*names.values()).do("emco_resource", "instantiate", GROUP, context=CTX).each(
         "applied", *names.values()
@@ -264,7 +264,7 @@ def status_query(case: dict[str, Any]) -> None:
     wiki = "wiki" in case["profile"] and "late" not in case["profile"]
     parameters = {} if text in ("any", "(default)") else read_text(text)
     if case["id"] == "SQ-33":
-        life = Life().do("emco_resource", "create", GROUP, type="logical_cloud").context(A)
+        life = EmcoHistory().do("emco_resource", "create", GROUP, type="logical_cloud").context(A)
         assert "readyStatus" in ask(life.do("emco_resource", "apply", GROUP, context=CTX), shape="emco")
     elif not case["accept"]:
         with pytest.raises(BadQuery):

@@ -4,14 +4,14 @@ import pytest
 
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition
-from tests.support.emco import CTX, GROUP, KINDS, NEW, Life, cluster, context, resource, told
-from tests.support.worlds import Sent, event
+from tests.support.emco_history import CTX, GROUP, KINDS, NEW, EmcoHistory, cluster, context, resource, told
+from tests.support.strategies import Sent, event
 
 A, B = resource("dep+Deployment"), resource("svc+Service")
 
 
-def instantiated(*resources: str) -> Life:
-    return Life().group().context(*resources).do("emco_resource", "instantiate", GROUP, context=CTX)
+def instantiated(*resources: str) -> EmcoHistory:
+    return EmcoHistory().group().context(*resources).do("emco_resource", "instantiate", GROUP, context=CTX)
 
 
 def test_without_resources_a_context_is_instantiated_and_terminated_at_once() -> None:
@@ -183,7 +183,7 @@ def test_nothing_is_under_way_so_there_is_nothing_to_stop() -> None:
 
 
 def test_a_context_that_is_unknown_is_no_context() -> None:
-    life = Life().group()
+    life = EmcoHistory().group()
     assert "unknown: create it first" in life.refused("emco_resource", "instantiate", GROUP, context="c9").message
     assert life.refused("emco_resource", "instantiate", GROUP).reason == "invalid"
     for name in ("", "a/b"):

@@ -11,7 +11,7 @@ from phaseline.engine.tree import Tree, evolve
 from phaseline.machines.scripts import NoScripts
 from phaseline.schemas.records import NONE, Cause, Entity, Facet, Rejection, State, state
 from tests.support import spec_emco
-from tests.support.emco import CTX, GROUP, KINDS, NEW, cluster, context, resource
+from tests.support.emco_history import CTX, GROUP, KINDS, NEW, cluster, context, resource
 from tests.support.spec_emco import Resource, World
 
 NAMES = ("dep+Deployment", "svc+Service")

@@ -13,7 +13,7 @@ from phaseline.engine.observe import Observer
 from phaseline.engine.observe.incoming import Change
 from phaseline.machines.fleet.bundle import RANKED
 from tests.support.conformance import cases
-from tests.support.fleet_history import Fleet
+from tests.support.fleet_history import FleetHistory
 
 CASES = cases("fleet.json")
 WORDS = {
@@ -40,8 +40,8 @@ def deployment(found: dict[str, Any], **status: Any) -> dict[str, Any]:
     return {**made, "metadata": {"name": "bd", "namespace": "ns", **made.get("metadata", {}), "labels": labels}}
 
 
-def seen(*deployments: dict[str, Any]) -> Fleet:
-    life, observer = Fleet(), Observer("/fleet")
+def seen(*deployments: dict[str, Any]) -> FleetHistory:
+    life, observer = FleetHistory(), Observer("/fleet")
     life.do("git_repo", "created", "repo")
     for found in deployments:
         for event in observer.see(Change(found)):

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from phaseline.machines.fleet.counts import of_deployments, of_resources
 from phaseline.schemas.records import Entity, Transition
-from tests.support.fleet_history import BUNDLE, ON, Fleet, part
-from tests.support.gitops import KINDS, Life
-from tests.support.manifests import deployment, made
+from tests.support.fleet_history import BUNDLE, ON, FleetHistory, part
+from tests.support.gitops_history import KINDS, GitOpsHistory
+from tests.support.manifests import deployment, kubernetes_object
 
 
 def test_eleven_resources_one_deleted_by_hand() -> None:
-    life = Fleet().put(parts=11)
+    life = FleetHistory().put(parts=11)
     found = life.counts("git_repo", "infra")
     assert (found["state"], found["display"]) == (
         "Ready",
@@ -36,13 +36,13 @@ def test_eleven_resources_one_deleted_by_hand() -> None:
     said = {r.entity.kind: r.message for r in step.records if isinstance(r, Transition)}
     assert said["bundle_deployment"] == f"because of bundle_resource {part(7)}"
     assert said["git_repo"] == f"because of bundle_deployment {ON}"
-    life.do("bundle_resource", "observed", part(7), live=made("v1", "ConfigMap", metadata={"name": "r7"}))
+    life.do("bundle_resource", "observed", part(7), live=kubernetes_object("v1", "ConfigMap", metadata={"name": "r7"}))
     assert life.counts("bundle", BUNDLE)["display"]["ready_resources"] == "11/11"
 
 
 def test_a_missing_resource_can_be_asked_to_make_it_not_ready() -> None:
     life = (
-        Fleet()
+        FleetHistory()
         .put()
         .do("bundle_deployment", "configure", ON, missing_is="not_ready")
         .do("bundle_resource", "missing", part(0))
@@ -53,7 +53,7 @@ def test_a_missing_resource_can_be_asked_to_make_it_not_ready() -> None:
 
 
 def test_the_order_of_a_deployment_is_not_the_order_of_ranks() -> None:
-    life = Fleet().put().do("bundle_resource", "not_ready", part(0)).do("bundle_resource", "modified", part(1))
+    life = FleetHistory().put().do("bundle_resource", "not_ready", part(0)).do("bundle_resource", "modified", part(1))
     assert life.state("bundle_deployment", ON) == "NotReady"
     other = f"{BUNDLE}/c2"
     life.put(other).do("bundle_resource", "modified", part(0, other))
@@ -63,7 +63,7 @@ def test_the_order_of_a_deployment_is_not_the_order_of_ranks() -> None:
 
 
 def test_ids() -> None:
-    life = Fleet().do("bundle_deployment", "target", ON, deployment_id="v1")
+    life = FleetHistory().do("bundle_deployment", "target", ON, deployment_id="v1")
     assert life.state("bundle_deployment", ON) == "WaitApplied"
     life.do("bundle_deployment", "apply_failed", ON, message="no space left")
     assert (life.state("bundle_deployment", ON), life.attributes("bundle_deployment", ON)["why"]) == (
@@ -85,13 +85,17 @@ def test_ids() -> None:
 
 
 def test_what_fails_must_have_been_wanted() -> None:
-    life = Fleet().do("bundle_deployment", "configure", ON, missing_is="modified")
+    life = FleetHistory().do("bundle_deployment", "configure", ON, missing_is="modified")
     assert life.state("bundle_deployment", ON) == "Pending"
     assert "nothing is wanted yet" in life.refused("bundle_deployment", "apply_failed", ON).message
 
 
 def test_resources_of_a_version_that_waits_keep_what_was_seen() -> None:
-    life = Fleet().do("bundle_deployment", "target", ON, deployment_id="v1").do("bundle_resource", "declared", part(0))
+    life = (
+        FleetHistory()
+        .do("bundle_deployment", "target", ON, deployment_id="v1")
+        .do("bundle_resource", "declared", part(0))
+    )
     assert life.state("bundle_resource", part(0)) == "WaitApplied"
     life.do("bundle_deployment", "applied", ON, deployment_id="v1")
     assert life.state("bundle_resource", part(0)) == "Unknown"
@@ -101,12 +105,12 @@ def test_resources_of_a_version_that_waits_keep_what_was_seen() -> None:
 
 
 def test_no_deployments_is_not_ready_but_pending() -> None:
-    life = Life().do("git_repo", "created", "infra").do("bundle", "created", BUNDLE)
+    life = GitOpsHistory().do("git_repo", "created", "infra").do("bundle", "created", BUNDLE)
     assert (life.states("git_repo", "infra"), life.states("bundle", BUNDLE)) == (("Pending",), ("Pending",))
 
 
 def test_a_repository_that_cannot_be_fetched_is_never_ready() -> None:
-    life = Fleet().put()
+    life = FleetHistory().put()
     assert life.state("git_repo", "infra") == "Ready"
     life.do("git_repo", "fetch_failed", "infra", message="authentication failed")
     assert life.state("git_repo", "infra") == "NotReady [GitError]"
@@ -123,12 +127,12 @@ def test_a_repository_that_cannot_be_fetched_is_never_ready() -> None:
 ])  # fmt: skip
 def test_an_observation_is_judged(live: Any, desired: Any, state: str) -> None:
     found = f"{ON}/apps:Deployment/shop/it"
-    life = Fleet().put().do("bundle_resource", "observed", found, live=live, desired=desired)
+    life = FleetHistory().put().do("bundle_resource", "observed", found, live=live, desired=desired)
     assert life.state("bundle_resource", found) == state
 
 
 def test_undeclared_and_gone() -> None:
-    life = Fleet().put().do("bundle_resource", "undeclared", part(0))
+    life = FleetHistory().put().do("bundle_resource", "undeclared", part(0))
     assert (life.state("bundle_resource", part(0)), life.counts("bundle", BUNDLE)["display"]["ready_resources"]) == (
         "Orphaned",
         "1/1",
@@ -143,7 +147,7 @@ def test_undeclared_and_gone() -> None:
 
 
 def test_per_cluster_and_how_many_more() -> None:
-    life = Fleet().put(parts=8).put(f"{BUNDLE}/c2", parts=8)
+    life = FleetHistory().put(parts=8).put(f"{BUNDLE}/c2", parts=8)
     for number in range(8):
         life.do("bundle_resource", "modified", part(number)).do(
             "bundle_resource", "not_ready", part(number, f"{BUNDLE}/c2")
@@ -158,7 +162,7 @@ def test_per_cluster_and_how_many_more() -> None:
 
 
 def test_everything_ends_with_its_repository() -> None:
-    life = Fleet().put().do("git_repo", "removed", "infra")
+    life = FleetHistory().put().do("git_repo", "removed", "infra")
     assert {one.facets[0].state.phase for found in life.history.tree.entities.values() for one in found.values()} == {
         "Deleted"
     }
@@ -176,7 +180,7 @@ SAID = st.lists(
 
 @given(SAID, st.lists(st.sampled_from(["target", "applied", "staged", "apply_failed", "removed"]), max_size=5))
 def test_tallies_are_a_fresh_count_and_counts_add_up(said: list[tuple[str, int, int]], ids: list[str]) -> None:
-    life = Fleet()
+    life = FleetHistory()
     for place, (trigger, number, cluster) in enumerate(said):
         life.say("bundle_resource", trigger, part(number, f"{BUNDLE}/c{cluster}"))
         if place < len(ids):
@@ -189,7 +193,7 @@ def test_tallies_are_a_fresh_count_and_counts_add_up(said: list[tuple[str, int, 
         _check(life)
 
 
-def _check(life: Fleet) -> None:
+def _check(life: FleetHistory) -> None:
     tree = life.history.tree
     for kind in ("git_repo", "bundle", "bundle_deployment"):
         for entity_id, top in tree.entities[kind].items():

@@ -14,7 +14,7 @@ from hypothesis import given
 from phaseline.machines import asyncapi, generate
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from tests.support.worlds import VALUES
+from tests.support.strategies import VALUES
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from phaseline.schemas.records import Transition
-from tests.support.explained import drawn, explanation
-from tests.support.gitops import APP, SET, Life, messages, of
-from tests.support.manifests import deployment, made
+from tests.support.explanations import drawn, explanation
+from tests.support.gitops_history import APP, SET, GitOpsHistory, messages, resource_id
+from tests.support.manifests import deployment, kubernetes_object
 
 OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
 
@@ -18,16 +18,16 @@ def rolled_out(**more: Any) -> dict[str, Any]:
 
 
 def config(name: str, **data: str) -> dict[str, Any]:
-    return made("v1", "ConfigMap", metadata={"name": name}, data=data)
+    return kubernetes_object("v1", "ConfigMap", metadata={"name": name}, data=data)
 
 
 def test_one_of_eleven_is_deleted_by_hand() -> None:
     wanted = [config(f"c{number}", a="1") for number in range(11)]
-    life = Life()
+    life = GitOpsHistory()
     for one in wanted:
         life.observe(one, desired=one)
     assert life.states() == ("Healthy", "Synced")
-    step = life.say("resource", "observed", of(wanted[7]), live=None, desired=wanted[7])
+    step = life.say("resource", "observed", resource_id(wanted[7]), live=None, desired=wanted[7])
     assert life.states() == life.states("application_set", SET) == ("Missing", "OutOfSync")
     assert messages(step)["application sync"] == "because of resource shop/shop/core:ConfigMap/shop/c7"
     assert messages(step)["resource health"] == "it is in Git, and not in the cluster"
@@ -38,8 +38,8 @@ def test_one_of_eleven_is_deleted_by_hand() -> None:
 
 
 def test_a_resource_from_both_its_manifests() -> None:
-    life = Life().observe(rolled_out(availableReplicas=1), desired=deployment(replicas=3, paused=True))
-    found = of(deployment())
+    life = GitOpsHistory().observe(rolled_out(availableReplicas=1), desired=deployment(replicas=3, paused=True))
+    found = resource_id(deployment())
     assert life.states("resource", found) == ("Progressing", "OutOfSync")
     noted = life.attributes("resource", found)
     assert noted["health_message"] == "Waiting for rollout to finish: 1 of 3 new replicas are available"
@@ -56,47 +56,49 @@ def test_a_resource_from_both_its_manifests() -> None:
 
 
 def test_status_that_only_ticks_makes_no_record() -> None:
-    life = Life().observe(rolled_out(), desired=deployment(replicas=3))
+    life = GitOpsHistory().observe(rolled_out(), desired=deployment(replicas=3))
     beat = rolled_out(conditions=[{"type": "Available", "lastUpdateTime": "2026-01-01T00:00:00Z"}])
     beat["metadata"]["resourceVersion"] = "77"
-    assert life.say("resource", "observed", of(beat), live=beat, desired=deployment(replicas=3)).records == []
+    assert life.say("resource", "observed", resource_id(beat), live=beat, desired=deployment(replicas=3)).records == []
 
 
 def test_what_git_declares_may_be_unknown_for_now() -> None:
-    life = Life().observe(rolled_out())
-    assert life.states("resource", of(deployment())) == ("Healthy", "NotCompared")
+    life = GitOpsHistory().observe(rolled_out())
+    assert life.states("resource", resource_id(deployment())) == ("Healthy", "NotCompared")
     assert life.states() == ("Healthy", "Synced")
     life.observe(rolled_out(), desired=deployment(replicas=5)).observe(rolled_out(availableReplicas=0))
-    assert life.states("resource", of(deployment())) == ("Progressing", "OutOfSync")
+    assert life.states("resource", resource_id(deployment())) == ("Progressing", "OutOfSync")
 
 
 def test_what_is_in_the_cluster_only() -> None:
-    life = Life().observe(config("extra"), desired=None)
+    life = GitOpsHistory().observe(config("extra"), desired=None)
     assert life.states() == ("Healthy", "OutOfSync")
-    spared = made(
+    spared = kubernetes_object(
         "v1",
         "ConfigMap",
         metadata={"name": "extra", "annotations": {"argocd.argoproj.io/compare-options": "IgnoreExtraneous"}},
     )
     life.observe(spared, desired=None)
     assert life.states() == ("Healthy", "Synced")
-    assert life.states("resource", of(config("extra"))) == ("NotAssessed", "NotCompared")
+    assert life.states("resource", resource_id(config("extra"))) == ("NotAssessed", "NotCompared")
 
 
 def test_gone_from_both_sides() -> None:
     life = (
-        Life().observe(config("a"), desired=None).do("resource", "observed", of(config("a")), live=None, desired=None)
+        GitOpsHistory()
+        .observe(config("a"), desired=None)
+        .do("resource", "observed", resource_id(config("a")), live=None, desired=None)
     )
-    assert life.states("resource", of(config("a"))) == ("Deleted", "Deleted")
+    assert life.states("resource", resource_id(config("a"))) == ("Deleted", "Deleted")
     assert life.states() == ("Healthy", "Synced")
-    assert life.refused("resource", "observed", of(config("b")), live=None, desired=None).reason == "guard"
-    life.observe(config("a"), desired=config("a")).do("resource", "removed", of(config("a")))
-    assert life.states("resource", of(config("a"))) == ("Deleted", "Deleted")
+    assert life.refused("resource", "observed", resource_id(config("b")), live=None, desired=None).reason == "guard"
+    life.observe(config("a"), desired=config("a")).do("resource", "removed", resource_id(config("a")))
+    assert life.states("resource", resource_id(config("a"))) == ("Deleted", "Deleted")
 
 
 def test_a_synchronisation_of_a_resource() -> None:
-    found = of(deployment())
-    life = Life().observe(rolled_out(), desired=deployment(replicas=5)).do("resource", "sync_started", found)
+    found = resource_id(deployment())
+    life = GitOpsHistory().observe(rolled_out(), desired=deployment(replicas=5)).do("resource", "sync_started", found)
     assert life.states() == ("Healthy", "Syncing")
     life.observe(rolled_out(), desired=deployment(replicas=5))
     assert life.states()[1] == "Syncing"  # it has begun, and is not there yet
@@ -116,22 +118,22 @@ def test_a_synchronisation_of_a_resource() -> None:
 
 
 def test_a_synchronisation_may_be_the_first_that_is_heard() -> None:
-    found = of(deployment())
-    life = Life().do("resource", "sync_started", found)
+    found = resource_id(deployment())
+    life = GitOpsHistory().do("resource", "sync_started", found)
     assert life.states("resource", found) == ("NotAssessed", "Syncing")
     life.observe(rolled_out(), desired=deployment(replicas=3))
     assert life.states("resource", found) == ("Healthy", "Synced")
 
 
 def test_hooks_take_no_part() -> None:
-    job = made(
+    job = kubernetes_object(
         "batch/v1",
         "Job",
         metadata={"annotations": {"argocd.argoproj.io/hook": "PreSync"}},
         status={"conditions": [{"type": "Failed"}]},
     )
-    life = Life().observe(job, desired=None)
-    assert life.states("resource", of(job)) == ("Aside", "NotCompared")
+    life = GitOpsHistory().observe(job, desired=None)
+    assert life.states("resource", resource_id(job)) == ("Aside", "NotCompared")
     assert life.states() == ("Healthy", "Synced")
 
 
@@ -144,14 +146,14 @@ ABSENT_ONE = config("gone")
     ("alauda", [{**deployment(replicas=1), "spec": {"paused": True}}], "Missing"), ("argocd", [{**deployment(), "spec": {"paused": True}}], "Paused"),
 ])  # fmt: skip
 def test_profiles(profile: str, parts: list[Any], health: str) -> None:
-    life = Life().configure(profile=profile).lacks(ABSENT_ONE)
+    life = GitOpsHistory().configure(profile=profile).lacks(ABSENT_ONE)
     for one in parts:
         life.observe(one)
     assert life.states()[0] == health
 
 
 def test_the_sets_profile_counts_where_the_application_has_none() -> None:
-    life = Life().configure(SET, profile="argocd").observe(rolled_out()).lacks(ABSENT_ONE)
+    life = GitOpsHistory().configure(SET, profile="argocd").observe(rolled_out()).lacks(ABSENT_ONE)
     assert life.states()[0] == "Healthy"
     life.configure(SET, profile="alauda")
     assert life.states()[0] == "Missing"
@@ -160,7 +162,7 @@ def test_the_sets_profile_counts_where_the_application_has_none() -> None:
 
 
 def test_sets() -> None:
-    life = Life().observe(rolled_out(availableReplicas=0), desired=deployment(replicas=3))
+    life = GitOpsHistory().observe(rolled_out(availableReplicas=0), desired=deployment(replicas=3))
     assert life.states("application_set", SET) == ("Progressing", "Synced")
     life.configure(SET, profile="argocd")
     assert life.states("application_set", SET) == ("Unknown", "Synced")
@@ -173,11 +175,11 @@ def test_sets() -> None:
     life.configure(SET, profile="argocd-3.3")
     assert life.states("application_set", SET)[0] == "NotAssessed"
     life.do("application_set", "removed", SET)
-    assert life.states() == life.states("resource", of(deployment())) == ("Deleted", "Deleted")
+    assert life.states() == life.states("resource", resource_id(deployment())) == ("Deleted", "Deleted")
 
 
 def test_causes_are_named_and_the_rest_counted() -> None:
-    life = Life()
+    life = GitOpsHistory()
     for number in range(5):
         life.observe(config(f"c{number}", a="1"), desired=config(f"c{number}", a="1"))
     life.observe(config("c0", a="1"), desired=config("c0", a="2"))
@@ -185,14 +187,14 @@ def test_causes_are_named_and_the_rest_counted() -> None:
         step = life.say(
             "resource",
             "observed",
-            of(config(f"c{number}")),
+            resource_id(config(f"c{number}")),
             live=config(f"c{number}", a="1"),
             desired=config(f"c{number}", a="2"),
         )
         assert "application sync" not in messages(step)
     life.configure(APP, progress_deadline=5)
-    life.do("resource", "sync_failed", of(config("c0")))
-    step = life.say("resource", "sync_succeeded", of(config("c0")))
+    life.do("resource", "sync_failed", resource_id(config("c0")))
+    step = life.say("resource", "sync_succeeded", resource_id(config("c0")))
     assert (
         messages(step)["application sync"]
         == "because of resource " + ", ".join(f"shop/shop/core:ConfigMap/shop/c{n}" for n in (1, 2, 3)) + " and 1 more"
@@ -200,24 +202,24 @@ def test_causes_are_named_and_the_rest_counted() -> None:
 
 
 def test_scripts_and_ignore_rules_of_both_levels_count() -> None:
-    cert = made("cert-manager.io/v1", "Certificate", metadata={"name": "c"}, spec={"x": 1})
-    life = Life().configure(
+    cert = kubernetes_object("cert-manager.io/v1", "Certificate", metadata={"name": "c"}, spec={"x": 1})
+    life = GitOpsHistory().configure(
         SET, health={"cert-manager.io/*": "return {status = 'Suspended', message = 'at ' .. os.time()}"}
     )
     life.configure(
         APP, ignore_differences=[{"group": "cert-manager.io", "kind": "Certificate", "jqPathExpressions": [".spec.x"]}]
     )
     life.observe(cert, desired={**cert, "spec": {"x": 2}})
-    assert life.states("resource", of(cert)) == ("Paused", "Synced")
-    noted = life.attributes("resource", of(cert))
+    assert life.states("resource", resource_id(cert)) == ("Paused", "Synced")
+    noted = life.attributes("resource", resource_id(cert))
     assert noted["ignored"] == 1
     assert noted["health_message"] == "at 3"
     life.configure(
         APP, ignore_differences=[{"group": "cert-manager.io", "kind": "Certificate", "jsonPointers": ["/spec/y"]}]
     )
     life.observe(cert, desired={**cert, "spec": {"x": 2}})
-    assert life.states("resource", of(cert)) == ("Paused", "OutOfSync")
-    assert life.attributes("resource", of(cert))["rule_problems"] == [
+    assert life.states("resource", resource_id(cert)) == ("Paused", "OutOfSync")
+    assert life.attributes("resource", resource_id(cert))["rule_problems"] == [
         "pointer '/spec/y' of the rule for cert-manager.io/Certificate: nothing is there"
     ]
 
@@ -233,14 +235,14 @@ def test_scripts_and_ignore_rules_of_both_levels_count() -> None:
 ])  # fmt: skip
 def test_settings_that_cannot_be(data: dict[str, Any], says: str) -> None:
     for kind, entity_id in (("application", APP), ("application_set", SET)):
-        found = Life().refused(kind, "configure", entity_id, **data)
+        found = GitOpsHistory().refused(kind, "configure", entity_id, **data)
         assert found.reason == "invalid"
         assert says in found.message
 
 
 def test_settings_that_can_do_nothing_are_taken_and_told() -> None:
     rules = [{"group": "", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]
-    step = Life().say(
+    step = GitOpsHistory().say(
         "application",
         "configure",
         APP,
@@ -255,25 +257,25 @@ def test_settings_that_can_do_nothing_are_taken_and_told() -> None:
 
 
 @pytest.mark.parametrize(("manifest", "says"), [
-    (made("v1", "Service"), "data.live is of core:Service, the id is of apps:Deployment"),
-    (made("apps/v1", "Deployment", metadata={"name": "other"}), "data.live is called 'other', the id says 'it'"),
-    (made("apps/v1", "Deployment", metadata={"namespace": "x"}), "data.live is in namespace 'x', the id says 'shop'"),
+    (kubernetes_object("v1", "Service"), "data.live is of core:Service, the id is of apps:Deployment"),
+    (kubernetes_object("apps/v1", "Deployment", metadata={"name": "other"}), "data.live is called 'other', the id says 'it'"),
+    (kubernetes_object("apps/v1", "Deployment", metadata={"namespace": "x"}), "data.live is in namespace 'x', the id says 'shop'"),
     ({}, "data.live is of core:, the id is of apps:Deployment"),
 ])  # fmt: skip
 def test_a_manifest_of_another_resource(manifest: dict[str, Any], says: str) -> None:
-    found = Life().refused("resource", "observed", of(deployment()), live=manifest)
+    found = GitOpsHistory().refused("resource", "observed", resource_id(deployment()), live=manifest)
     assert (found.reason, found.message) == ("invalid", says)
 
 
 def test_an_observation_says_what_is_there() -> None:
     assert (
         "data.live is required"
-        in Life().refused("resource", "observed", of(deployment()), desired=deployment()).message
+        in GitOpsHistory().refused("resource", "observed", resource_id(deployment()), desired=deployment()).message
     )
 
 
 def test_operations_and_windows() -> None:
-    life = Life().configure(namespace="shop").do("application", "sync", APP, revision="abc")
+    life = GitOpsHistory().configure(namespace="shop").do("application", "sync", APP, revision="abc")
     assert life.attributes("application", APP)["operation"] == "Running"
     assert (
         life.refused("application", "sync", APP).message
@@ -300,7 +302,7 @@ def test_operations_and_windows() -> None:
 def test_what_a_comparison_depends_on_is_compared_anew() -> None:
     desired, before = deployment(replicas=3), deployment(replicas=3, paused=True)
     applied = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(before)}
-    life = Life().observe(deployment(replicas=3, paused=True), desired=desired)
+    life = GitOpsHistory().observe(deployment(replicas=3, paused=True), desired=desired)
     assert life.states()[1] == "Synced"
     life.observe(deployment(replicas=3, paused=True, metadata={"annotations": applied}), desired=desired)
     assert life.states()[1] == "OutOfSync"  # what was applied last says that it was taken out of Git
@@ -315,16 +317,16 @@ def test_what_a_comparison_depends_on_is_compared_anew() -> None:
 
 
 def test_a_comparison_that_is_not_done_again_comes_to_the_same() -> None:
-    life = Life().observe(rolled_out(availableReplicas=0), desired=deployment(replicas=4))
-    first = life.attributes("resource", of(deployment()))
+    life = GitOpsHistory().observe(rolled_out(availableReplicas=0), desired=deployment(replicas=4))
+    first = life.attributes("resource", resource_id(deployment()))
     life.observe(rolled_out(availableReplicas=1), desired=deployment(replicas=4))
-    assert life.states("resource", of(deployment())) == ("Progressing", "OutOfSync")
-    kept = life.attributes("resource", of(deployment()))
+    assert life.states("resource", resource_id(deployment())) == ("Progressing", "OutOfSync")
+    kept = life.attributes("resource", resource_id(deployment()))
     assert {name for name in first if first[name] != kept[name]} == {"health_message", "progress"}
 
 
 def test_why_an_application_is_as_it_is() -> None:
-    life = Life().observe(config("a", a="1"), desired=config("a", a="1")).lacks(config("b"))
+    life = GitOpsHistory().observe(config("a", a="1"), desired=config("a", a="1")).lacks(config("b"))
     first = shown(life)
     assert first[:4] == [
         "application shop/shop", "├── health  Missing",
@@ -337,6 +339,6 @@ def test_why_an_application_is_as_it_is() -> None:
     assert "configure" in told
 
 
-def shown(life: Life) -> list[str]:
+def shown(life: GitOpsHistory) -> list[str]:
     """The lines of the explanation, without times."""
     return [line.split("  since ")[0] for line in drawn(life.history, explanation(life.history, "application", APP))]

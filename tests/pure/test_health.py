@@ -7,7 +7,7 @@ import pytest
 
 from phaseline.machines.kubernetes.health.registry import RULES, assess_health
 from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES
-from tests.support.manifests import made
+from tests.support.manifests import kubernetes_object
 
 ARGO = PROFILES["argocd"]
 H, P, D, S, U = "Healthy", "Progressing", "Degraded", "Paused", "Unknown"
@@ -24,7 +24,7 @@ def condition(type_: str, status: str = "True", **rest: Any) -> dict[str, Any]:
 
 def test_a_paused_deployment_is_paused_whatever_else() -> None:
     late = [condition("Progressing", "False", reason="ProgressDeadlineExceeded")]
-    found = made(
+    found = kubernetes_object(
         "apps/v1",
         "Deployment",
         metadata={"generation": 4},
@@ -52,7 +52,8 @@ def test_a_paused_deployment_is_paused_whatever_else() -> None:
 ])  # fmt: skip
 def test_deployment(generation: int, spec: dict[str, Any], status: dict[str, Any], expected: str) -> None:
     assert (
-        said(made("apps/v1", "Deployment", metadata={"generation": generation}, spec=spec, status=status)) == expected
+        said(kubernetes_object("apps/v1", "Deployment", metadata={"generation": generation}, spec=spec, status=status))
+        == expected
     )
 
 
@@ -72,7 +73,10 @@ ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
     ({"replicas": 3}, {"observedGeneration": 1, "readyReplicas": 3, "updateRevision": "b", "currentRevision": "b"}, H),
 ])  # fmt: skip
 def test_stateful_set(spec: dict[str, Any], status: dict[str, Any], expected: str) -> None:
-    assert said(made("apps/v1", "StatefulSet", metadata={"generation": 1}, spec=spec, status=status)) == expected
+    assert (
+        said(kubernetes_object("apps/v1", "StatefulSet", metadata={"generation": 1}, spec=spec, status=status))
+        == expected
+    )
 
 
 @pytest.mark.parametrize(("spec", "status", "expected"), [
@@ -82,7 +86,7 @@ def test_stateful_set(spec: dict[str, Any], status: dict[str, Any], expected: st
     ({}, {}, H),
 ])  # fmt: skip
 def test_replica_set(spec: dict[str, Any], status: dict[str, Any], expected: str) -> None:
-    assert said(made("apps/v1", "ReplicaSet", spec=spec, status=status)) == expected
+    assert said(kubernetes_object("apps/v1", "ReplicaSet", spec=spec, status=status)) == expected
 
 
 @pytest.mark.parametrize(("spec", "status", "expected"), [
@@ -93,7 +97,7 @@ def test_replica_set(spec: dict[str, Any], status: dict[str, Any], expected: str
     ({}, {}, H),
 ])  # fmt: skip
 def test_daemon_set(spec: dict[str, Any], status: dict[str, Any], expected: str) -> None:
-    assert said(made("apps/v1", "DaemonSet", spec=spec, status=status)) == expected
+    assert said(kubernetes_object("apps/v1", "DaemonSet", spec=spec, status=status)) == expected
 
 
 def pod(
@@ -105,7 +109,7 @@ def pod(
     **status: Any,
 ) -> dict[str, Any]:
     conditions = [condition("Ready", ready)] if ready else []
-    return made(
+    return kubernetes_object(
         "v1",
         "Pod",
         metadata={"annotations": annotations or {}},
@@ -185,13 +189,19 @@ def test_a_failed_pod_says_why(status: dict[str, Any], message: str) -> None:
     ([condition("SuccessCriteriaMet")], P),
 ])  # fmt: skip
 def test_job(conditions: list[dict[str, Any]], expected: str) -> None:
-    assert said(made("batch/v1", "Job", spec={"suspend": True}, status={"conditions": conditions})) == expected
+    assert (
+        said(kubernetes_object("batch/v1", "Job", spec={"suspend": True}, status={"conditions": conditions}))
+        == expected
+    )
 
 
 def test_a_job_that_succeeded_without_a_condition() -> None:
-    found = made("batch/v1", "Job", status={"succeeded": 1})
+    found = kubernetes_object("batch/v1", "Job", status={"succeeded": 1})
     assert (said(found), said(found, ALAUDA)) == (P, H)
-    assert said(made("batch/v1", "Job", status={"succeeded": 1, "conditions": [condition("Failed")]}), ALAUDA) == D
+    assert (
+        said(kubernetes_object("batch/v1", "Job", status={"succeeded": 1, "conditions": [condition("Failed")]}), ALAUDA)
+        == D
+    )
 
 
 @pytest.mark.parametrize(("api", "kind", "parts", "expected"), [
@@ -221,7 +231,7 @@ def test_a_job_that_succeeded_without_a_condition() -> None:
     ("autoscaling/v2beta2", "HorizontalPodAutoscaler", {}, U),
 ])  # fmt: skip
 def test_other_kinds(api: str, kind: str, parts: dict[str, Any], expected: str | None) -> None:
-    assert said(made(api, kind, **parts)) == expected
+    assert said(kubernetes_object(api, kind, **parts)) == expected
 
 
 ABLE, LIMITED = condition("AbleToScale", message="able"), condition("ScalingLimited", message="limited")
@@ -243,14 +253,14 @@ def test_autoscaler(version: str, conditions: list[dict[str, Any]], expected: st
     if version == "autoscaling/v1":
         noted = [{name.upper(): value for name, value in one.items()} for one in conditions]
         metadata = {"annotations": {"autoscaling.alpha.kubernetes.io/conditions": json.dumps(noted)}}
-        found = made(version, "HorizontalPodAutoscaler", metadata=metadata)
+        found = kubernetes_object(version, "HorizontalPodAutoscaler", metadata=metadata)
     else:
-        found = made(version, "HorizontalPodAutoscaler", status={"conditions": conditions})
+        found = kubernetes_object(version, "HorizontalPodAutoscaler", status={"conditions": conditions})
     assert said(found) == expected
 
 
 def test_an_autoscaler_that_has_not_got_there() -> None:
-    found = made(
+    found = kubernetes_object(
         "autoscaling/v2",
         "HorizontalPodAutoscaler",
         status={"conditions": [ABLE], "currentReplicas": 2, "desiredReplicas": 4},
@@ -263,21 +273,21 @@ def test_an_autoscaler_that_has_not_got_there() -> None:
 def test_what_is_being_deleted_is_progressing_whatever_its_kind() -> None:
     gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
     for api, kind in (("v1", "ConfigMap"), ("apps/v1", "Deployment"), ("foo.io/v1", "Foo")):
-        assert said(made(api, kind, metadata=gone)) == P
+        assert said(kubernetes_object(api, kind, metadata=gone)) == P
     held = {**gone, "finalizers": ["argocd.argoproj.io/hook-finalizer"]}
-    assert said(made("v1", "ConfigMap", metadata=held)) is None
+    assert said(kubernetes_object("v1", "ConfigMap", metadata=held)) is None
 
 
 @pytest.mark.parametrize(("found", "message"), [
-    (made("apps/v1", "Deployment", spec={"replicas": "3"}), ".spec.replicas must be a whole number, found '3'"),
-    (made("apps/v1", "Deployment", spec={"replicas": 1.5}), ".spec.replicas must be a whole number, found 1.5"),
-    (made("apps/v1", "Deployment", spec={"paused": 1}), ".spec.paused must be a boolean, found 1"),
-    (made("apps/v1", "Deployment", spec=[]), ".spec must be a map, found []"),
-    (made("apps/v1", "Deployment", status={"conditions": {}}), ".status.conditions must be a list, found {}"),
-    (made("apps/v1", "Deployment", status={"conditions": [3]}), ".status.conditions[0] must be a map, found 3"),
-    (made("v1", "Pod", status={"phase": 3}), ".status.phase must be a string, found 3"),
-    (made("apps/v1beta2", "DaemonSet"), "apiVersion is apps/v1beta2: the rule of DaemonSet reads version v1"),
-    (made("autoscaling/v1", "HorizontalPodAutoscaler", metadata={"annotations": {"autoscaling.alpha.kubernetes.io/conditions": "{"}}), ".metadata.annotations['autoscaling.alpha.kubernetes.io/conditions'] must be JSON: Input data was truncated"),
+    (kubernetes_object("apps/v1", "Deployment", spec={"replicas": "3"}), ".spec.replicas must be a whole number, found '3'"),
+    (kubernetes_object("apps/v1", "Deployment", spec={"replicas": 1.5}), ".spec.replicas must be a whole number, found 1.5"),
+    (kubernetes_object("apps/v1", "Deployment", spec={"paused": 1}), ".spec.paused must be a boolean, found 1"),
+    (kubernetes_object("apps/v1", "Deployment", spec=[]), ".spec must be a map, found []"),
+    (kubernetes_object("apps/v1", "Deployment", status={"conditions": {}}), ".status.conditions must be a list, found {}"),
+    (kubernetes_object("apps/v1", "Deployment", status={"conditions": [3]}), ".status.conditions[0] must be a map, found 3"),
+    (kubernetes_object("v1", "Pod", status={"phase": 3}), ".status.phase must be a string, found 3"),
+    (kubernetes_object("apps/v1beta2", "DaemonSet"), "apiVersion is apps/v1beta2: the rule of DaemonSet reads version v1"),
+    (kubernetes_object("autoscaling/v1", "HorizontalPodAutoscaler", metadata={"annotations": {"autoscaling.alpha.kubernetes.io/conditions": "{"}}), ".metadata.annotations['autoscaling.alpha.kubernetes.io/conditions'] must be JSON: Input data was truncated"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_unknown_and_says_where(found: dict[str, Any], message: str) -> None:
     health = assess_health(found, ARGO)
@@ -286,7 +296,9 @@ def test_what_cannot_be_read_is_unknown_and_says_where(found: dict[str, Any], me
 
 
 def test_whole_numbers_may_be_written_as_fractions() -> None:
-    assert said(made("apps/v1", "Deployment", spec={"replicas": 2.0}, status={"updatedReplicas": 1.0})) == P
+    assert (
+        said(kubernetes_object("apps/v1", "Deployment", spec={"replicas": 2.0}, status={"updatedReplicas": 1.0})) == P
+    )
 
 
 def test_nothing_at_all_is_no_health_and_no_crash() -> None:

@@ -9,7 +9,7 @@ from phaseline.engine.sandbox import Sandbox, Sandboxed
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
 from phaseline.machines.kubernetes.diff.ignore import IgnoreRule, matches, pointless
 from phaseline.machines.kubernetes.overrides import Overrides
-from tests.support.manifests import deployment, made
+from tests.support.manifests import deployment, kubernetes_object
 
 WEB = {"name": "web", "image": "web:1"}
 
@@ -46,7 +46,7 @@ def test_what_a_rule_is_about(rule: IgnoreRule, about: bool) -> None:
 
 
 def test_an_empty_group_is_the_core_group() -> None:
-    assert IgnoreRule("", "Service").is_about(made("v1", "Service"))
+    assert IgnoreRule("", "Service").is_about(kubernetes_object("v1", "Service"))
 
 
 @pytest.mark.parametrize("rule", [
@@ -66,7 +66,10 @@ def test_replicas_that_an_autoscaler_sets(programs: Sandboxed, rule: IgnoreRule)
 
 
 def test_a_secret_that_an_operator_fills(programs: Sandboxed) -> None:
-    desired, live = made("v1", "Secret", data={"a": "eA=="}), made("v1", "Secret", data={"a": "eQ=="})
+    desired, live = (
+        kubernetes_object("v1", "Secret", data={"a": "eA=="}),
+        kubernetes_object("v1", "Secret", data={"a": "eQ=="}),
+    )
     found = told(programs, desired, live)
     assert [(one.pointer, one.wanted, one.found) for one in found.differences] == [("/data/a", "(secret)", "(secret)")]
     found = told(programs, desired, live, IgnoreRule("", "Secret", pointers=("/data",)))
@@ -138,12 +141,12 @@ def test_a_rule_that_helps_one_side_has_no_problem(programs: Sandboxed) -> None:
 
 def test_managers_inside_lists(programs: Sandboxed) -> None:
     fields: Any = {"f:webhooks": {'k:{"name":"w"}': {"f:clientConfig": {"f:caBundle": {}}}}}
-    desired = made(
+    desired = kubernetes_object(
         "admissionregistration.k8s.io/v1",
         "ValidatingWebhookConfiguration",
         webhooks=[{"name": "w", "clientConfig": {"caBundle": "Cg=="}}],
     )
-    live = made(
+    live = kubernetes_object(
         "admissionregistration.k8s.io/v1",
         "ValidatingWebhookConfiguration",
         metadata={"managedFields": [{"manager": "certs", "fieldsV1": fields}]},

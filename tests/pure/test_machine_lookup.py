@@ -12,10 +12,10 @@ from phaseline.machines.arithmetic import shown
 from phaseline.machines.kinds import Kind
 from phaseline.machines.machine import FacetMachine, Model
 from phaseline.schemas.records import State
-from tests.support import orchard
-from tests.support.situations import KINDS, variants
+from tests.support import sample_kinds
+from tests.support.edge_worlds import KINDS, variants
 
-ALL = {**KINDS, **orchard.KINDS}
+ALL = {**KINDS, **sample_kinds.KINDS}
 
 
 def judged(machine: FacetMachine, bases: frozenset[State]) -> Iterator[tuple[State, State]]:

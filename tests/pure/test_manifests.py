@@ -9,7 +9,7 @@ from phaseline.engine.errors import BadManifest
 from phaseline.engine.manifestfiles import read
 from phaseline.machines.kubernetes.manifest import NotYaml, document, documents
 from phaseline.machines.kubernetes.pairs import is_owned, key_of, paired
-from tests.support.manifests import made
+from tests.support.manifests import kubernetes_object
 
 
 @pytest.mark.parametrize(("text", "value"), [
@@ -74,7 +74,7 @@ def test_what_is_no_manifest(tmp_path: Path, text: str, says: str) -> None:
 
 
 def named(name: str, namespace: str | None = "shop", kind: str = "ConfigMap") -> dict[str, Any]:
-    return made("v1", kind, metadata={"name": name, "namespace": namespace})
+    return kubernetes_object("v1", kind, metadata={"name": name, "namespace": namespace})
 
 
 def test_pairs() -> None:
@@ -98,5 +98,5 @@ def test_keys_and_owners() -> None:
         str(key_of({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}})) == "apps:Deployment/-/x"
     )
     assert key_of({"metadata": 3}).name == ""
-    assert is_owned(made("v1", "Pod", metadata={"ownerReferences": [{"kind": "ReplicaSet"}]}))
-    assert not is_owned(made("v1", "Pod", metadata={"ownerReferences": []}))
+    assert is_owned(kubernetes_object("v1", "Pod", metadata={"ownerReferences": [{"kind": "ReplicaSet"}]}))
+    assert not is_owned(kubernetes_object("v1", "Pod", metadata={"ownerReferences": []}))

@@ -11,8 +11,8 @@ from phaseline.machines.kinds import Kinds
 from phaseline.machines.predicates import Above, Some
 from phaseline.machines.table import ABSENT, DELETED, LIVE, OK, Facet, Reached, Row, Table, View
 from phaseline.schemas.records import Rejection, State, Transition
-from tests.support.orchard import KINDS, label
-from tests.support.worlds import History, Step, event
+from tests.support.sample_kinds import KINDS, label
+from tests.support.strategies import History, Step, event
 
 Told = tuple[str, str, str, str]
 FRUIT = "o/r/south/f"

@@ -15,7 +15,7 @@ from phaseline.machines.kubernetes.assess import assess
 from phaseline.machines.kubernetes.health.plugins import plugin_rules, revisions
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.rules import Revision
-from tests.support.manifests import deployment, made
+from tests.support.manifests import deployment, kubernetes_object
 
 RULES = """
 from phaseline.machines.rules import Revision, rule
@@ -59,13 +59,13 @@ def health(found: dict[str, Any], overrides: Overrides | None = None) -> Any:
 
 @pytest.mark.usefixtures("rules")
 def test_a_rule_is_asked_and_its_mistakes_are_told() -> None:
-    assert health(made("example.io/v1", "Widget", spec={"blades": 3})) == ("Healthy", "3 blades")
-    assert health(made("example.io/v1", "Widget", spec={"blades": 1})) == ("Paused", "1 blades")
-    assert health(made("example.io/v1", "Widget", spec={"blades": 0})) is None
-    assert health(made("example.io/v1", "Widget", spec={"blades": 2})).message.startswith(
+    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 3})) == ("Healthy", "3 blades")
+    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 1})) == ("Paused", "1 blades")
+    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 0})) is None
+    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 2})).message.startswith(
         "health rule: 'Fine' is no health"
     )
-    assert health(made("example.io/v1", "Widget")) == ("Unknown", "health rule: KeyError: 'spec'")
+    assert health(kubernetes_object("example.io/v1", "Widget")) == ("Unknown", "health rule: KeyError: 'spec'")
 
 
 @pytest.mark.usefixtures("rules")

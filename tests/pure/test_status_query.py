@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from phaseline.engine.status.query import NAMES, BadQuery
-from tests.support.emco import CTX, GROUP, NEW, Life, cluster, context, resource
+from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource
 from tests.support.emco_status import ask
 
 DEP = {"metadata": {"name": "dep"}, "spec": {"replicas": 1}, "status": {"readyReplicas": 1}}
@@ -20,9 +20,9 @@ REPORT = {
 FOUR = ("cm+ConfigMap", "dep+Deployment", "svc+Service", "net+Network")
 
 
-def failed_life() -> Life:
+def failed_life() -> EmcoHistory:
     """Two apps, the first on two clusters, one of which is away; what is there has been applied in part, and failed."""
-    life = Life().group(project="p", composite_profile="prof")
+    life = EmcoHistory().group(project="p", composite_profile="prof")
     places = [("web", "edge1"), ("web", "edge2"), ("db", "edge1")]
     life.context(*(resource(name, where, app) for app, where in places for name in FOUR))
     life.do("emco_resource", "instantiate", GROUP, context=CTX)
@@ -34,11 +34,11 @@ def failed_life() -> Life:
 
 
 @pytest.fixture(scope="module")
-def life() -> Life:
+def life() -> EmcoHistory:
     return failed_life()
 
 
-def test_counts_without_reports(life: Life) -> None:
+def test_counts_without_reports(life: EmcoHistory) -> None:
     assert ask(life, output="summary") == {
         "name": "group",
         "project": "p",
@@ -64,7 +64,7 @@ def test_counts_without_reports(life: Life) -> None:
 )
 @pytest.mark.parametrize("output", ["summary", "all", "detail", "rsync"])
 def test_filters_narrow_counts_and_lists_alike(
-    life: Life, parameters: dict[str, Any], rsync: dict[str, int], output: str
+    life: EmcoHistory, parameters: dict[str, Any], rsync: dict[str, int], output: str
 ) -> None:
     body = ask(life, output=output, **parameters)
     assert body["rsync-status"] == rsync
@@ -75,7 +75,7 @@ def test_filters_narrow_counts_and_lists_alike(
         assert len(listed) == sum(rsync.values())
 
 
-def test_what_each_output_tells(life: Life) -> None:
+def test_what_each_output_tells(life: EmcoHistory) -> None:
     reported = failed_life().do("app_cluster", "bundle_state", cluster("edge1"), status=REPORT)
     body = ask(reported, app="web", cluster="pv+edge1")
     assert body["cluster-status"] == {"Present": 4, "Unknown": 1}  # the network's kind is not supported
@@ -126,7 +126,7 @@ def test_one_type_leaves_the_other_out() -> None:
 
 
 def test_before_the_first_context_and_for_an_old_one() -> None:
-    life = Life().group()
+    life = EmcoHistory().group()
     assert ask(life) == {
         "name": "group", "project": "p", "composite-app-name": "app", "composite-app-version": "v1", "state": "Approved",
         "rsync-status": {}, "cluster-status": {}, "resources": [],
@@ -170,7 +170,9 @@ def test_before_the_first_context_and_for_an_old_one() -> None:
         ({"instance": "c9"}, "instance 'c9' is no context of .*: there are c1"),
     ],
 )
-def test_what_is_wrong_is_named_with_what_would_be_right(life: Life, parameters: dict[str, Any], says: str) -> None:
+def test_what_is_wrong_is_named_with_what_would_be_right(
+    life: EmcoHistory, parameters: dict[str, Any], says: str
+) -> None:
     with pytest.raises(BadQuery, match=says):
         ask(life, **parameters)
 
@@ -178,7 +180,7 @@ def test_what_is_wrong_is_named_with_what_would_be_right(life: Life, parameters:
 # ---- later EMCO's shape
 
 
-def test_deployed(life: Life) -> None:
+def test_deployed(life: EmcoHistory) -> None:
     body = ask(life, shape="emco", status="deployed", output="summary")
     assert (body["deployedStatus"], body["deployedCounts"]) == (
         "InstantiateFailed",
@@ -210,18 +212,18 @@ def test_ready() -> None:
 def test_what_cannot_be_reached_is_not_unready_and_nothing_is_not_ready() -> None:
     life = failed_life()
     assert ask(life, shape="emco", status="ready", cluster="pv+edge2")["readyStatus"] == "Unknown"
-    assert ask(Life().group().context().do("emco_resource", "instantiate", GROUP, context=CTX), shape="emco", status="ready")[
+    assert ask(EmcoHistory().group().context().do("emco_resource", "instantiate", GROUP, context=CTX), shape="emco", status="ready")[
         "readyStatus"
     ] == "Unknown"  # fmt: skip
     whole = {"deploymentStatuses": [DEP]}
-    only = Life().group().context(resource()).do("emco_resource", "instantiate", GROUP, context=CTX)
+    only = EmcoHistory().group().context(resource()).do("emco_resource", "instantiate", GROUP, context=CTX)
     only.do("app_cluster", "bundle_state", cluster(), status=whole)
     assert ask(only, shape="emco", status="ready")["readyStatus"] == "Ready"
     only.do("app_cluster", "disconnected", cluster())
     assert ask(only, shape="emco", status="ready")["readyStatus"] == "Unknown"
 
 
-def test_names_only(life: Life) -> None:
+def test_names_only(life: EmcoHistory) -> None:
     assert ask(life, shape="emco", apps=True)["apps"] == ["db", "web"]
     assert ask(life, shape="emco", apps=True, clusters=True, app="web") == {
         "project": "p", "compositeApp": "app", "compositeAppVersion": "v1", "compositeProfile": "prof", "name": "group",
@@ -236,7 +238,7 @@ def test_names_only(life: Life) -> None:
 
 @pytest.mark.parametrize(("type_", "key"), [("cluster_network_intents", "cluster"), ("logical_cloud", "clusters")])
 def test_what_is_no_group_has_a_form_of_its_own(type_: str, key: str) -> None:
-    life = Life().do("emco_resource", "create", GROUP, type=type_).context(resource())
+    life = EmcoHistory().do("emco_resource", "create", GROUP, type=type_).context(resource())
     life.do("emco_resource", "apply", GROUP, context=CTX).each("applied", resource())
     body = ask(life, shape="emco")
     assert key in body
@@ -246,7 +248,7 @@ def test_what_is_no_group_has_a_form_of_its_own(type_: str, key: str) -> None:
 
 
 def test_words_of_states_are_emcos() -> None:
-    life = Life().group().context(resource()).do("emco_resource", "instantiate", GROUP, context=CTX)
+    life = EmcoHistory().group().context(resource()).do("emco_resource", "instantiate", GROUP, context=CTX)
     life.do("emco_resource", "terminate", GROUP)
     assert ask(life)["status"] == "PreTerminate"
     assert ask(life, shape="emco")["status"] == "Instantiating"

@@ -18,9 +18,9 @@ from phaseline.machines.table import Table
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record, Rejection, State
 from phaseline.schemas.subjects import Subjects
-from tests.support import plain_reading, situations, spec_edge_hosting, spec_edge_labels
-from tests.support.plain_reading import World, act, bases, fire, shown
-from tests.support.situations import HERE, KINDS, arrival, tree_of, variants, worlds
+from tests.support import edge_worlds, spec_edge_hosting, spec_edge_labels, spec_interpreter
+from tests.support.edge_worlds import HERE, KINDS, arrival, tree_of, variants, worlds
+from tests.support.spec_interpreter import World, act, bases, fire, shown
 
 Seen = dict[tuple[str, str], tuple[Any, Any, Any]]
 SPEC_KINDS = tuple(spec_edge_hosting.ID)
@@ -141,7 +141,7 @@ def test_the_worlds_are_more_than_a_few_and_show_every_view() -> None:
         covered = {
             shown(world, kind, HERE[kind])[0]
             for world in worlds(kind)
-            if shown(world, kind, HERE[kind]) != plain_reading.known(world, kind, HERE[kind]).base
+            if shown(world, kind, HERE[kind]) != spec_interpreter.known(world, kind, HERE[kind]).base
         }
         assert covered == views
-        assert sum(1 for _ in situations.worlds(kind)) > 100
+        assert sum(1 for _ in edge_worlds.worlds(kind)) > 100

@@ -13,7 +13,7 @@ from phaseline.engine.errors import Unsendable
 from phaseline.engine.testing.scenario import START, Then
 from phaseline.schemas.records import Mark, State, nanoseconds
 from phaseline.testing import given
-from tests.support import orchard
+from tests.support import sample_kinds
 from tests.support.scenarios import KINDS, RUNNING, failure
 
 # ---- given events
@@ -139,7 +139,7 @@ def test_many_records_and_entities_are_told_up_to_a_point() -> None:
 
 
 def test_facets_by_name() -> None:
-    after = given(orchard.KINDS).event("orchard", "plant", "o").when("orchard", "drought", "o")
+    after = given(sample_kinds.KINDS).event("orchard", "plant", "o").when("orchard", "drought", "o")
     after.then("orchard", "o", "Resting", base="Growing").then("orchard", "o", "Dry", facet="water")
     said = failure(lambda: after.then("orchard", "o", "Open", facet="water"))
     assert said.startswith("expected orchard o water to be Open; it is Dry [Ok]\n")

@@ -17,17 +17,17 @@ from phaseline.machines.kinds import Kind
 from phaseline.machines.table import ABSENT, DELETED, LIVE, Facet, Row, Table
 from phaseline.schemas.records import State
 from phaseline.testing import given
-from tests.support import orchard, situations
-from tests.support.orchard import label
+from tests.support import edge_worlds, sample_kinds
+from tests.support.sample_kinds import label
 from tests.support.scenarios import KINDS, RUNNING, failure
 
 
 @pytest.mark.parametrize(
-    "kind", [*situations.KINDS.values(), orchard.KINDS["row"], orchard.KINDS["fruit"]], ids=lambda k: k.name
+    "kind", [*edge_worlds.KINDS.values(), sample_kinds.KINDS["row"], sample_kinds.KINDS["fruit"]], ids=lambda k: k.name
 )
 def test_a_state_is_what_adopting_it_leads_to(kind: Kind) -> None:
     """Any base that can be, with all that follows around it; only adopting leaves a facet aside where it has no row for it."""
-    kinds = KINDS if kind.name in KINDS else orchard.KINDS
+    kinds = KINDS if kind.name in KINDS else sample_kinds.KINDS
     entity_id = "/".join(part[0] for part in kind.table.id)
     for base in sorted(kind.bases[0]):
         if base.phase in (ABSENT, DELETED):
@@ -59,12 +59,12 @@ def test_a_state_comes_with_conditions_and_attributes() -> None:
     assert pool.entity("node_pool", "c1/p").attributes == {"autoscaling_mode": "Recycle"}
     assert pool.entity("node_pool", "c1/p").version == 2
     pool.when("node", "ready", "c1/p/n1").then("node", "c1/p/n1", "Failed [Balance]")
-    rows = given(orchard.KINDS).state("row", "o/r", "Planted", attributes={"variety": "Boskoop", "organic": False})
+    rows = given(sample_kinds.KINDS).state("row", "o/r", "Planted", attributes={"variety": "Boskoop", "organic": False})
     assert rows.entity("row", "o/r").attributes == {"organic": False, "variety": "Boskoop"}
 
 
 def test_facets_are_placed_one_by_one() -> None:
-    made = given(orchard.KINDS).state("orchard", "o", "Growing").state("orchard", "o", "Shut", facet="water")
+    made = given(sample_kinds.KINDS).state("orchard", "o", "Growing").state("orchard", "o", "Shut", facet="water")
     made.when("orchard", "spring", "o").then("orchard", "o", "Open", facet="water").then("orchard", "o", "Growing")
 
 
@@ -74,7 +74,7 @@ def test_facets_are_placed_one_by_one() -> None:
         (lambda: RUNNING.state("clutter", "c1", "Running"), "kind 'clutter' is unknown"),
         (lambda: RUNNING.state("cluster", "c1", "Failed"), "no row of cluster leads to Failed as a base; it can be Failed ["),
         (lambda: RUNNING.state("node_pool", "c1/p", "Failed [ClusterNotRunning]"), "no row of node_pool leads to Failed [ClusterNotRunning] as a base"),
-        (lambda: given(orchard.KINDS).state("row", "o/r", "Idle"), "no row of row leads to Idle [Ok] as a base; only a view shows it: name the base"),
+        (lambda: given(sample_kinds.KINDS).state("row", "o/r", "Idle"), "no row of row leads to Idle [Ok] as a base; only a view shows it: name the base"),
         (lambda: RUNNING.state("cluster", "c1", "Stopped").state("node_pool", "c1/p", "Running"),
          "node_pool c1/p cannot be Running there, it shows Failed [ClusterNotRunning] (base Running [Ok]): name that state, with base='Running [Ok]'"),
         (lambda: RUNNING.state("node_pool", "c1/p", "Failed", base="Running"), "node_pool c1/p cannot be Failed there, it shows Running [Ok]"),
@@ -94,12 +94,12 @@ def test_tables_stand_alone_or_hang_under_the_built_in_ones(monkeypatch: pytest.
     )  # fmt: skip
     assert list(given(gpu).kinds) == [*(table.kind for table in BUILT_IN), "gpu"]
     given(gpu).when("gpu", "found", "c1/p/n/g").then("node", "c1/p/n", "Running").then("gpu", "c1/p/n/g", "Running")
-    assert list(given(kind.table for kind in orchard.KINDS.values()).kinds) == list(orchard.KINDS)
+    assert list(given(kind.table for kind in sample_kinds.KINDS.values()).kinds) == list(sample_kinds.KINDS)
     assert list(given(BUILT_IN).kinds) == list(KINDS)
     changed = replace(CLUSTER, doc="Ours.")
     assert given([changed]).kinds["cluster"].table is changed
     assert set(given([changed]).kinds) == set(KINDS)
     with pytest.raises(WrongTable):
         given([gpu, gpu])
-    monkeypatch.setattr("phaseline.engine.testing.histories.installed", lambda: orchard.KINDS)
-    assert given().kinds is orchard.KINDS
+    monkeypatch.setattr("phaseline.engine.testing.histories.installed", lambda: sample_kinds.KINDS)
+    assert given().kinds is sample_kinds.KINDS

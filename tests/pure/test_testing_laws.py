@@ -14,14 +14,14 @@ from phaseline.engine.testing import laws
 from phaseline.engine.testing.histories import History, event
 from phaseline.engine.tree import Tree
 from phaseline.schemas.records import Mark, Rejection, State, Transition
-from tests.support import situations
+from tests.support import edge_worlds
 
 Meddle = Callable[[History], None]
 
 
 def lived() -> History:
     """A history with a bit of everything."""
-    history = History(situations.KINDS)
+    history = History(edge_worlds.KINDS)
     for number, (kind, trigger, entity_id) in enumerate((
         ("cluster", "create", "c1"), ("cluster", "created", "c1"), ("node_pool", "create", "c1/p"), ("cluster", "create", "c1"),
         ("node_pool", "created", "c1/p"), ("node_pool", "created", "c1/p"), ("cluster", "create", "c2"), ("cluster", "overdue", "c1"),

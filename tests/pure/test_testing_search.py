@@ -19,11 +19,11 @@ from phaseline.machines.predicates import AttributeIs
 from phaseline.machines.rules import rule
 from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, Facet, Field, Row, Table, View
 from phaseline.testing import check_laws, given
-from tests.support import orchard, situations
-from tests.support.orchard import label
+from tests.support import edge_worlds, sample_kinds
+from tests.support.sample_kinds import label
 
 
-def checked(kinds: Any = situations.KINDS) -> str:
+def checked(kinds: Any = edge_worlds.KINDS) -> str:
     with pytest.raises(AssertionError) as caught:
         check_laws(kinds, examples=60)
     return str(caught.value)
@@ -96,7 +96,7 @@ def test_what_a_rule_raises_comes_out() -> None:
 
 
 def test_kinds_that_are_right_pass() -> None:
-    check_laws(orchard.KINDS, examples=20)
+    check_laws(sample_kinds.KINDS, examples=20)
     check_laws(examples=20)
 
 
@@ -127,7 +127,7 @@ def test_without_hypothesis_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
     with pytest.raises(
         NotInstalled, match="check_laws needs hypothesis, which is not installed here: pip install hypothesis"
     ):
-        check_laws(orchard.KINDS)
+        check_laws(sample_kinds.KINDS)
 
 
 def test_random_data_is_of_the_right_type_and_means_something() -> None:

@@ -56,7 +56,7 @@ def test_no_test_imports_a_test_or_a_benchmark(path: Path) -> None:
         ("from tests import nats", ["tests.nats"]),
         ("import benchmarks.core", ["benchmarks.core"]),
         ("def f() -> None:\n    from benchmarks import core", ["benchmarks.core"]),
-        ("from tests.support import proxy\nfrom tests.support.proxy import Proxy", []),
+        ("from tests.support import tcp_proxy\nfrom tests.support.tcp_proxy import Proxy", []),
     ],
 )
 def test_what_is_forbidden_is_found(source: str, found: list[str]) -> None:

@@ -21,12 +21,12 @@ from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, NewerRecord, upcast
-from tests.support import situations
+from tests.support import edge_worlds
 
 GOLDEN = {
     int(path.stem[5:]): json.loads(path.read_text()) for path in Path(__file__).parents[1].glob("golden/wire-*.json")
 }
-KINDS = situations.KINDS
+KINDS = edge_worlds.KINDS
 
 
 def events(held: dict[str, Any]) -> list[StoredEvent]:

@@ -11,9 +11,9 @@ from phaseline.engine.tree import Tree
 from phaseline.machines.scripts import NoScripts
 from phaseline.machines.table import ABSENT
 from phaseline.schemas.records import State, Transition
-from tests.support import orchard, situations
-from tests.support.explained import Logs, explained, explanation, logs, parts, reasons, triggers
-from tests.support.worlds import Sent, event, play
+from tests.support import edge_worlds, sample_kinds
+from tests.support.explanations import Logs, explained, explanation, logs, parts, reasons, triggers
+from tests.support.strategies import Sent, event, play
 
 RUNNING = [
     event("cluster", "adopt", "c", {"phase": "Running"}),
@@ -23,7 +23,7 @@ RUNNING = [
 
 def test_what_could_not_be_cleaned_up_was_being_removed() -> None:
     """And that is said with who asked for it, three entities further up."""
-    history = play(situations.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"})])
+    history = play(edge_worlds.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"})])
     for kind, trigger, entity_id in (
         ("node", "overdue", "c/p/n"), ("cluster", "delete", "c"), ("node", "cleanup_failed", "c/p/n"),
     ):  # fmt: skip
@@ -38,7 +38,7 @@ def test_what_could_not_be_cleaned_up_was_being_removed() -> None:
 
 def test_who_hands_a_removal_on_may_be_going_already() -> None:
     """Then it has no record of it, and who removes it all comes next."""
-    history = play(situations.KINDS, [*RUNNING, event("node_pool", "delete", "c/p")])
+    history = play(edge_worlds.KINDS, [*RUNNING, event("node_pool", "delete", "c/p")])
     for kind, trigger, entity_id in (("node", "adopt", "c/p/n"), ("cluster", "error", "c"), ("cluster", "delete", "c")):
         assert history.take(event(kind, trigger, entity_id, {"phase": "Creating"})).accepted
     (node,) = explanation(history, "node", "c/p/n").facets
@@ -48,15 +48,15 @@ def test_who_hands_a_removal_on_may_be_going_already() -> None:
 
 def test_what_came_well_to_its_end_or_was_cut_short_needs_no_more_words() -> None:
     made = [event("node", "create", "c/p/n"), event("node", "created", "c/p/n"), event("node", "update", "c/p/n")]
-    history = play(situations.KINDS, [*RUNNING, *made[:2]])
+    history = play(edge_worlds.KINDS, [*RUNNING, *made[:2]])
     assert [caused.during for caused in explanation(history, "node", "c/p/n").facets[0].causes] == [None]
-    history = play(situations.KINDS, [*RUNNING, *made, event("cluster", "delete", "c")])
+    history = play(edge_worlds.KINDS, [*RUNNING, *made, event("cluster", "delete", "c")])
     assert [caused.during for caused in explanation(history, "node", "c/p/n").facets[0].causes] == [None]
 
 
 def test_a_condition_that_only_limits_does_not_hold_the_phase() -> None:
     made = [event("node", "create", "c/p/n"), event("node", "created", "c/p/n"), event("node", "cordon", "c/p/n")]
-    (node,) = explanation(play(situations.KINDS, [*RUNNING, *made]), "node", "c/p/n").facets
+    (node,) = explanation(play(edge_worlds.KINDS, [*RUNNING, *made]), "node", "c/p/n").facets
     assert [(caused.words, triggers(caused)) for caused in node.causes] == [
         (("Unschedulable",), [("cordon", "node/c/p/n")]), (("Running",), [("created", "node/c/p/n")]),
     ]  # fmt: skip
@@ -64,7 +64,7 @@ def test_a_condition_that_only_limits_does_not_hold_the_phase() -> None:
 
 def test_what_is_left_of_a_history_begins_after_its_last_gap() -> None:
     made = [event("node", trigger, "c/p/n") for trigger in ("not_ready", "overdue", "error", "ready")]
-    history = play(situations.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"}), *made])
+    history = play(edge_worlds.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"}), *made])
     left = [record for record in logs(history)["node", "c/p/n"] if record.entity.version != 2]
     (node,) = explained(history, history.tree.entities["node"]["c/p/n"], {("node", "c/p/n"): left}).facets
     owes, unknown, _ = node.causes
@@ -75,15 +75,15 @@ def test_what_is_left_of_a_history_begins_after_its_last_gap() -> None:
 
 def test_a_condition_of_one_phase_is_not_that_of_another() -> None:
     """A cluster that could not be created for want of money, of which Stopped [Balance] was said before."""
-    (record,) = logs(play(situations.KINDS, RUNNING[:1]))["cluster", "c"]
+    (record,) = logs(play(edge_worlds.KINDS, RUNNING[:1]))["cluster", "c"]
     stopped, failed = State("Stopped", ("Balance",)), State("Failed", ("Balance",))
     moved = [causes.Move(record, State(ABSENT), stopped), causes.Move(record, stopped, failed)]
-    assert causes.added(situations.KINDS["cluster"].machines[0].facet, moved, "Balance") == 1
+    assert causes.added(edge_worlds.KINDS["cluster"].machines[0].facet, moved, "Balance") == 1
 
 
 def test_a_tally_names_those_that_have_been_so_for_longest_and_each_thing_once() -> None:
     made = [event("node", "create", f"c/p/n{number}") for number in (5, 3, 10, 9, 1)]
-    history = play(situations.KINDS, [*RUNNING, *made, event("node", "created", "c/p/n3")])
+    history = play(edge_worlds.KINDS, [*RUNNING, *made, event("node", "created", "c/p/n3")])
     (cluster,) = explanation(history, "cluster", "c").facets
     (pools,) = reasons(cluster)
     assert (pools.text, pools.count, pools.among) == ("a node_pool is Creating, Deleting or Scaling", 1, 1)
@@ -96,18 +96,18 @@ def test_a_tally_names_those_that_have_been_so_for_longest_and_each_thing_once()
 
 def test_a_trigger_that_a_tally_fired_leads_to_what_brought_it_there() -> None:
     fruit = [event("fruit", "set", f"o/r/s/f{number}") for number in (1, 2)]
-    history = play(orchard.KINDS, [event("orchard", "plant", "o"), *fruit, event("fruit", "rotted", "o/r/s/f2")])
+    history = play(sample_kinds.KINDS, [event("orchard", "plant", "o"), *fruit, event("fruit", "rotted", "o/r/s/f2")])
     (row,) = explanation(history, "row", "o/r").facets
     assert triggers(row.causes[0]) == [("rot_found", "row/o/r"), ("rotted", "fruit/o/r/s/f2")]
 
 
 def test_a_view_that_looks_at_its_own_entity_s_other_facet_and_at_an_attribute() -> None:
-    history = play(orchard.KINDS, [event("orchard", "plant", "o"), event("orchard", "drought", "o")])
+    history = play(sample_kinds.KINDS, [event("orchard", "plant", "o"), event("orchard", "drought", "o")])
     season, water = explanation(history, "orchard", "o").facets
     assert [(e.facet, e.told) for reason in reasons(season) for e in reason.entities] == [("water", "here")]
     assert water.told == "above"
     label = event("row", "label", "o/r", {"variety": "russet"})
-    history = play(orchard.KINDS, [event("orchard", "plant", "o"), event("row", "plant", "o/r"), label])
+    history = play(sample_kinds.KINDS, [event("orchard", "plant", "o"), event("row", "plant", "o/r"), label])
     (row,) = explanation(history, "row", "o/r").facets
     none, organic = reasons(row)
     assert (none.count, none.among, none.entities) == (0, 0, ())
@@ -117,17 +117,18 @@ def test_a_view_that_looks_at_its_own_entity_s_other_facet_and_at_an_attribute()
 
 def test_of_several_records_of_one_event_the_nearest_to_it_counts() -> None:
     history = play(
-        orchard.KINDS, [event("orchard", "plant", "o"), event("row", "plant", "o/r"), event("orchard", "drought", "o")]
+        sample_kinds.KINDS,
+        [event("orchard", "plant", "o"), event("row", "plant", "o/r"), event("orchard", "drought", "o")],
     )
     known = logs(history)
     season, water = known["orchard", "o"][-2:]
     assert (season.cause.by, water.cause.by) == ("view", "event")
-    found, gone = causes.traced(orchard.KINDS, lambda *key: known[key], known["row", "o/r"][-1])
+    found, gone = causes.traced(sample_kinds.KINDS, lambda *key: known[key], known["row", "o/r"][-1])
     assert (found, gone) == ((known["row", "o/r"][-1], water), None)
 
 
 def test_a_base_that_was_told_with_its_view_is_told() -> None:
-    history = play(situations.KINDS, RUNNING)
+    history = play(edge_worlds.KINDS, RUNNING)
     known = logs(history)
     telling = why._Telling(history.tree, lambda *key: known[key])
     order = (True, True, False, True, False)
@@ -138,8 +139,8 @@ def test_a_base_that_was_told_with_its_view_is_told() -> None:
 @pytest.mark.parametrize("rest", [[], [event("cluster", "overdue", "c")]], ids=["too early", "too late"])
 def test_what_is_half_read_is_explained_by_the_record_that_brought_it(rest: list[Sent]) -> None:
     """As while a large cascade is being copied: the pool shows what no view accounts for."""
-    history = play(situations.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
-    pool, tree, known = history.tree.entities["node_pool"]["c/p"], Tree(situations.KINDS, NoScripts()), logs(history)
+    history = play(edge_worlds.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
+    pool, tree, known = history.tree.entities["node_pool"]["c/p"], Tree(edge_worlds.KINDS, NoScripts()), logs(history)
     tree.put(pool)
     for sent in rest:
         history.take(sent)
@@ -152,24 +153,24 @@ def test_what_is_half_read_is_explained_by_the_record_that_brought_it(rest: list
 
 
 def test_a_timer_ends_an_explanation() -> None:
-    (record,) = logs(play(situations.KINDS, RUNNING[:1]))["cluster", "c"]
+    (record,) = logs(play(edge_worlds.KINDS, RUNNING[:1]))["cluster", "c"]
     fired = msgspec.structs.replace(record, cause=msgspec.structs.replace(record.cause, by="timer", origin="cluster/c"))
-    assert causes.traced(situations.KINDS, lambda *_: [], fired) == ((fired,), None)
+    assert causes.traced(edge_worlds.KINDS, lambda *_: [], fired) == ((fired,), None)
 
 
 def test_records_that_name_each_other_end_too() -> None:
-    step = play(situations.KINDS, [event("node_pool", "adopt", "c/p", {"phase": "Running"})]).steps[0]
+    step = play(edge_worlds.KINDS, [event("node_pool", "adopt", "c/p", {"phase": "Running"})]).steps[0]
     known: Logs = {}
     for record, other in zip(step.records, ("node_pool/c/p", "cluster/c"), strict=True):
         assert isinstance(record, Transition)
         cause = msgspec.structs.replace(record.cause, by="cascade", origin=other)
         known[record.entity.kind, record.entity.id] = [msgspec.structs.replace(record, cause=cause)]
-    found, gone = causes.traced(situations.KINDS, lambda *key: known[key], known["cluster", "c"][0])
+    found, gone = causes.traced(edge_worlds.KINDS, lambda *key: known[key], known["cluster", "c"][0])
     assert [record.entity.kind for record in found] == ["cluster", "node_pool"]
     assert gone == "the log has no record of event 1 at cluster c"
 
 
 def test_views_upon_views_are_followed_so_far_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(why, "DEPTH", 1)
-    history = play(situations.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
+    history = play(edge_worlds.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
     assert [part.told for part in parts(explanation(history, "cluster", "c"))] == ["here", "here", "no further"]

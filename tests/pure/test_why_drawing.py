@@ -12,9 +12,9 @@ import pytest
 from phaseline.engine import why
 from phaseline.engine.explanation import Caused, Explained, Explanation, Shown
 from phaseline.schemas.records import Transition
-from tests.support import orchard, situations
-from tests.support.explained import drawn, explanation, logs
-from tests.support.worlds import History, event, play
+from tests.support import edge_worlds, sample_kinds
+from tests.support.explanations import drawn, explanation, logs
+from tests.support.strategies import History, event, play
 
 PLANTED = [event("orchard", "plant", "o"), event("row", "plant", "o/r")]
 FRUIT = [event("fruit", "set", f"o/r/s/f{number}") for number in (1, 2)]
@@ -34,7 +34,7 @@ def lines(history: History, kind: str, entity_id: str) -> list[str]:
 
 
 def test_several_facets_and_what_was_told_above() -> None:
-    history = play(orchard.KINDS, [*PLANTED, event("orchard", "drought", "o")])
+    history = play(sample_kinds.KINDS, [*PLANTED, event("orchard", "drought", "o")])
     assert lines(history, "orchard", "o") == [
         "orchard o",
         "├── season  Resting [Ok]  since 00:00:03, 57.0 s",
@@ -47,7 +47,7 @@ def test_several_facets_and_what_was_told_above() -> None:
 
 
 def test_views_of_several_words_and_bases_that_they_look_at() -> None:
-    history = play(orchard.KINDS, [*PLANTED, *FRUIT[:1], event("orchard", "drought", "o")])
+    history = play(sample_kinds.KINDS, [*PLANTED, *FRUIT[:1], event("orchard", "drought", "o")])
     assert lines(history, "row", "o/r") == [
         "row o/r  Idle [Ok]  since 00:00:04, 56.0 s",
         "├── shown while the orchard is Dry or Fouled",
@@ -61,7 +61,7 @@ def test_views_of_several_words_and_bases_that_they_look_at() -> None:
 
 
 def test_attributes_and_tallies_of_nothing() -> None:
-    assert lines(play(orchard.KINDS, PLANTED), "row", "o/r") == [
+    assert lines(play(sample_kinds.KINDS, PLANTED), "row", "o/r") == [
         "row o/r  Done [Ok]  since 00:00:02, 58.0 s",
         "├── shown while every fruit is Picked: there is none",
         "├── and while the row's organic is True",
@@ -71,7 +71,7 @@ def test_attributes_and_tallies_of_nothing() -> None:
 
 
 def test_triggers_that_tallies_fire_and_facets_that_never_moved() -> None:
-    history = play(orchard.KINDS, [*PLANTED, *FRUIT, event("fruit", "rotted", "o/r/s/f2")])
+    history = play(sample_kinds.KINDS, [*PLANTED, *FRUIT, event("fruit", "rotted", "o/r/s/f2")])
     assert lines(history, "row", "o/r") == [
         "row o/r  Closed [Rot]  since 00:00:05, 55.0 s",
         "└── rot_found, fired once a fruit is Rotten; the last was fruit o/r/s/f2",
@@ -83,7 +83,7 @@ def test_triggers_that_tallies_fire_and_facets_that_never_moved() -> None:
 def test_a_base_of_several_causes_under_a_view() -> None:
     fell = [event("orchard", "winter", "o"), event("orchard", "spring", "o"), event("orchard", "winter", "o")]
     history = play(
-        orchard.KINDS,
+        sample_kinds.KINDS,
         [*PLANTED, *FRUIT[:1], event("fruit", "mites", "o/r/s/f1"), event("fruit", "mould", "o/r/s/f1"), *fell],
     )
     assert lines(history, "fruit", "o/r/s/f1")[:10] == [
@@ -102,7 +102,7 @@ def test_a_base_of_several_causes_under_a_view() -> None:
 
 def cluster(**changed: object) -> tuple[History, Transition]:
     """A cluster, and its only record with another cause."""
-    history = play(situations.KINDS, [event("cluster", "adopt", "c", {"phase": "Running"})])
+    history = play(edge_worlds.KINDS, [event("cluster", "adopt", "c", {"phase": "Running"})])
     (record,) = logs(history)["cluster", "c"]
     return history, msgspec.structs.replace(record, cause=msgspec.structs.replace(record.cause, **changed))
 

@@ -6,17 +6,17 @@ from phaseline.engine.status import emco_shape, query, source_shape
 from phaseline.engine.status.query import read
 from phaseline.engine.status.selection import Selection, select
 from phaseline.schemas.records import Transition
-from tests.support.emco import GROUP, Life
+from tests.support.emco_history import GROUP, EmcoHistory
 
 
-def chosen(life: Life, **parameters: Any) -> tuple[Selection, query.Query]:
+def chosen(life: EmcoHistory, **parameters: Any) -> tuple[Selection, query.Query]:
     asked = read(parameters)
     found = select(life.history.tree, GROUP, asked, items=asked.output != "summary" or asked.shape == "emco")
     assert found is not None
     return found, asked
 
 
-def ask(life: Life, **parameters: Any) -> dict[str, Any]:
+def ask(life: EmcoHistory, **parameters: Any) -> dict[str, Any]:
     found, asked = chosen(life, **parameters)
     if asked.shape == "source":
         return source_shape.answer(found, asked, {})

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from phaseline.engine.counting import counts
-from tests.support.gitops import Life
+from tests.support.gitops_history import GitOpsHistory
 
 BUNDLE = "infra/web"
 ON = f"{BUNDLE}/c1"
@@ -13,7 +13,7 @@ def part(number: int, where: str = ON) -> str:
     return f"{where}/core:ConfigMap/shop/r{number}"
 
 
-class Fleet(Life):
+class FleetHistory(GitOpsHistory):
     def put(self, where: str = ON, parts: int = 2, ident: str = "v1") -> Self:
         """A deployment that is applied, with so many resources that are ready."""
         self.do("bundle_deployment", "target", where, deployment_id=ident)

@@ -14,8 +14,8 @@ from phaseline.engine.wire import Wire
 from phaseline.engine.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
-from tests.support.fleet import Fleet, publish
-from tests.support.replay import decided
+from tests.support.log_check import decided
+from tests.support.random_events import RandomEvents, publish
 
 LIMIT = 120
 """Seconds until a test gives up waiting: many, for a machine that is busy."""
@@ -41,12 +41,12 @@ async def until_decided(wire: Wire, layout: Layout) -> None:
 
 
 @asynccontextmanager
-async def lived(
+async def installation_with_history(
     settings: Settings, wire: Wire, events: int = 600, clusters: int = 6, nodes: int = 4
 ) -> AsyncIterator[Layout]:
     """One with so many random events after its clusters were built."""
     async with working(settings, wire, Kinds(BUILT_IN)) as layout:
-        fleet = Fleet(settings.prefix)
+        fleet = RandomEvents(settings.prefix)
         await publish(wire, [*fleet.built(clusters, nodes), *fleet.life(events, clusters, nodes)])
         await until_decided(wire, layout)
         yield layout

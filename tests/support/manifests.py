@@ -7,7 +7,7 @@ from phaseline.machines.kubernetes.diff.compare import compare
 Manifest = dict[str, Any]
 
 
-def made(api: str, kind: str, *, metadata: Manifest | None = None, **parts: Any) -> Manifest:
+def kubernetes_object(api: str, kind: str, *, metadata: Manifest | None = None, **parts: Any) -> Manifest:
     """An object with a name and these parts."""
     return {
         "apiVersion": api,
@@ -29,7 +29,7 @@ def deployment(*, metadata: Manifest | None = None, containers: list[Manifest] |
     """A Deployment; `containers` instead of its one, and parts of its spec."""
     pods = pod_template(**({"containers": containers} if containers is not None else {}))
     whole = {"selector": {"matchLabels": {"app": "web"}}, "template": pods, **spec}
-    return made("apps/v1", "Deployment", metadata=metadata, spec=whole)
+    return kubernetes_object("apps/v1", "Deployment", metadata=metadata, spec=whole)
 
 
 def places(desired: Manifest, live: Manifest, **how: Any) -> list[str]:

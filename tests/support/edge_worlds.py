@@ -15,9 +15,9 @@ from phaseline.machines.edge.node_pool import NODE_POOL
 from phaseline.machines.kinds import Kinds
 from phaseline.machines.scripts import NoScripts
 from phaseline.schemas.records import Cause, Entity, Facet, State
-from tests.support.plain_reading import Thing, World, bases, shown
 from tests.support.spec_edge_hosting import ENDS, ID
 from tests.support.spec_edge_labels import LABELS
+from tests.support.spec_interpreter import Thing, World, bases, shown
 
 KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT))
 HERE = {"cluster": "c", "node_pool": "c/p", "node": "c/p/n", "component": "c/k"}

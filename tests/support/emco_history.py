@@ -8,7 +8,7 @@ from typing import Any
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
-from tests.support.worlds import History, Step, event
+from tests.support.strategies import History, Step, event
 
 KINDS = Kinds(BUILT_IN)
 GROUP = "p+app+v1+group"
@@ -27,7 +27,7 @@ def resource(token: str = "dep+Deployment", where: str = "edge1", app: str = "we
     return f"{cluster(where, app, ctx)}/{token}"
 
 
-class Life:
+class EmcoHistory:
     """A history told event by event; what is refused is kept as the last step's rejection."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Life:
     def say(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Step:
         return self.history.take(event(kind, trigger, entity_id, data))
 
-    def do(self, kind: str, trigger: str, entity_id: str, **data: Any) -> "Life":
+    def do(self, kind: str, trigger: str, entity_id: str, **data: Any) -> "EmcoHistory":
         step = self.say(kind, trigger, entity_id, **data)
         assert step.accepted, step.records
         return self
@@ -57,17 +57,17 @@ class Life:
 
     # ---- the usual beginnings
 
-    def group(self, **data: Any) -> "Life":
+    def group(self, **data: Any) -> "EmcoHistory":
         return self.do("emco_resource", "create", GROUP, **data).do("emco_resource", "approve", GROUP)
 
-    def context(self, *resources: str, ctx: str = CTX, **data: Any) -> "Life":
+    def context(self, *resources: str, ctx: str = CTX, **data: Any) -> "EmcoHistory":
         """A context with these resources, created and not yet asked for anything."""
         self.do("app_context", "create", context(ctx), **data)
         for name in resources:
             self.do("rsync_resource", "add", name)
         return self
 
-    def each(self, trigger: str, *resources: str) -> "Life":
+    def each(self, trigger: str, *resources: str) -> "EmcoHistory":
         for name in resources:
             self.do("rsync_resource", trigger, name)
         return self

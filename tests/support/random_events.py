@@ -22,7 +22,7 @@ class Sent(NamedTuple):
     message_id: str
 
 
-class Fleet:
+class RandomEvents:
     """Events of one installation, numbered."""
 
     def __init__(self, prefix: str, seed: int = 0) -> None:

@@ -13,7 +13,7 @@ from phaseline.engine import why
 from phaseline.engine.cli.explaining import Drawing
 from phaseline.engine.explanation import Caused, Explained, Explanation, Reason
 from phaseline.schemas.records import Entity, Transition
-from tests.support.worlds import History
+from tests.support.strategies import History
 
 Logs = dict[tuple[str, str], list[Transition]]
 

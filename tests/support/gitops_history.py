@@ -9,7 +9,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.manifests import Manifest
-from tests.support.worlds import History, Step, event
+from tests.support.strategies import History, Step, event
 
 KINDS = Kinds(BUILT_IN)
 SET, APP = "shop", "shop/shop"
@@ -17,7 +17,7 @@ NOW = 1_772_409_600
 """2026-03-02 00:00:00 UTC."""
 
 
-def of(found: Manifest, app: str = APP) -> str:
+def resource_id(found: Manifest, app: str = APP) -> str:
     """The id of the resource that a manifest is about."""
     group, slash, _ = found["apiVersion"].partition("/")
     metadata = found["metadata"]
@@ -26,7 +26,7 @@ def of(found: Manifest, app: str = APP) -> str:
     )
 
 
-class Life:
+class GitOpsHistory:
     """A history told event by event, with a clock in seconds."""
 
     def __init__(self, kinds: Kinds = KINDS) -> None:
@@ -50,11 +50,11 @@ class Life:
 
     def observe(self, found: Manifest, **data: Any) -> Self:
         """`found` is in the cluster; `desired=` says what Git declares."""
-        return self.do("resource", "observed", of(found), live=found, **data)
+        return self.do("resource", "observed", resource_id(found), live=found, **data)
 
     def lacks(self, desired: Manifest) -> Self:
         """Git declares it, and the cluster has none."""
-        return self.do("resource", "observed", of(desired), live=None, desired=desired)
+        return self.do("resource", "observed", resource_id(desired), live=None, desired=desired)
 
     def states(self, kind: str = "application", entity_id: str = APP) -> tuple[str, ...]:
         """Health, then sync."""
