@@ -23,7 +23,7 @@ def main() -> None:
         body = {"specversion": "1.0", "id": str(sequence), "source": "/ci", "type": f"release.{trigger}"}
         subject = f"pl.inbox.0.v2.release.{trigger}"
         arrival = intake.read(installed, Subjects("pl"), subject, json.dumps(body).encode(), sequence, sequence * 10**9)
-        for record in [arrival] if isinstance(arrival, Rejection) else decide(tree, arrival):
+        for record in [arrival] if isinstance(arrival, Rejection) else decide(tree, arrival).records:
             evolve(tree, record)
             if isinstance(record, Transition):
                 label = label_of(facets[record.facet], record.after)
