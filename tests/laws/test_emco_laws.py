@@ -105,7 +105,7 @@ def test_the_lives_go_where_they_should() -> None:
         for kind, found in history.tree.entities.items():
             seen.update((kind, facet.state.phase) for entity in found.values() for facet in entity.facets)
 
-    hold(noted, lives(), "ci")
+    hold(noted, lives(), "reach")
     wanted = {
         "app_context": {
             "Instantiating",

@@ -158,7 +158,7 @@ def test_the_lives_go_where_they_should() -> None:
         told = [one for step in history.steps for one in step.records if isinstance(one, Transition)]
         seen.update((one.entity.kind, one.after.phase) for one in told)
 
-    hold(noted, lives(), "ci")
+    hold(noted, lives(), "reach")
     health = {"Missing", "Degraded", "Paused", "Progressing", "Healthy", "Unknown"}
     assert {("application", phase) for phase in health} <= seen
     assert {

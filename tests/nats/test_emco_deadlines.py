@@ -100,12 +100,12 @@ async def test_on_the_real_server(working: Settings, wire: Wire) -> None:
         await client.publish("emco_resource", "update", GROUP, {"context": NEW})
         layout = await inspect(wire, working)
         await until_decided(wire, layout)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while "DeadlineExceeded" not in (await client.get("app_context", context(NEW))).facets[0].state.conditions:
                 await asyncio.sleep(0.05)
         await client.publish("rsync_resource", "applied", resource(ctx=NEW))
         await until_decided(wire, layout)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (await client.get("app_context", context(NEW))).facets[0].state.phase != "Instantiated":
                 await asyncio.sleep(0.05)
         history = [record async for record in client.history("app_context", context(NEW))]

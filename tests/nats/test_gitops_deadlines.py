@@ -112,10 +112,10 @@ async def test_on_the_real_server(working: Settings, wire: Wire) -> None:
         await client.publish("resource", "observed", resource_id(service), {"live": service, "desired": service})
         layout = await inspect(wire, working)
         await until_decided(wire, layout)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (await client.get("application", APP)).facets[0].state.phase != "Degraded":
                 await asyncio.sleep(0.05)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (await client.get("resource", resource_id(service))).facets[0].state.phase != "Degraded":
                 await asyncio.sleep(0.05)
         await client.publish("resource", "observed", WEB, {"live": rolling(3), "desired": deployment(replicas=3)})

@@ -153,7 +153,7 @@ async def test_on_the_real_server(working: Settings, wire: Wire) -> None:
         await client.publish("resource", "observed", resource_id(PART), {"live": DRIFTED, "desired": PART})
         await until_decided(wire, await inspect(wire, working))
         for attempt in (1, 2):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while (await client.get("application", APP)).attributes.get("attempts") != attempt:
                     await asyncio.sleep(0.05)
             await client.publish("application", "sync_finished", APP, {"result": "Succeeded"})

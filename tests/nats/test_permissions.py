@@ -84,8 +84,8 @@ async def test_each_role_can_do_its_work(guarded: EmbeddedServer) -> None:
         await watcher.flush()
         async with Client.open(settings_of(guarded, "agent")) as agent:
             await agent.publish("cluster", "create", "c1")
-            assert await asyncio.wait_for(seen.get(), 20) == "pl.transition.cluster.phase.Creating.c1"
-    async with Client.open(settings_of(guarded, "asker")) as asker, asyncio.timeout(20):
+            assert await asyncio.wait_for(seen.get(), 60) == "pl.transition.cluster.phase.Creating.c1"
+    async with Client.open(settings_of(guarded, "asker")) as asker, asyncio.timeout(60):
         while True:
             try:
                 assert (await asker.get("cluster", "c1")).version == 1
@@ -98,7 +98,7 @@ async def test_each_role_can_do_its_work(guarded: EmbeddedServer) -> None:
 async def test_a_status_is_answered_to_who_may_ask_for_it(guarded: EmbeddedServer) -> None:
     async with Client.open(settings_of(guarded, "agent")) as agent:
         await agent.publish("emco_resource", "create", "c1")
-    async with Client.open(settings_of(guarded, "enquirer")) as enquirer, asyncio.timeout(20):
+    async with Client.open(settings_of(guarded, "enquirer")) as enquirer, asyncio.timeout(60):
         while True:
             try:
                 assert (await enquirer.status("c1", output="summary"))["state"] == "Created"

@@ -15,7 +15,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.wire import Wire
 from tests.support.tcp_proxy import proxy_to
 
-LIMIT = 30
+LIMIT = 120
 
 
 async def stream_of(wire: Wire, name: str) -> str:
@@ -23,10 +23,18 @@ async def stream_of(wire: Wire, name: str) -> str:
     return name
 
 
+async def last_sequence(wire: Wire, stream: str) -> int:
+    return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
+
+
 async def fill(wire: Wire, stream: str, count: int, start: int = 0, subject: str = "x") -> None:
     frames = [wire.frame(f"{stream}.{subject}", b"%d" % n) for n in range(start, start + count)]
+    before = await last_sequence(wire, stream)
     wire.send(b"".join(frames))
     await wire.flush()
+    async with asyncio.timeout(LIMIT):
+        while await last_sequence(wire, stream) < before + count:  # a flush does not wait until all is stored
+            await asyncio.sleep(0.005)
 
 
 async def take(reader: Reader, count: int) -> list[Stored]:

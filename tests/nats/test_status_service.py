@@ -52,7 +52,7 @@ async def two(settings: Settings) -> AsyncIterator[tuple[Client, list[Worker]]]:
     async with Wire.open(settings, name="one") as one, Wire.open(settings, name="two") as other:
         workers = [Worker(wire, settings, Kinds(BUILT_IN)) for wire in (one, other)]
         running = [asyncio.create_task(worker.run(stop)) for worker in workers]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while [len(worker.loaded) for worker in workers] != [2, 2]:  # until then trees go from one to the other
                 await asyncio.sleep(0.05)
             async with Client.open(settings, kinds=KINDS) as client:
@@ -96,7 +96,7 @@ async def stats(client: Client, worker: Worker) -> dict[str, Any]:
 
     sid = await client._wire.subscribe(inbox, take)
     client._wire.send(client._wire.frame("$SRV.STATS.phaseline", b"", None, inbox))
-    await asyncio.wait_for(arrived.wait(), 10)
+    await asyncio.wait_for(arrived.wait(), 60)
     await client._wire.unsubscribe(sid)
     [endpoint] = found[0]["endpoints"]
     assert endpoint["name"] == "status"

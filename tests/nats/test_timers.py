@@ -248,7 +248,7 @@ async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
 
 async def until_logged(wire: Wire, layout: Layout, state: str, count: int) -> list[Transition]:
     """Wait until so many jobs went into that state."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             filter_ = f"{layout.prefix}.log.*.transition.job.phase.{state}.>"
             found = [wire_codec.read(m.data) for m in await stored(wire, layout.log, [filter_])]

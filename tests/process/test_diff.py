@@ -20,7 +20,7 @@ WEB = resource_id(deployment())
 
 async def diffed(client: Client, resource_id: str) -> Judged:
     """Its difference, once the server has copied the observation."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             try:
                 return await client.diff(resource_id)

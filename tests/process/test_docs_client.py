@@ -42,7 +42,7 @@ async def test_the_samples_run(working: Settings, client: Client, capsys: pytest
     names: dict[str, Any] = {"client": client, "asyncio": asyncio, "phaseline": phaseline}
     for number, sample in enumerate(OTHERS, 1):
         code = compile(sample, f"{PAGE.name}, sample {number}", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await run(code, names)
     said = capsys.readouterr().out
     assert "refused: node c1/pool-a/n9 illegal" in said

@@ -393,7 +393,7 @@ async def test_through_a_pipe_into_states(
             if record.after.phase == "Synced":
                 break
     process.send_signal(signal.SIGINT)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await process.wait() == 130
     await until_decided(wire, await inspect(wire, working))
     history = [

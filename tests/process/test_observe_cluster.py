@@ -38,7 +38,7 @@ class Watching:
         self.source = source
 
     async def next(self) -> tuple[str, bool] | None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             found = await anext(self.source)
         return None if found is None else (f"{found.found['kind']} {found.found['metadata']['name']}", found.gone)
 
@@ -180,7 +180,7 @@ async def test_from_a_cluster_into_states(
             if record.after.phase == "OutOfSync":
                 break
     process.send_signal(signal.SIGINT)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await process.wait() == 130
     await until_decided(wire, await inspect(wire, working))
 

@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 SCALE = {"quick": Fraction(1, 4), "default": Fraction(1), "slow": Fraction(20)}
 EXAMPLES = 60
 """What a law without a number of its own draws in the profile `default`."""
+REACH = 120
+"""What a test draws that says which states random histories reach: in no profile it may be fewer."""
 LONG = 3000
 """What a law marked `slow` draws."""
 
@@ -40,3 +42,8 @@ def examples(count: int) -> settings:
 def many_examples() -> settings:
     """The settings of a law marked `slow`: many examples, others in each run."""
     return settings(max_examples=LONG, derandomize=False)
+
+
+def reaching() -> settings:
+    """The settings of a test that says which states random histories reach."""
+    return settings(max_examples=REACH, derandomize=True)

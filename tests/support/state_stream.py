@@ -12,7 +12,7 @@ from phaseline.engine.wire import Wire
 
 async def copied(wire: Wire, layout: Layout) -> None:
     """Wait until STATE has what LOG has: the last message that it copied is the last one that there is to copy."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await _copied_up_to(wire, layout) < await _to_be_copied(wire, layout):
             await asyncio.sleep(0.005)
 
@@ -32,6 +32,6 @@ async def _copied_up_to(wire: Wire, layout: Layout) -> int:
 
 async def until_answer(ask: Callable[[], Awaitable[Any]], wanted: Any) -> None:
     """Ask again until the answer is as wanted: states follow the log a moment later."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await ask() != wanted:
             await asyncio.sleep(0.01)

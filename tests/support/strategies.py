@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from phaseline.engine.testing.histories import SUBJECTS, History, Sent, Step, event, play
 from phaseline.engine.testing.search import histories
 from phaseline.engine.testing.wishes import LENGTH, fulfilled, wished
-from tests.support.effort import EXAMPLES, examples, many_examples
+from tests.support.effort import EXAMPLES, examples, many_examples, reaching
 
 __all__ = [
     "MAPS", "SUBJECTS", "VALUES", "WHOLE", "History", "Sent", "Step", "event", "fulfilled", "histories", "hold", "play",
@@ -42,5 +42,5 @@ def hold(law: Callable[[T], None], strategy: st.SearchStrategy[T], effort: str) 
         law(example)
 
     broken.__name__ = broken.__qualname__ = law.__name__
-    chosen = {"ci": examples(EXAMPLES), "long": many_examples()}[effort]
+    chosen = {"ci": examples(EXAMPLES), "reach": reaching(), "long": many_examples()}[effort]
     chosen(given(strategy)(broken))()
