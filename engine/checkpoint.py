@@ -1,4 +1,4 @@
-"""The partition's checkpoint: who owns it, and how far its events are decided (design: The commit).
+"""The partition's checkpoint: who owns it, and how far its events are decided (docs/design.md, The commit).
 
 Belongs here: the checkpoint's fields and bytes. Does not: publishing it (`commit`), taking over (`takeover`).
 """

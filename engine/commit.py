@@ -1,5 +1,6 @@
-"""Making a commit last exactly once: atomic batches and plain publishes, fenced by the checkpoint (design: The commit).
+"""Making a commit last exactly once: atomic batches and plain publishes, fenced by the checkpoint.
 
+See docs/design.md, The commit.
 Belongs here: the three forms of a commit, and finding out what became of one whose answer was lost.
 Does not: what is committed (`fold`), the checkpoint's fields (`checkpoint`).
 """

@@ -1,4 +1,4 @@
-"""Fleet's counts of a repository, a bundle, a deployment or a cluster, from the states below it (spec: Fleet).
+"""Fleet's counts of a repository, a bundle, a deployment or a cluster, from the states below it (docs/spec/fleet.md).
 
 Belongs here: adding up, per cluster or repository too, and naming what is not ready. Does not: what counts as what
 (`fleet_counts`), reading states.

@@ -1,5 +1,6 @@
-"""From stored bytes to an arrival the core can decide, or to the rejection they get (design: What bad input gets).
+"""From stored bytes to an arrival the core can decide, or to the rejection they get.
 
+See docs/design.md, What bad input gets.
 Belongs here: everything an event can be refused for before its entity is looked at. Does not: legality in a state (`decide`).
 """
 

@@ -1,5 +1,6 @@
-"""Parents that are not known: which events make them known, and as what (spec: adoption). Pure.
+"""Parents that are not known: which events make them known, and as what. Pure.
 
+See docs/spec/reading-the-tables.md, Adoption.
 Belongs here: finding them and adopting them. Does not: the entity itself (`decide`).
 """
 

@@ -1,4 +1,4 @@
-"""One partition's loop: fetch, decide, commit, go on (design: The commit).
+"""One partition's loop: fetch, decide, commit, go on (docs/design.md, The commit).
 
 Belongs here: the loop, and which form a commit takes. Does not: rules (`decide`), how a commit is made safe (`commit`).
 """

@@ -1,4 +1,4 @@
-"""The five streams of an installation: making them, finding them (design: Streams).
+"""The five streams of an installation: making them, finding them (docs/design.md, Streams).
 
 Belongs here: their configuration and names. Does not: reading (`reader`), committing (`commit`).
 """

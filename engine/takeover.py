@@ -1,6 +1,6 @@
 """Becoming a partition's owner: fence everybody else out, load what is committed, finish what was begun.
 
-Belongs here: the steps from nothing to a tree that may be folded on (design: Taking over a partition).
+Belongs here: the steps from nothing to a tree that may be folded on (docs/design.md, Taking over a partition).
 Does not: the loop that follows (`partition`), which worker should own what (`lease`).
 """
 

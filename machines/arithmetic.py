@@ -1,5 +1,6 @@
-"""What becomes of phase and conditions when a row is taken or a view shows (spec: Conditions).
+"""What becomes of phase and conditions when a row is taken or a view shows.
 
+See docs/spec/reading-the-tables.md, Conditions.
 Belongs here: the arithmetic of one facet's conditions. Does not: which row or view applies (`machine`, `engine.settle`).
 """
 

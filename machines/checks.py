@@ -1,4 +1,4 @@
-"""What is wrong with the words of a single table (style: a wrong table cannot be constructed).
+"""What is wrong with the words of a single table (docs/spec/reading-the-tables.md, What a table may not be).
 
 Belongs here: names and references of one table, each problem saying what to write instead.
 Does not: where its rows lead (`motion`), checks across kinds (`forest`).

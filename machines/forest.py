@@ -177,7 +177,10 @@ def _fired(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
 
 
 def _settles(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
-    """A view that looks up must not depend on what a view that looks down shows (spec: Base and state)."""
+    """A view that looks up must not depend on what a view that looks down shows.
+
+    See docs/spec/reading-the-tables.md, Base and state.
+    """
     yield from _mirrors(table)
     for facet in table.facets:
         for view in facet.views:

@@ -1,4 +1,4 @@
-"""What consoles call a state, and whether pods may be scheduled there (spec: the labels of each table).
+"""What consoles call a state, and whether pods may be scheduled there (docs/spec/reading-the-tables.md, Labels).
 
 Belongs here: choosing one label where several conditions stand. Does not: the labels themselves (each kind's table).
 """

@@ -1,5 +1,6 @@
-"""What guards and views may look at: the states above, the tallies below, attributes (spec: Base and state).
+"""What guards and views may look at: the states above, the tallies below, attributes.
 
+See docs/spec/reading-the-tables.md, Base and state.
 Belongs here: pure predicates that declare what they read, so that tables can be checked. Does not: any kind's rules.
 """
 

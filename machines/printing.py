@@ -1,4 +1,4 @@
-"""Tables laid out for people: the same sections for a terminal and for a page (spec: the tables of each kind).
+"""Tables laid out for people: the same sections for a terminal and for a page (docs/spec).
 
 Belongs here: which sections a kind has, their columns and cells, all plain text. Does not: the phrases in the cells
 (`wording`), marks and colours of a format (`markdown`, `mermaid`, the command's terminal).

@@ -1,4 +1,4 @@
-"""Where a row may start (spec: How to read the tables).
+"""Where a row may start (docs/spec/reading-the-tables.md).
 
 Belongs here: starting points narrower or wider than a phase. Does not: rows (`table`), how they are found (`machine`).
 """

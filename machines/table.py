@@ -1,4 +1,4 @@
-"""The words a machine is written in: labels, rows, views, cascades, tables (spec: How to read the tables).
+"""The words a machine is written in: labels, rows, views, cascades, tables (docs/spec/reading-the-tables.md).
 
 Belongs here: the shapes of a table. Does not: what is wrong with one (`checks`), how it is looked up (`machine`).
 """

@@ -1,4 +1,4 @@
-"""`counts`: how many of what Fleet deploys are in which state, and which are not ready (spec: Fleet).
+"""`counts`: how many of what Fleet deploys are in which state, and which are not ready (docs/spec/fleet.md).
 
 Belongs here: the command and its layout. Does not: counting (`phaseline.engine.counting`).
 """

@@ -1,4 +1,4 @@
-"""`diff`: where a Kubernetes object differs from Git, by its last observation (spec: GitOps).
+"""`diff`: where a Kubernetes object differs from Git, by its last observation (docs/spec/gitops.md).
 
 Belongs here: the command. Does not: reading the observation (`observation`), how it looks (`judging`).
 """

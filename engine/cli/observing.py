@@ -1,4 +1,4 @@
-"""`observe`: Kubernetes objects, as kubectl prints them, become events (spec: GitOps, What arrives; Fleet).
+"""`observe`: Kubernetes objects, as kubectl prints them, become events (docs/spec/gitops.md, What observe publishes).
 
 Belongs here: the command, its pipe and its pauses. Does not: what objects say (`phaseline.engine.observe`).
 """

@@ -1,4 +1,4 @@
-"""`status`: what became of what EMCO deployed (spec: EMCO, The status query).
+"""`status`: what became of what EMCO deployed (docs/spec/emco.md, The status query).
 
 Belongs here: options and layout. Does not: the answer (`phaseline.engine.status`).
 """

@@ -1,4 +1,4 @@
-"""What Argo CD's own objects say: Application and ApplicationSet (spec: GitOps; behaviour 2).
+"""What Argo CD's own objects say: Application and ApplicationSet (docs/spec/gitops.md, What observe publishes).
 
 Belongs here: their settings, operations and conditions as events. Does not: the objects that an application deploys (`plain`).
 """

@@ -1,4 +1,4 @@
-"""What Fleet's own objects say: GitRepo, Bundle, BundleDeployment (spec: Fleet; behaviour 1).
+"""What Fleet's own objects say: GitRepo, Bundle, BundleDeployment (docs/spec/fleet.md, Fleet's own objects).
 
 Belongs here: their ids, and their lists of resources, as events. Does not: counts, which follow from the states.
 """

@@ -1,4 +1,4 @@
-"""What any other object says: `resource.observed`, with what Git declares of it (spec: GitOps, What arrives).
+"""What any other object says: `resource.observed`, with what Git declares of it (docs/spec/gitops.md, What arrives).
 
 Belongs here: whose it is, its manifests as an event may carry them. Does not: health, comparison: the worker does that.
 """

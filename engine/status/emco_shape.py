@@ -1,4 +1,4 @@
-"""The answer as later EMCO prints it: camelCase keys, deployed and ready (spec: EMCO, The shape later EMCO prints).
+"""The answer as later EMCO prints it: camelCase keys, deployed and ready (docs/spec/emco.md, The shape emco).
 
 Belongs here: that shape, its words for states, its counting of readiness. Does not: what is chosen (`selection`).
 EMCO's own faults are left out: what cannot be reached is not NotReady, an empty set is not Ready.

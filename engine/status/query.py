@@ -1,4 +1,4 @@
-"""A status question: its parameters as they come in, checked (spec: EMCO, The status query).
+"""A status question: its parameters as they come in, checked (docs/spec/emco.md, The status query).
 
 Belongs here: which parameters there are and what they may hold. Does not: whether an app or a cluster of that name exists
 (`selection`), which only the tree can tell.

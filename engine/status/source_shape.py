@@ -1,4 +1,4 @@
-"""The answer as EMCO's design notes have it: hyphenated keys, four outputs (spec: EMCO, The status query, its table).
+"""The answer as EMCO's design notes have it: hyphenated keys, four outputs (docs/spec/emco.md, The status query).
 
 Belongs here: that shape. Does not: what is chosen (`selection`).
 """

@@ -1,4 +1,7 @@
-"""Commits on the real server: fenced, all or nothing, and once, also where the answer is lost (design: The commit)."""
+"""Commits on the real server: fenced, all or nothing, and once, also where the answer is lost.
+
+See docs/design.md, The commit.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine

@@ -1,4 +1,7 @@
-"""Applications that synchronise themselves: at once, in their windows, again where they may heal themselves (spec: GitOps, Windows)."""
+"""Applications that synchronise themselves: at once, in their windows, again where they may heal themselves.
+
+See docs/spec/gitops.md, Auto-sync, Sync windows.
+"""
 
 import asyncio
 from typing import Any

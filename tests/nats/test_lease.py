@@ -1,4 +1,4 @@
-"""Leases on the real server: an even share, one owner in every view, quick take-over (design: The commit)."""
+"""Leases on the real server: an even share, one owner in every view, quick take-over (docs/design.md, The commit)."""
 
 import asyncio
 from collections import Counter

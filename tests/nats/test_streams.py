@@ -1,4 +1,4 @@
-"""An installation's streams on the real server (design: Streams)."""
+"""An installation's streams on the real server (docs/design.md, Streams)."""
 
 import asyncio
 import random

@@ -1,5 +1,6 @@
-"""Real processes killed at random moments; afterwards the log is the fold of the events, byte for byte (design: The commit).
+"""Real processes killed at random moments; afterwards the log is the fold of the events, byte for byte.
 
+See docs/design.md, The commit.
 The short forms run always; `slow` ones are the same with the numbers that prove it.
 """
 

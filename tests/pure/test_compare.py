@@ -1,4 +1,4 @@
-"""Comparing: does what Git says still hold? (spec: GitOps, Comparing; behaviour 3.1, 3.2.)"""
+"""Comparing: does what Git says still hold? (docs/spec/gitops.md, Comparing.)"""
 
 import base64
 import json

@@ -1,4 +1,7 @@
-"""The typical causes of a false OutOfSync, each with a manifest as a chart renders it and one as a cluster keeps it (spec: GitOps)."""
+"""The typical causes of a false OutOfSync, each with a manifest as a chart renders it and one as a cluster keeps it.
+
+See docs/spec/gitops.md.
+"""
 
 from copy import deepcopy
 from typing import Any

@@ -1,4 +1,4 @@
-"""Fleet's stories: a count must not lie (spec: Fleet)."""
+"""Fleet's stories: a count must not lie (docs/spec/fleet.md)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""GitOps' stories: from manifests to the states of resources, applications and sets (spec: GitOps)."""
+"""GitOps' stories: from manifests to the states of resources, applications and sets (docs/spec/gitops.md)."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The health rules, row by row (spec: GitOps, Health by kind; behaviour 1.1 and 1.2)."""
+"""The health rules, row by row (docs/spec/gitops.md, Health by kind)."""
 
 import json
 from typing import Any

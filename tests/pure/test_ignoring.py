@@ -1,4 +1,7 @@
-"""Ignore rules: what they are about, what they take out, what is wrong with them (spec: GitOps, Ignore rules; behaviour 3.4)."""
+"""Ignore rules: what they are about, what they take out, what is wrong with them.
+
+See docs/spec/gitops.md, Ignore rules.
+"""
 
 from collections.abc import Iterator
 from typing import Any

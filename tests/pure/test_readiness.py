@@ -1,4 +1,4 @@
-"""EMCO's rules of readiness, each at its edge (spec: EMCO, behaviour 3)."""
+"""EMCO's rules of readiness, each at its edge (docs/spec/emco.md, Readiness)."""
 
 from typing import Any
 

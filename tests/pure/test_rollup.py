@@ -1,4 +1,4 @@
-"""What resources make of their application, in each profile (spec: GitOps, profiles; behaviour 2.1)."""
+"""What resources make of their application, in each profile (docs/spec/gitops.md, Profiles, Roll-up)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Sync windows: schedules, zones, decisions, the next opening (spec: GitOps, Windows; behaviour 4)."""
+"""Sync windows: schedules, zones, decisions, the next opening (docs/spec/gitops.md, Sync windows)."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

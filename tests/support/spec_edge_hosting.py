@@ -1,4 +1,4 @@
-"""The tables of `spec: edge hosting`, copied by hand from its text. No table of ours had a say in it.
+"""The tables of docs/spec/edge-hosting.md, copied by hand from its text. No table of ours had a say in it.
 
 Belongs here: what the page says, line by line. Does not: its labels (`spec_edge_labels`), how to read it (`spec_interpreter`).
 

@@ -1,4 +1,4 @@
-"""The labels of `spec: edge hosting`, copied by hand from its text. No table of ours had a say in it.
+"""The labels of docs/spec/edge-hosting.md, copied by hand from its text. No table of ours had a say in it.
 
 Belongs here: phases, conditions, what consoles call them, schedulability. Does not: what moves them (`spec_edge_hosting`).
 """

@@ -75,7 +75,7 @@ class World:
 
     @property
     def state(self) -> str:
-        """What has become of it (spec: app_context, the views)."""
+        """What has become of it (docs/spec/emco.md, App context)."""
         states = [self.resource_state(found) for found in self.resources]
         leaving = [self.resource_state(found) for found in self.resources if found.leaving]
         if self.base == "Instantiate":
