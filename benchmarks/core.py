@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.workload import CLUSTERS, NODES, Workload
-from phaseline.engine.decide import decide
-from phaseline.engine.fold import Folder
-from phaseline.engine.intake import Arrival, read
-from phaseline.engine.reader import Stored
-from phaseline.engine.tree import Tree, evolve
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.intake import Arrival, read
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.jetstream.reader import Stored
 from phaseline.machines.built_in import installed
-from phaseline.machines.scripts import NoScripts
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import Subjects
@@ -61,7 +61,7 @@ def stages(count: int) -> dict[str, float]:
         lambda: [read(kinds, subjects, e.subject, e.data, e.sequence, e.time_ns) for e in events],
     )
     records: list[list[Record]] = timed("decide and evolve", lambda: _decided(Tree(kinds, NoScripts()), arrivals))
-    folder = Folder(Tree(kinds, NoScripts()), subjects, 0)
+    folder = Processor(Tree(kinds, NoScripts()), subjects, 0)
     timed("records to log messages", lambda: [len(folder.messages(made)) for made in records])
     gc.enable()
     timed("all of it, as a worker does", lambda: _folded(folder, events))
@@ -78,7 +78,7 @@ def _decided(tree: Tree, arrivals: list[Arrival]) -> list[list[Record]]:
     return answers
 
 
-def _folded(folder: Folder, events: list[Stored]) -> None:
+def _folded(folder: Processor, events: list[Stored]) -> None:
     at = 0
     while at < len(events):
         at += folder.fold(events[at : at + 1_000], 0).events
@@ -86,7 +86,7 @@ def _folded(folder: Folder, events: list[Stored]) -> None:
 
 def memory(entities: int) -> None:
     """Print what a tree of so many nodes adds to the process."""
-    folder = Folder(Tree(installed(), NoScripts()), Subjects("pl"), 0)
+    folder = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     subjects = Subjects("pl")
     gc.collect()
     before = _resident()

@@ -10,18 +10,17 @@ from typing import Any
 
 from benchmarks.throughput import contend
 from benchmarks.workload import Workload, store
-from phaseline.engine import statuses
-from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.fold import Folder
-from phaseline.engine.reader import Stored, read_all
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.emco_status import design_shape, load
+from phaseline.engine.emco_status.query import read
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.reader import Stored, read_all
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.status import source_shape
-from phaseline.engine.status.query import read
-from phaseline.engine.streams import Layout, provision
-from phaseline.engine.tree import Tree
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import installed
-from phaseline.machines.scripts import NoScripts
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 
@@ -138,16 +137,16 @@ def _stored(events: Iterator[Event], after: int) -> list[Stored]:
 def _core(size: int) -> dict[str, float]:
     """Microseconds of the processor that the core takes for an `applied` among so many, and for as many events of nodes."""
     context = Context("pl", size)
-    folder, begun = Folder(Tree(installed(), NoScripts()), Subjects("pl"), 0), _stored(context.begun(), 0)
+    folder, begun = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0), _stored(context.begun(), 0)
     _fold(folder, begun)
     ours = _fold(folder, _stored(context.applied(), len(begun)))
-    nodes = Folder(Tree(installed(), NoScripts()), Subjects("pl"), 0)
+    nodes = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     events = _stored(Workload("pl", 2_200 + size).events(), 0)
     _fold(nodes, events[:2_200])
     return {"applied": ours, "nodes": _fold(nodes, events[2_200:])}
 
 
-def _fold(folder: Folder, events: list[Stored]) -> float:
+def _fold(folder: Processor, events: list[Stored]) -> float:
     at, begun = 0, time.process_time()
     while at < len(events):
         at += folder.fold(events[at : at + 1_000], 0).events
@@ -157,11 +156,11 @@ def _fold(folder: Folder, events: list[Stored]) -> float:
 def _summary(size: int) -> float:
     """Microseconds in which a worker's memory answers `summary`."""
     context = Context("pl", size)
-    folder = Folder(Tree(installed(), NoScripts()), Subjects("pl"), 0)
+    folder = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     _fold(folder, _stored(context.begun(), 0))
     query, begun = read({"output": "summary"}), time.perf_counter()
     for _ in range(ANSWERS):
-        source_shape.answer(statuses.chosen(folder.tree, RESOURCE, query), query, {})
+        design_shape.answer(load.chosen(folder.tree, RESOURCE, query), query, {})
     return (time.perf_counter() - begun) / ANSWERS * 1e6
 
 

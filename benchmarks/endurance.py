@@ -13,12 +13,12 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.workload import PIECE, Workload
-from phaseline.engine import checkpoint
-from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.gathering import last_message
+from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import checkpoint
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, provision
-from phaseline.engine.wire import Wire
 from phaseline.schemas.subjects import Subjects
 
 EVENTS = 5_000_000

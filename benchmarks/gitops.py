@@ -15,11 +15,12 @@ from benchmarks.emco import Event, rate
 from benchmarks.manifests import KINDS, SCRIPT, desired, live
 from benchmarks.throughput import contend
 from benchmarks.workload import Workload, store
-from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.sandbox import Sandbox, Sandboxed
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.scripts.runner import SandboxRunner
+from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import provision
-from phaseline.engine.wire import Wire
 from phaseline.machines.kubernetes.assess import assess
 from phaseline.machines.kubernetes.diff.compare import compare
 from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
@@ -64,7 +65,7 @@ def _a_second(work: Callable[[], Any], seconds: float) -> float:
 
 def _health(seconds: float) -> dict[str, float]:
     with Sandbox() as sandbox:
-        programs, overrides = Sandboxed(sandbox), Overrides(scripts={"cert-manager.io/Certificate": SCRIPT})
+        programs, overrides = SandboxRunner(sandbox), Overrides(scripts={"cert-manager.io/Certificate": SCRIPT})
         return {
             kind: _a_second(lambda it=found: assess(it, None, overrides, programs, now=NOW, is_known=False), seconds)  # type: ignore[misc]  # a default binds it
             for kind, found in KINDS.items()
@@ -78,7 +79,7 @@ def _comparing(seconds: float) -> dict[str, float]:
     pointers = Overrides(rules=(IgnoreRule("apps", "*", pointers=("/spec/replicas",)),))
     programs = Overrides(rules=(IgnoreRule("apps", "*", programs=(".spec.replicas",)),))
     with Sandbox() as sandbox:
-        run_ = Sandboxed(sandbox)
+        run_ = SandboxRunner(sandbox)
         return {
             "compared": _a_second(lambda: compare(git, cluster), seconds),
             "with health and a rule by pointer": _a_second(

@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Any
 
 from benchmarks.workload import CLUSTERS, NODES, Workload, installation
-from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 
 EVENTS = 600

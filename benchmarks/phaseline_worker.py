@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 
 

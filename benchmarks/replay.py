@@ -13,20 +13,20 @@ from typing import Any
 
 from benchmarks import aggregates
 from benchmarks.workload import Workload, installation
-from phaseline.engine.audit import Audit
-from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.exporting import export
-from phaseline.engine.filelog import FileLog
-from phaseline.engine.fold import Folder
-from phaseline.engine.installation import Installation
-from phaseline.engine.logformat import EventItem, Header, RecordItem
-from phaseline.engine.logwriter import LogWriter
-from phaseline.engine.recorded import Folders, Recorded, Span, StoredEvent, rebuild
-from phaseline.engine.sandbox import shared
-from phaseline.engine.serverlog import ServerLog
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.audit import Audit
+from phaseline.engine.replay.export_log import export
+from phaseline.engine.replay.file_log import FileLog
+from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
+from phaseline.engine.replay.log_writer import LogWriter
+from phaseline.engine.replay.recorded_log import Processors, Recorded, Span, StoredEvent, rebuild
+from phaseline.engine.replay.server_log import ServerLog
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
-from phaseline.engine.tree import Tree, evolve
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects, partition_of
@@ -42,7 +42,7 @@ Work = Callable[[], Awaitable[None]]
 def write(path: Path, count: int) -> None:
     """A log as `phaseline export --records` writes it, made without a server."""
     subjects, skip = Subjects(PREFIX), len(f"{PREFIX}.events.")
-    folders = [Folder(Tree(installed(), shared()), subjects, partition) for partition in range(8)]
+    folders = [Processor(Tree(installed(), shared_runner()), subjects, partition) for partition in range(8)]
     with LogWriter(path, Header(prefix=PREFIX, partitions=8, first=1, last=count, records=True)) as log:
         for number, (subject, body, _) in enumerate(Workload(PREFIX, count).events(), 1):
             address = subject[skip:]
@@ -79,7 +79,7 @@ async def decode(path: Path) -> None:
 
 async def fold(source: Recorded) -> None:
     """Fold the events into trees."""
-    await rebuild(source, Folders(installed(), source), None, lambda _: None)
+    await rebuild(source, Processors(installed(), source), None, lambda _: None)
 
 
 async def audit(path: Path) -> None:

@@ -4,15 +4,15 @@ import statistics
 import time
 from typing import Any
 
-from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.fold import Folder
-from phaseline.engine.reader import Stored, read_all
-from phaseline.engine.sandbox import shared
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.reader import Stored, read_all
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, provision
-from phaseline.engine.takeover import take_over
-from phaseline.engine.tree import Tree
-from phaseline.engine.wire import Wire
+from phaseline.engine.worker.takeover import take_over
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
@@ -45,7 +45,7 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
 async def _fill(wire: Wire, layout: Layout, entities: int) -> None:
     """Records of `entities` adopted nodes, committed as a worker would."""
     subjects = Subjects("pl")
-    folder = Folder(Tree(installed(), shared()), subjects, 0)
+    folder = Processor(Tree(installed(), shared_runner()), subjects, 0)
     claim = await take_over(wire, layout, installed(), 0, "bench")
     held: list[Stored] = []
     for number in range(entities):

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.workload import installation
-from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.fold import Folder
-from phaseline.engine.reader import read_all
-from phaseline.engine.sandbox import shared
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.reader import read_all
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout
-from phaseline.engine.tree import Tree
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import installed
 from phaseline.schemas.subjects import Subjects
 
@@ -63,7 +63,7 @@ async def record_size(wire: Wire, layout: Layout) -> tuple[int, int]:
     """Bytes of records per event, and how many records, as Phaseline makes them of this workload."""
     total = records = events = 0
     for partition in range(layout.partitions):
-        folder = Folder(Tree(installed(), shared()), Subjects(layout.prefix), partition)
+        folder = Processor(Tree(installed(), shared_runner()), Subjects(layout.prefix), partition)
         async for stored in read_all(wire, layout.events, [folder.subjects.inbox(partition)]):
             while stored:
                 commit = folder.fold(stored, 0)

@@ -5,9 +5,9 @@ Belongs here: making and publishing it, the same bytes for every contender. Does
 
 from collections.abc import Iterator
 
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, provision
-from phaseline.engine.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 

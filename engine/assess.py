@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from phaseline.engine.errors import BadManifest
-from phaseline.engine.sandbox import shared
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.kubernetes import assess as rules_of_assess
 from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.diff.differences import Difference
@@ -41,7 +41,7 @@ def assess(
         live,
         desired,
         read_rules(rules, profile),
-        shared(),
+        shared_runner(),
         now=int(time.time()),
         is_known=desired is not None,
         dry_run=dry_run,
@@ -63,7 +63,7 @@ def assess_all(
     """
     overrides = read_rules(rules, profile)
     pairs = paired([*live], [*desired] if desired is not None else [])
-    return assess_pairs(pairs, overrides, shared(), now=int(time.time()), is_declared=desired is not None)
+    return assess_pairs(pairs, overrides, shared_runner(), now=int(time.time()), is_declared=desired is not None)
 
 
 def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manifest | None = None) -> list[Difference]:
@@ -71,7 +71,7 @@ def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manif
 
     Raises `BadManifest` for wrong rules.
     """
-    return rules_of_assess.compare_sides(live, desired, read_rules(rules), shared(), dry_run)[0]
+    return rules_of_assess.compare_sides(live, desired, read_rules(rules), shared_runner(), dry_run)[0]
 
 
 def health(live: Manifest, *, rules: Rules = (), profile: str | None = None) -> HealthResult | None:

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.client import Client
-from phaseline.engine.outcomes import Outcome
+from phaseline.engine.client.client import Client
+from phaseline.engine.publish.outcomes import Outcome
 
 MORNING = Path(__file__).with_name("morning.jsonl")
 """Also `examples/morning.jsonl`: made-up events of three clusters, their consoles, agents and billing."""

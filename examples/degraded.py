@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from phaseline.machines.edge.component import COMPONENT as INSTALLED
 from phaseline.machines.edge.component import RUNNING, UPDATING
-from phaseline.machines.table import Label, Row
+from phaseline.machines.language.table import Label, Row
 
 DEGRADED = "Degraded"
 

@@ -7,11 +7,11 @@ are compiled (`kinds`).
 from functools import cache
 from importlib.metadata import entry_points
 
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge import cluster, component, node, node_pool
 from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
 from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
 from phaseline.machines.gitops import application, application_set, resource
-from phaseline.machines.kinds import Kinds
 
 ENTRY_POINTS = "phaseline.kinds"
 BUILT_IN = (

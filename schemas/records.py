@@ -43,7 +43,7 @@ def state(phase: str, conditions: tuple[str, ...] = ()) -> State:
     return State(phase, conditions)
 
 
-class Facet(msgspec.Struct, frozen=True, gc=False):
+class FacetState(msgspec.Struct, frozen=True, gc=False):
     """One state machine of an entity: its base, its visible state, and since when, in ns since the epoch."""
 
     base: State
@@ -64,7 +64,7 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
     id: str
     version: int
     names: tuple[str, ...]
-    facets: tuple[Facet, ...]
+    facets: tuple[FacetState, ...]
     attributes: Mapping[str, Any]
     sequences: Mapping[str, int]
     """By source, the last `sequence` of each publisher that numbers its events."""

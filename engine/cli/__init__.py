@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from phaseline import __version__
-from phaseline.engine.cli.pages import Page
+from phaseline.engine.cli.help import Page
 
 EXIT_CODES = {
     "0": "it is done",

@@ -1,6 +1,6 @@
 """The command `changes`: what differs between two moments.
 
-Belongs here: the command, and the layout of changes. Does not: finding them (`phaseline.engine.changes`).
+Belongs here: the command, and the layout of changes. Does not: finding them (`phaseline.engine.log.changes`).
 """
 
 from collections import Counter
@@ -10,13 +10,13 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.changes import Change
-from phaseline.engine.cli import looks, options, talk
-from phaseline.engine.cli.pages import Page
-from phaseline.engine.client import Client
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.client.client import Client
+from phaseline.engine.log.changes import Change
+from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
-from phaseline.engine.when import When
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import State, timestamp
 
@@ -58,13 +58,13 @@ def changes(
             found = await client.changes(start, end, tree=tree, kind=kind)
             if as_json:
                 for change in found:
-                    looks.show_json(change_map(change))
+                    render.show_json(change_map(change))
                 return
             if found:
-                looks.show(table(client.kinds, found))
-            talk.say(summary(found))
+                render.show(table(client.kinds, found))
+            terminal.say(summary(found))
 
-    return talk.run(work())
+    return terminal.run(work())
 
 
 def summary(found: Sequence[Change]) -> str:
@@ -78,22 +78,22 @@ def summary(found: Sequence[Change]) -> str:
 
 def table(kinds: Kinds, found: Sequence[Change]) -> Any:
     """Changes in rows, those that flapped marked."""
-    shown = looks.columns("KIND", "ID", "WHAT", "FROM", "TO", "CHANGES", "FLAPS", "LAST")
+    shown = render.columns("KIND", "ID", "WHAT", "FROM", "TO", "CHANGES", "FLAPS", "LAST")
     for change in found:
-        flaps = looks.text_of(f"{change.flaps:,}", "red") if change.flaps else Text()
+        flaps = render.text_of(f"{change.flaps:,}", "red") if change.flaps else Text()
         shown.add_row(
-            looks.text_of(change.kind), looks.text_of(change.id), looks.text_of(change.what, COLOURS[change.what]),
+            render.text_of(change.kind), render.text_of(change.id), render.text_of(change.what, COLOURS[change.what]),
             _states(kinds, change, change.before), _states(kinds, change, change.after),
-            looks.text_of(f"{change.transitions:,}"), flaps, looks.text_of(looks.moment(change.last), "bright_black"),
+            render.text_of(f"{change.transitions:,}"), flaps, render.text_of(render.moment(change.last), "bright_black"),
         )  # fmt: skip
     return shown
 
 
 def _states(kinds: Kinds, change: Change, states: dict[str, State] | None) -> Text:
     if states is None:
-        return looks.text_of("unknown", "bright_black")
+        return render.text_of("unknown", "bright_black")
     return Text(", ").join(
-        Text.assemble(f"{name}: " if len(states) > 1 else "", looks.state(kinds, change.kind, name, state))
+        Text.assemble(f"{name}: " if len(states) > 1 else "", render.state(kinds, change.kind, name, state))
         for name, state in states.items()
     )
 

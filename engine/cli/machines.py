@@ -6,12 +6,12 @@ Belongs here: options, and tables on a terminal. Does not: what the tables say (
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import looks, options
-from phaseline.engine.cli.pages import Page
+from phaseline.engine.cli import options, render
+from phaseline.engine.cli.help import Page
 from phaseline.engine.errors import WordUnknown
-from phaseline.machines import markdown, mermaid, plain, printing, wording
 from phaseline.machines.built_in import installed
-from phaseline.machines.kinds import Kind, Kinds
+from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.docs import markdown, mermaid, plain, printing, wording
 
 COMMAND = "phaseline machines --format markdown"
 
@@ -47,29 +47,29 @@ def show_tables(kinds: Kinds, kind: str | None) -> None:
     if kind is not None:
         show_kind(kinds[kind])
         return
-    shown = looks.columns("KIND", "ID", "PARENT", "FACETS", "TRIGGERS", "VERSION", "WHAT")
+    shown = render.columns("KIND", "ID", "PARENT", "FACETS", "TRIGGERS", "VERSION", "WHAT")
     for found in kinds.values():
         cells = (found.name, wording.id_shape(found.table.id), found.parent or "", ", ".join(found.names),
                  str(len(found.table.triggers)), found.version, found.table.doc)  # fmt: skip
-        shown.add_row(*map(looks.text_of, cells))
-    looks.show(shown)
-    looks.show_line(looks.text_of(f"all together: {kinds.digest}", "bright_black"))
+        shown.add_row(*map(render.text_of, cells))
+    render.show(shown)
+    render.show_line(render.text_of(f"all together: {kinds.digest}", "bright_black"))
 
 
 def show_kind(kind: Kind) -> None:
     """One kind, section by section."""
-    looks.show_line(Text(printing.heading(kind), "bold"))
+    render.show_line(Text(printing.heading(kind), "bold"))
     for remark in printing.remarks(kind):
-        looks.show_line(Text(remark))
+        render.show_line(Text(remark))
     for section in printing.sections(kind):
         title = f"{section.facet}: {section.title}" if section.facet else section.title
-        looks.show_line(Text(f"\n{title}", "bold underline"))
-        shown = looks.columns(*(column.upper() for column in section.columns))
+        render.show_line(Text(f"\n{title}", "bold underline"))
+        shown = render.columns(*(column.upper() for column in section.columns))
         for row in section.rows:
-            shown.add_row(*map(looks.text_of, row))
-        looks.show(shown)
+            shown.add_row(*map(render.text_of, row))
+        render.show(shown)
         for note in section.notes:
-            looks.show_line(Text(note, "italic"))
+            render.show_line(Text(note, "italic"))
 
 
 def show_markdown(kinds: Kinds, kind: str | None) -> None:
@@ -80,7 +80,7 @@ def show_markdown(kinds: Kinds, kind: str | None) -> None:
 def show_maps(kinds: Kinds, kind: str | None) -> None:
     """One object, or one per line."""
     for name in kinds if kind is None else [kind]:
-        looks.show_json(plain.kind(kinds[name]))
+        render.show_json(plain.kind(kinds[name]))
 
 
 def show_diagram(kinds: Kinds, kind: str | None) -> None:

@@ -11,11 +11,11 @@ from typing import Any, ParamSpec
 
 import click
 
-from phaseline.engine.cli import talk
-from phaseline.engine.cli.pages import Shared
+from phaseline.engine.cli import terminal
+from phaseline.engine.cli.help import Shared
 from phaseline.engine.errors import BadSetting, WordUnknown
+from phaseline.engine.log.when import NOW, START, Time, parse
 from phaseline.engine.settings import Settings, from_words
-from phaseline.engine.when import NOW, START, Time, parse
 
 P = ParamSpec("P")
 Function = Callable[..., int | None]
@@ -60,8 +60,8 @@ def verbose(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(*, verbose: bool, **values: Any) -> None:
-        talk.log_to_stderr(verbose=verbose)
-        code = talk.guarded(lambda: function(**values), verbose=verbose)
+        terminal.log_to_stderr(verbose=verbose)
+        code = terminal.guarded(lambda: function(**values), verbose=verbose)
         click.get_current_context().exit(code)
 
     return flag(call)

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from phaseline.engine.cli import EXIT_CODES, cli
-from phaseline.engine.cli.pages import Page, Shared
+from phaseline.engine.cli.help import Page, Shared
 
 COMMAND = "python -m phaseline.engine.cli.reference"
 PAGE = Path("docs/cli.md")

@@ -1,6 +1,6 @@
 """The commands `rejections list`, `show` and `resend`: rejections, one of them in full, the same event again.
 
-Belongs here: options and layout of these three. Does not: reading the log or sending (`phaseline.engine.client`).
+Belongs here: options and layout of these three. Does not: reading the log or sending (`phaseline.engine.client.client`).
 """
 
 from typing import Any
@@ -8,16 +8,16 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import looks, options, publishing, talk
-from phaseline.engine.cli.pages import Page
-from phaseline.engine.cli.watching import show_records
-from phaseline.engine.client import Client
+from phaseline.engine.cli import options, publish, render, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.watch import show_records
+from phaseline.engine.client.client import Client
+from phaseline.engine.client.publish import WAIT
 from phaseline.engine.errors import NotRejected
-from phaseline.engine.log_records import Logged
-from phaseline.engine.outcomes import Outcome
-from phaseline.engine.sending import WAIT
+from phaseline.engine.log.log_records import Logged
+from phaseline.engine.log.when import When
+from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
-from phaseline.engine.when import When
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 
 
@@ -66,9 +66,9 @@ def list_(
             found = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
             shown = await show_records(client, found, None, as_json=as_json)
             if not as_json:
-                talk.say(f"{shown:,} refused" if shown else "nothing was refused")
+                terminal.say(f"{shown:,} refused" if shown else "nothing was refused")
 
-    return talk.run(work())
+    return terminal.run(work())
 
 
 @rejections.command(cls=Page)
@@ -83,17 +83,17 @@ def show(settings: Settings, place: int, *, as_json: bool) -> int | None:
             logged = await client.record(place)
             record = rejection_in(logged)
             if as_json:
-                looks.show_json(looks.record_map(place, logged.wire))
+                render.show_json(render.record_map(place, logged.wire))
                 return
             body = await client.event(record.cause.sequence)
-            looks.show_pairs(described(place, record))
+            render.show_pairs(described(place, record))
             kept = record.payload if body is None else body
             if kept is None:
-                talk.say(f"event {record.cause.sequence} itself is no longer kept")
+                terminal.say(f"event {record.cause.sequence} itself is no longer kept")
             else:
                 show_body(kept, whole=body is not None or len(kept) < MAX_PAYLOAD)
 
-    return talk.run(work())
+    return terminal.run(work())
 
 
 def rejection_in(logged: Logged) -> Rejection:
@@ -109,7 +109,7 @@ def described(place: int, record: Rejection) -> list[tuple[str, Text]]:
     found = ", ".join(f"{name}: {state}" if len(states) > 1 else str(state) for name, state in states.items())
     rows = {
         "rejection": str(place),
-        "when": looks.moment(record.time),
+        "when": render.moment(record.time),
         record.kind: record.id,
         "trigger": record.trigger,
         "reason": record.reason,
@@ -118,21 +118,21 @@ def described(place: int, record: Rejection) -> list[tuple[str, Text]]:
         "legal": ", ".join(record.legal),
         "event": f"{record.cause.sequence}, {record.cause.event} of {record.cause.source}",
     }
-    return [(looks.plain(name), looks.text_of(value)) for name, value in rows.items() if value]
+    return [(render.plain(name), render.text_of(value)) for name, value in rows.items() if value]
 
 
 def show_body(body: bytes, *, whole: bool) -> None:
     """What was sent."""
-    decoded = looks.pretty(body)
+    decoded = render.pretty(body)
     title = "sent" if whole else f"sent (the first {len(body):,} bytes)"
-    looks.show_line(looks.text_of(f"{title}, {'decoded' if decoded else 'undecodable'}:", "bright_black"))
-    for line in (decoded or looks.hex_dump(body)).split("\n"):
-        looks.show_line(looks.text_of(line))
+    render.show_line(render.text_of(f"{title}, {'decoded' if decoded else 'undecodable'}:", "bright_black"))
+    for line in (decoded or render.hex_dump(body)).split("\n"):
+        render.show_line(render.text_of(line))
 
 
-@rejections.command(cls=publishing.Publish)
+@rejections.command(cls=publish.Publish)
 @click.argument("place", type=click.IntRange(1))
-@click.option(publishing.WAITS, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
+@click.option(publish.WAITS, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
               help=f"Show what comes of it; {WAIT:g} seconds at most where no number follows.")  # fmt: skip
 @options.as_json
 @options.connected
@@ -147,6 +147,6 @@ def resend(settings: Settings, place: int, *, wait: float | None, as_json: bool)
         async with Client.open(settings) as client:
             receipt = await client.resend(place)
             outcome = Outcome(receipt) if wait is None else await client.outcome(receipt, timeout=wait)
-            return publishing.show_outcome(client.kinds, outcome, waited=wait is not None, as_json=as_json)
+            return publish.show_outcome(client.kinds, outcome, waited=wait is not None, as_json=as_json)
 
-    return talk.run(work())
+    return terminal.run(work())

@@ -1,6 +1,6 @@
 """The commands `get`, `list` and `tree`: entities at a moment.
 
-Belongs here: options and layout of these three. Does not: reading states (`phaseline.engine.queries`).
+Belongs here: options and layout of these three. Does not: reading states (`phaseline.engine.log.latest`).
 """
 
 from collections import Counter
@@ -11,16 +11,16 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
-from phaseline.engine.cli import looks, options, talk
-from phaseline.engine.cli.moments import moment_of
-from phaseline.engine.cli.pages import Page
-from phaseline.engine.client import Client
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.as_of import moment_of
+from phaseline.engine.cli.help import Page
+from phaseline.engine.client.client import Client
+from phaseline.engine.core.tree import ancestor_id
+from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
-from phaseline.engine.tree import ancestor_id
-from phaseline.engine.when import When
-from phaseline.machines import wording
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.labels import Language, schedulable
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language, schedulable
+from phaseline.machines.docs import wording
 from phaseline.schemas.records import Entity, Transition
 
 every = click.option("--all", "deleted", is_flag=True, help="Also what is deleted.")
@@ -48,36 +48,36 @@ def get(settings: Settings, kind: str, entity_id: str, *, at: When | None, lang:
             view = await client.at(at)
             last = await view.last(kind, entity_id)
             if as_json:
-                looks.show_json(looks.entity_map(last.entity))
+                render.show_json(render.entity_map(last.entity))
             else:
-                looks.show_pairs(described(client.kinds, last, lang, moment_of(view)))
+                render.show_pairs(described(client.kinds, last, lang, moment_of(view)))
 
-    return talk.run(work())
+    return terminal.run(work())
 
 
 def described(kinds: Kinds, last: Transition, language: Language, now: int) -> Iterator[tuple[str, Text]]:
     """Everything a person may ask about one entity, by name."""
     entity = last.entity
-    yield entity.kind, looks.text_of(entity.id, "bold")
+    yield entity.kind, render.text_of(entity.id, "bold")
     for name, facet in zip(entity.names, entity.facets, strict=True):
-        label = looks.label(kinds, entity.kind, name, facet.state, language)
-        state = looks.state(kinds, entity.kind, name, facet.state)
+        label = render.label(kinds, entity.kind, name, facet.state, language)
+        state = render.state(kinds, entity.kind, name, facet.state)
         yield name if len(entity.names) > 1 else "state", Text.assemble(state, "  " if label else "", label)
         if facet.base != facet.state:
-            yield "its base", looks.state(kinds, entity.kind, name, facet.base)
-        yield "since", looks.text_of(f"{looks.moment(facet.since)}, {looks.span(now - facet.since)}")
+            yield "its base", render.state(kinds, entity.kind, name, facet.base)
+        yield "since", render.text_of(f"{render.moment(facet.since)}, {render.span(now - facet.since)}")
         if name in entity.timers:
             due = entity.timers[name]
-            yield "timer", looks.text_of(f"{looks.moment(due)}, in {looks.span(due - now)}")
-        known = looks.facet_of(kinds, entity.kind, name)
+            yield "timer", render.text_of(f"{render.moment(due)}, in {render.span(due - now)}")
+        known = render.facet_of(kinds, entity.kind, name)
         fit = None if known is None else schedulable(known, facet.state)
         if fit is not None:
-            yield "schedulable", looks.text_of("yes" if fit else "no")
+            yield "schedulable", render.text_of("yes" if fit else "no")
     for name, value in entity.attributes.items():
-        yield name, looks.text_of(wording.plainly(value))
-    said = looks.words(last.reason, last.message)
-    yield "version", looks.text_of(entity.version)
-    yield "because", Text.assemble(looks.because(last), ": " if said else "", said)
+        yield name, render.text_of(wording.plainly(value))
+    said = render.words(last.reason, last.message)
+    yield "version", render.text_of(entity.version)
+    yield "because", Text.assemble(render.because(last), ": " if said else "", said)
 
 
 @click.command(
@@ -117,31 +117,31 @@ def list_(
             found = [entity async for entity in view.list(kind, tree=tree, state=state, deleted=deleted)]
             if as_json:
                 for entity in found:
-                    looks.show_json(looks.entity_map(entity))
+                    render.show_json(render.entity_map(entity))
                 return
             now = moment_of(view)
             if found:
-                looks.show(table(client.kinds, found, lang, now))
-            talk.say(f"{len(found):,} found" if found else "nothing found")
+                render.show(table(client.kinds, found, lang, now))
+            terminal.say(f"{len(found):,} found" if found else "nothing found")
 
-    return talk.run(work())
+    return terminal.run(work())
 
 
 def table(kinds: Kinds, found: Sequence[Entity], language: Language, now: int) -> Any:
     """Entities in rows; `now`, ns, is what durations end at."""
-    shown = looks.columns("KIND", "ID", "STATE", "LABEL", "FOR", "VERSION")
+    shown = render.columns("KIND", "ID", "STATE", "LABEL", "FOR", "VERSION")
     for entity in found:
         several = len(entity.names) > 1
         pairs = list(zip(entity.names, entity.facets, strict=True))
         states = [
-            Text.assemble(f"{name}: " if several else "", looks.state(kinds, entity.kind, name, facet.state))
+            Text.assemble(f"{name}: " if several else "", render.state(kinds, entity.kind, name, facet.state))
             for name, facet in pairs
         ]
-        labels = [looks.label(kinds, entity.kind, name, facet.state, language) for name, facet in pairs]
+        labels = [render.label(kinds, entity.kind, name, facet.state, language) for name, facet in pairs]
         shown.add_row(
-            looks.text_of(entity.kind), looks.text_of(entity.id), Text(", ").join(states),
-            Text(", ").join(filter(None, labels)), looks.text_of(looks.span(now - max(f.since for f in entity.facets))),
-            looks.text_of(entity.version),
+            render.text_of(entity.kind), render.text_of(entity.id), Text(", ").join(states),
+            Text(", ").join(filter(None, labels)), render.text_of(render.span(now - max(f.since for f in entity.facets))),
+            render.text_of(entity.version),
         )  # fmt: skip
     return shown
 
@@ -174,13 +174,13 @@ def tree(
             forest = Forest(client.kinds, await view.tree(root, deleted=deleted))
             if as_json:
                 for top in forest.tops:
-                    looks.show_json(forest.nested(top))
+                    render.show_json(forest.nested(top))
                 return
             moment_of(view)
             for top in forest.tops:
-                looks.show(forest.drawn(top, lang, depth))
+                render.show(forest.drawn(top, lang, depth))
 
-    return talk.run(work())
+    return terminal.run(work())
 
 
 class Forest:
@@ -208,7 +208,7 @@ class Forest:
 
     def nested(self, entity: Entity) -> dict[str, Any]:
         """As JSON shows it."""
-        return {**looks.entity_map(entity), "children": [self.nested(child) for child in self.children(entity)]}
+        return {**render.entity_map(entity), "children": [self.nested(child) for child in self.children(entity)]}
 
     def drawn(self, entity: Entity, language: Language, depth: int | None) -> Tree:
         """As a terminal shows it, `depth` levels deep."""
@@ -222,9 +222,9 @@ class Forest:
         name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
         counts = self._counts(entity)
         return Text.assemble(
-            looks.text_of(f"{entity.kind} ", "bright_black"), looks.text_of(name, "bold"), "  ",
-            looks.states(self.kinds, entity, language),
-            "  " if counts else "", looks.text_of(counts, "bright_black"),
+            render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ",
+            render.states(self.kinds, entity, language),
+            "  " if counts else "", render.text_of(counts, "bright_black"),
         )  # fmt: skip
 
     def _counts(self, entity: Entity) -> str:

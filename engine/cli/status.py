@@ -10,17 +10,17 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
-from phaseline.engine.cli import looks, options, talk
-from phaseline.engine.cli.moments import moment_of
-from phaseline.engine.cli.pages import Page
-from phaseline.engine.client import Client
-from phaseline.engine.entity_view import EntityView
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.as_of import moment_of
+from phaseline.engine.cli.help import Page
+from phaseline.engine.client.client import Client
+from phaseline.engine.client.entity_view import EntityView
+from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
+from phaseline.engine.emco_status.select import Item, Placed, Selection
+from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
-from phaseline.engine.status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
-from phaseline.engine.status.selection import Item, Placed, Selection
-from phaseline.engine.when import Moment, When
-from phaseline.machines import wording
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import wording
 from phaseline.schemas.records import Entity, State, state
 
 
@@ -71,17 +71,17 @@ def status(settings: Settings, resource_id: str, *, at: When | None, as_json: bo
         async with Client.open(settings) as client:
             view = await client.at(at)
             if as_json:
-                looks.show_json(await view.status(resource_id, **query))
+                render.show_json(await view.status(resource_id, **query))
                 return
             found = await view.selected(resource_id, **query)
             known = {} if query["output"] in ("summary", "all") else await _known(view, resource_id, query)
             drawing = Drawing(client.kinds, found, query, moment_of(view), known)
             for line in drawing.head():
-                looks.show_line(line)
+                render.show_line(line)
             for branch in drawing.apps():
-                looks.show(branch)
+                render.show(branch)
 
-    return talk.run(work())
+    return terminal.run(work())
 
 
 async def _known(
@@ -112,51 +112,53 @@ class Drawing:
         """The resource, its context, the counts over all of it."""
         yield self._entity(self.found.resource, self.found.resource.id)
         if self.found.context is None:
-            yield looks.text_of("nothing has been instantiated yet", "bright_black")
+            yield render.text_of("nothing has been instantiated yet", "bright_black")
             return
         yield self._entity(self.found.context, str(self.found.name))
         yield from self._counts(self.found.counts(), self.found.presence(), "  ")
 
     def _entity(self, entity: Entity, name: str) -> Text:
         facet = entity.facets[0]
-        since = f"for {looks.span(self.now - facet.since)}"
+        since = f"for {render.span(self.now - facet.since)}"
         revision = entity.attributes.get("revision")
         more = f"{since}, revision {revision}" if revision else since
-        shown = looks.state(self.kinds, entity.kind, entity.names[0], facet.state)
+        shown = render.state(self.kinds, entity.kind, entity.names[0], facet.state)
         return Text.assemble(
-            looks.text_of(f"{entity.kind} ", "bright_black"), looks.text_of(name, "bold"), "  ", shown, "  ",
-            looks.text_of(more, "bright_black"),
+            render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ", shown, "  ",
+            render.text_of(more, "bright_black"),
         )  # fmt: skip
 
     def _counts(self, rsync: Mapping[str, int], cluster: Mapping[str, int], margin: str) -> Iterator[Text]:
         for wanted, facet, counts in ((self.rsync, "rsync", rsync), (self.cluster, "cluster", cluster)):
             if wanted:
-                yield Text.assemble(margin, looks.text_of(f"{facet:<8} ", "bright_black"), self._counted(facet, counts))
+                yield Text.assemble(
+                    margin, render.text_of(f"{facet:<8} ", "bright_black"), self._counted(facet, counts)
+                )
 
     def _counted(self, facet: str, counts: Mapping[str, int]) -> Text:
         words = [self._word(facet, state(phase), f"{count:,} {phase}") for phase, count in counts.items() if count]
-        return Text(", ").join(words) if words else looks.text_of("none", "bright_black")
+        return Text(", ").join(words) if words else render.text_of("none", "bright_black")
 
     def _word(self, facet: str, found: State, text: str | None = None) -> Text:
-        known = looks.facet_of(self.kinds, "rsync_resource", facet)
-        return looks.text_of(text or found, looks.colour(found, known))
+        known = render.facet_of(self.kinds, "rsync_resource", facet)
+        return render.text_of(text or found, render.colour(found, known))
 
     def apps(self) -> Iterator[Tree]:
         """App by app: its clusters, and what is there."""
         by_app: dict[str, Tree] = {}
         for placed in self.found.placed:
             if placed.app not in by_app:
-                by_app[placed.app] = Tree(looks.text_of(placed.app, "bold"), guide_style="bright_black")
+                by_app[placed.app] = Tree(render.text_of(placed.app, "bold"), guide_style="bright_black")
             self._cluster(by_app[placed.app], placed)
         yield from by_app.values()
 
     def _cluster(self, app: Tree, placed: Placed) -> None:
-        known = looks.facet_of(self.kinds, "app_cluster", "connectivity")
-        reach = looks.text_of(placed.connectivity, looks.colour(state(placed.connectivity), known))
+        known = render.facet_of(self.kinds, "app_cluster", "connectivity")
+        reach = render.text_of(placed.connectivity, render.colour(state(placed.connectivity), known))
         counts = [self._counted("rsync", placed.counts)] if self.rsync else []
         counts += [self._counted("cluster", placed.presence)] if self.cluster else []
         branch = app.add(
-            Text.assemble(looks.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts))
+            Text.assemble(render.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts))
         )
         for item in placed.items if self.query["output"] != "summary" else ():
             if item.rsync is not None or self.cluster:
@@ -164,16 +166,16 @@ class Drawing:
                 for key in ("metadata", "spec", "status"):
                     found = self.known.get((placed.app, placed.cluster, item.name, item.kind), {}).get(key)
                     if found is not None:
-                        below.add(looks.text_of(f"{key} {wording.plainly(found)}", "bright_black"))
+                        below.add(render.text_of(f"{key} {wording.plainly(found)}", "bright_black"))
 
     def _item(self, item: Item) -> Text:
         group = f".{item.group}" if item.group else ""
-        words = [looks.text_of(f"{item.kind}{group}", "bright_black")]
+        words = [render.text_of(f"{item.kind}{group}", "bright_black")]
         if self.rsync and item.rsync is not None:
             words.append(self._word("rsync", item.rsync.state))
-            words.append(looks.text_of(f"for {looks.span(self.now - item.rsync.since)}", "bright_black"))
+            words.append(render.text_of(f"for {render.span(self.now - item.rsync.since)}", "bright_black"))
         if self.cluster:
             words.append(self._word("cluster", state(item.cluster)))
         if item.failure:
-            words.append(looks.text_of(item.failure, "italic"))
-        return Text.assemble(looks.text_of(item.name), "  ", Text("  ").join(words))
+            words.append(render.text_of(item.failure, "italic"))
+        return Text.assemble(render.text_of(item.name), "  ", Text("  ").join(words))

@@ -1,6 +1,6 @@
 """The command `timeline`: states over time, in the terminal or as a picture.
 
-Belongs here: the command, and lanes in a terminal. Does not: making lanes (`phaseline.engine.timeline`), SVG (`picture`).
+Belongs here: the command, and lanes in a terminal. Does not: making lanes (`phaseline.engine.log.timeline`), SVG (`picture`).
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import looks, options, talk
-from phaseline.engine.cli.pages import Page
-from phaseline.engine.cli.picture import Words, label, picture, tick
-from phaseline.engine.client import Client
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.svg import Words, label, picture, tick
+from phaseline.engine.client.client import Client
+from phaseline.engine.log.timeline import Interval, Lane, ticks
+from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
-from phaseline.engine.timeline import Interval, Lane, ticks
-from phaseline.engine.when import When
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, State, timestamp
 
@@ -63,20 +63,20 @@ def timeline(
             found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth)
             if as_json:
                 for lane in found.lanes:
-                    looks.show_json(lane_map(lane))
+                    render.show_json(lane_map(lane))
             if svg is not None:
-                words = Words(entity_id, _how(client.kinds), looks.span, datetime.now().astimezone().tzinfo or UTC)
+                words = Words(entity_id, _how(client.kinds), render.span, datetime.now().astimezone().tzinfo or UTC)
                 svg.write_text(picture(found.lanes, found.start, found.end, words), encoding="utf-8")  # noqa: ASYNC240  # it is done
-                talk.say(f"{len(found.lanes):,} lanes in {svg}")
+                terminal.say(f"{len(found.lanes):,} lanes in {svg}")
             if svg is None and not as_json:
                 show(client.kinds, found.lanes, found.start, found.end)
 
-    return talk.run(work())
+    return terminal.run(work())
 
 
 def _how(kinds: Kinds) -> Any:
     def how(kind: str, facet: str, state: State) -> str:
-        return looks.colour(state, looks.facet_of(kinds, kind, facet))
+        return render.colour(state, render.facet_of(kinds, kind, facet))
 
     return how
 
@@ -84,17 +84,17 @@ def _how(kinds: Kinds) -> Any:
 def show(kinds: Kinds, lanes: Sequence[Lane], start: int, end: int) -> None:
     """Lanes, an axis, a legend; and each interval where there is one lane."""
     room = min(LABEL, max(len(label(lane)) + 2 * lane.depth for lane in lanes))
-    width = max(20, looks.width() - room - 2)
-    looks.show_line(Text.assemble(" " * (room + 2), axis(start, end, width)))
+    width = max(20, render.width() - room - 2)
+    render.show_line(Text.assemble(" " * (room + 2), axis(start, end, width)))
     for lane in lanes:
         named = f"{'  ' * lane.depth}{label(lane)}"
         said = named if len(named) <= room else f"{named[: room - 1]}…"
-        looks.show_line(Text.assemble(looks.text_of(f"{said:<{room}}  "), bar(kinds, lane, start, end, width)))
-    legend = [looks.text_of(f"{GLYPHS[colour]} {said}", colour) for colour, said in SAID.items()]
-    looks.show_line(Text.assemble(" " * (room + 2), Text("   ").join(legend)))
+        render.show_line(Text.assemble(render.text_of(f"{said:<{room}}  "), bar(kinds, lane, start, end, width)))
+    legend = [render.text_of(f"{GLYPHS[colour]} {said}", colour) for colour, said in SAID.items()]
+    render.show_line(Text.assemble(" " * (room + 2), Text("   ").join(legend)))
     if len(lanes) == 1:
-        looks.show_line(Text())
-        looks.show(intervals(kinds, lanes[0]))
+        render.show_line(Text())
+        render.show(intervals(kinds, lanes[0]))
 
 
 def axis(start: int, end: int, width: int) -> Text:
@@ -107,16 +107,16 @@ def axis(start: int, end: int, width: int) -> Text:
         said = f"╷{tick(datetime.fromtimestamp(time / 1e9, UTC).astimezone(), step)}"
         if at + len(said) <= width:
             line[at : at + len(said)] = said
-    return looks.text_of("".join(line), "bright_black")
+    return render.text_of("".join(line), "bright_black")
 
 
 def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int) -> Text:
     """A lane's line: the worst of each piece of time."""
     order = list(GLYPHS)
     cells = [len(order)] * width
-    facet = looks.facet_of(kinds, lane.kind, lane.facet)
+    facet = render.facet_of(kinds, lane.kind, lane.facet)
     for interval in lane.intervals:
-        rank = order.index(looks.colour(interval.state, facet))
+        rank = order.index(render.colour(interval.state, facet))
         first = min(width - 1, (interval.start - start) * width // max(1, end - start))
         last = min(width - 1, max(first, -(-(interval.end - start) * width // max(1, end - start)) - 1))
         for place in range(first, last + 1):
@@ -127,15 +127,15 @@ def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int) -> Text:
 
 def intervals(kinds: Kinds, lane: Lane) -> Any:
     """When, in which state, for how long, by what."""
-    table = looks.columns("FROM", "STATE", "FOR", "BY")
+    table = render.columns("FROM", "STATE", "FOR", "BY")
     for one in lane.intervals:
-        state = looks.state(kinds, lane.kind, lane.facet, one.state)
-        shown = Text.assemble(state, looks.text_of(" (a view)", "bright_black") if one.viewed else "")
+        state = render.state(kinds, lane.kind, lane.facet, one.state)
+        shown = Text.assemble(state, render.text_of(" (a view)", "bright_black") if one.viewed else "")
         table.add_row(
-            looks.text_of(looks.moment(one.start)),
+            render.text_of(render.moment(one.start)),
             shown,
-            looks.text_of(looks.span(one.end - one.start)),
-            looks.because(one.record),
+            render.text_of(render.span(one.end - one.start)),
+            render.because(one.record),
         )
     return table
 

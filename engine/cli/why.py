@@ -1,18 +1,18 @@
 """The command `why`: from an entity's state back to the events from outside.
 
-Belongs here: the command. Does not: finding the explanation (`phaseline.engine.inquiry`), its lines (`explaining`).
+Belongs here: the command. Does not: finding the explanation (`phaseline.engine.explain.fetch`), its lines (`explaining`).
 """
 
 import click
 
-from phaseline.engine.cli import looks, options, talk
-from phaseline.engine.cli.explaining import Drawing
-from phaseline.engine.cli.moments import moment_of
-from phaseline.engine.cli.pages import Page
-from phaseline.engine.client import Client
-from phaseline.engine.explanation import as_map
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.as_of import moment_of
+from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.render_why import Drawing
+from phaseline.engine.client.client import Client
+from phaseline.engine.explain.model import as_map
+from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
-from phaseline.engine.when import When
 
 
 @click.command(
@@ -40,8 +40,8 @@ def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None
             view = await client.at(at)
             found = await view.why(await view.kind_of(entity_id, kind), entity_id)
             if as_json:
-                looks.show_json(as_map(found))
+                render.show_json(as_map(found))
             else:
-                looks.show(Drawing(client.kinds, moment_of(view)).whole(found))
+                render.show(Drawing(client.kinds, moment_of(view)).whole(found))
 
-    return talk.run(work())
+    return terminal.run(work())

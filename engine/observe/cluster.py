@@ -11,10 +11,10 @@ from typing import Any
 
 import structlog
 
-from phaseline.engine.observe.asking import AWAY, GONE, Forgotten, asked, get
 from phaseline.engine.observe.discovery import Resource
-from phaseline.engine.observe.incoming import Change
-from phaseline.engine.observe.saying import members, part, word
+from phaseline.engine.observe.events import members, part, word
+from phaseline.engine.observe.kubernetes_api import AWAY, GONE, Forgotten, asked, get
+from phaseline.engine.observe.stream import Change
 
 PAGE = 500
 """Objects asked for at once."""

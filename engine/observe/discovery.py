@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import structlog
 
 from phaseline.engine.errors import ClusterUnusable
-from phaseline.engine.observe.asking import AWAY, get
-from phaseline.engine.observe.saying import members, part, word
+from phaseline.engine.observe.events import members, part, word
+from phaseline.engine.observe.kubernetes_api import AWAY, get
 
 log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ Belongs here: their ids, and their lists of resources, as events. Does not: coun
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from phaseline.engine.observe.saying import Manifest, Said, conditions, given, members, part, token, word
+from phaseline.engine.observe.events import Manifest, ObservedEvent, conditions, given, members, part, token, word
 from phaseline.machines.kubernetes.pairs import Key
 
 GROUP = "fleet.cattle.io"
@@ -15,37 +15,37 @@ REPO, BUNDLE, CLUSTER, NAMESPACE = (
 )
 
 
-def git_repo(found: Manifest, *, gone: bool) -> Iterator[Said]:
+def git_repo(found: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
     """What was fetched, or that it could not be."""
     name, known = word(part(found, "metadata"), "name"), conditions(found)
     if gone:
-        yield Said("git_repo", "removed", name)
+        yield ObservedEvent("git_repo", "removed", name)
         return
     bad = [known.get(kind, {}) for kind, status in (("GitPolling", "False"), ("Accepted", "False"), ("Stalled", "True"))
            if known.get(kind, {}).get("status") == status]  # fmt: skip
     if bad:
-        yield Said("git_repo", "fetch_failed", name, given(message=word(bad[0], "message")[:4096]))
+        yield ObservedEvent("git_repo", "fetch_failed", name, given(message=word(bad[0], "message")[:4096]))
     elif word(part(found, "status"), "commit"):
-        yield Said("git_repo", "fetched", name, {"commit": word(part(found, "status"), "commit")})
+        yield ObservedEvent("git_repo", "fetched", name, {"commit": word(part(found, "status"), "commit")})
     else:
-        yield Said("git_repo", "created", name, given(url=word(part(found, "spec"), "repo")))
+        yield ObservedEvent("git_repo", "created", name, given(url=word(part(found, "spec"), "repo")))
 
 
-def bundle(found: Manifest, *, gone: bool) -> Iterator[Said]:
+def bundle(found: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
     """That it is there."""
     name = word(part(found, "metadata"), "name")
     repo = word(part(found, "metadata", "labels"), REPO) or name
-    yield Said("bundle", "removed" if gone else "created", f"{repo}/{name}")
+    yield ObservedEvent("bundle", "removed" if gone else "created", f"{repo}/{name}")
 
 
-def bundle_deployment(found: Manifest, *, gone: bool) -> Iterator[Said]:
+def bundle_deployment(found: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
     """Its ids, whether applying failed, and each of its resources."""
     metadata = part(found, "metadata")
     labels = part(metadata, "labels")
     name = word(labels, BUNDLE) or word(metadata, "name")
     entity_id = "/".join([word(labels, REPO) or name, name, _cluster(labels, metadata)])
     if gone:
-        yield Said("bundle_deployment", "removed", entity_id)
+        yield ObservedEvent("bundle_deployment", "removed", entity_id)
         return
     spec, status = part(found, "spec"), part(found, "status")
     wanted, staged, applied = (
@@ -55,11 +55,11 @@ def bundle_deployment(found: Manifest, *, gone: bool) -> Iterator[Said]:
     )
     for trigger, ident in (("target", wanted), ("staged", staged), ("applied", applied)):
         if ident:
-            yield Said("bundle_deployment", trigger, entity_id, {"deployment_id": ident})
+            yield ObservedEvent("bundle_deployment", trigger, entity_id, {"deployment_id": ident})
     failed = conditions(found).get("Deployed", {})
     if wanted and wanted != applied and failed.get("status") == "False":
         message = given(message=word(failed, "message")[:4096])
-        yield Said("bundle_deployment", "apply_failed", entity_id, message, [wanted, message])
+        yield ObservedEvent("bundle_deployment", "apply_failed", entity_id, message, [wanted, message])
     if applied:
         # What was said of installing belongs to the version that is applied.
         names = ("Deployed", *(("Installed",) if wanted in ("", applied) else ()), "Monitored", "Ready")
@@ -67,9 +67,9 @@ def bundle_deployment(found: Manifest, *, gone: bool) -> Iterator[Said]:
         why = next((word(one, "message") for one in known if one.get("status") == "False" and word(one, "message")), "")
         # What is false is left out of such objects.
         flags = {"ready": status.get("ready") is True, "unmodified": status.get("nonModified") is True}
-        yield Said("bundle_deployment", "reported", entity_id, {**flags, **given(message=why[:4096])})
+        yield ObservedEvent("bundle_deployment", "reported", entity_id, {**flags, **given(message=why[:4096])})
     for end, (trigger, why) in sorted(_resources(status).items()):
-        yield Said("bundle_resource", trigger, f"{entity_id}/{end}", given(message=why[:4096]), [trigger, why])
+        yield ObservedEvent("bundle_resource", trigger, f"{entity_id}/{end}", given(message=why[:4096]), [trigger, why])
 
 
 def _cluster(labels: Manifest, metadata: Manifest) -> str:

@@ -10,14 +10,14 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from phaseline.engine.observe import argo, fleet, plain
-from phaseline.engine.observe.incoming import Change
-from phaseline.engine.observe.plain import Wanted
-from phaseline.engine.observe.saying import Manifest, Said, part, word
+from phaseline.engine.observe import argo, fleet, generic
+from phaseline.engine.observe.events import Manifest, ObservedEvent, part, word
+from phaseline.engine.observe.generic import Wanted
+from phaseline.engine.observe.stream import Change
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import key_of
 
-SPEAKERS: Mapping[tuple[str, str], Callable[..., Iterator[Said]]] = {
+SPEAKERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     (argo.GROUP, "Application"): argo.application,
     (argo.GROUP, "ApplicationSet"): argo.application_set,
     (fleet.GROUP, "GitRepo"): fleet.git_repo,
@@ -56,30 +56,30 @@ class Observer:
     def missing(self) -> Iterator[dict[str, Any]]:
         """What Git declares and has not been seen, once all that there is has been."""
         for desired in self.wanted.missing():
-            application = self.application or plain.application_of(desired)
+            application = self.application or generic.application_of(desired)
             if application is not None:
-                yield self._event(plain.absent(desired, application), {}, gone=True)
+                yield self._event(generic.absent(desired, application), {}, gone=True)
 
-    def _said(self, found: Manifest, *, gone: bool) -> Iterator[Said]:
+    def _said(self, found: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
         speaker = SPEAKERS.get(group_kind(found))
         if speaker is not None:
             yield from speaker(found, gone=gone)
             return
-        application = self.application or plain.application_of(found)
+        application = self.application or generic.application_of(found)
         if application is None:
             self.homeless.add(str(key_of(found)))
             return
-        said = plain.observed(found, application, self.wanted, gone=gone)
+        said = generic.observed(found, application, self.wanted, gone=gone)
         if said is not None:
             yield said
 
-    def _forget_others(self, said: Said) -> None:
+    def _forget_others(self, said: ObservedEvent) -> None:
         """Of triggers that answer one question, the last is true: ready, then missing, then ready again is three events."""
         for words in QUESTIONS:
             for trigger in words - {said.trigger} if said.trigger in words else ():
                 self._told.pop((said.kind, trigger, said.id), None)
 
-    def _event(self, said: Said, metadata: Mapping[str, Any], *, gone: bool) -> dict[str, Any]:
+    def _event(self, said: ObservedEvent, metadata: Mapping[str, Any], *, gone: bool) -> dict[str, Any]:
         uid, version = word(metadata, "uid"), word(metadata, "resourceVersion")
         # What is gone may bear the version that it had while it was there.
         words = (uid, version, *(("gone",) if gone else ()), said.trigger, said.id)

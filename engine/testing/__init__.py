@@ -3,7 +3,7 @@
 Belongs here: what the kit offers, by name. Does not: how it works (`scenario`, `search`), a server: none of it needs one.
 """
 
-from phaseline.engine.testing.replayed import Replayed, replay
+from phaseline.engine.testing.replay import Replayed, replay
 from phaseline.engine.testing.scenario import Given, Then, given
 from phaseline.engine.testing.search import check_laws
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from phaseline.engine import intake
-from phaseline.engine.decide import decide
-from phaseline.engine.intake import Arrival
-from phaseline.engine.sandbox import shared
-from phaseline.engine.tree import Tree, evolve
+from phaseline.engine.core import intake
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN, installed
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.table import Table
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.table import Table
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Record, Rejection
 from phaseline.schemas.subjects import Subjects
@@ -87,7 +87,7 @@ class History:
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.tree = Tree(self.kinds, shared())
+        self.tree = Tree(self.kinds, shared_runner())
 
     def __repr__(self) -> str:
         count = len(self.steps)

@@ -8,14 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from phaseline.engine.fold import Folder
-from phaseline.engine.intake import Arrival
-from phaseline.engine.recording import BECAUSE
-from phaseline.engine.sandbox import shared
-from phaseline.engine.testing import telling
-from phaseline.engine.testing.anew import Anew
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.transitions import BECAUSE
+from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.scripts.runner import shared_runner
+from phaseline.engine.testing import failure_text
 from phaseline.engine.testing.histories import SUBJECTS, History, Step, play
-from phaseline.engine.tree import Tree, evolve
+from phaseline.engine.testing.recompute import Anew
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
 
@@ -43,13 +43,13 @@ def _key(key: object) -> str:
 
 def bodies(history: History) -> list[list[bytes]]:
     """The records of each event as they would stand in the log."""
-    folder = Folder(history.tree, SUBJECTS, 0)
+    folder = Processor(history.tree, SUBJECTS, 0)
     return [[message.body for message in folder.messages(step.records)] for step in history.steps]
 
 
 def replay_equals_live(history: History) -> None:
     """The log's bytes lead to the tree that the events led to."""
-    again = Tree(history.kinds, shared())
+    again = Tree(history.kinds, shared_runner())
     for found in bodies(history):
         for each in found:
             evolve(again, wire_codec.read(each))
@@ -142,7 +142,7 @@ def an_event_with_a_sequence_does_nothing_the_second_time(history: History) -> N
     """However late it comes, once it was taken."""
     for step in history.steps:
         if step.accepted and isinstance(step.read, Arrival) and step.read.sequence is not None:
-            again = [telling.told(record) for record in history.decide(step.sent).records]
+            again = [failure_text.told(record) for record in history.decide(step.sent).records]
             same(f"`{step}` sent again at the end", again, [])
 
 

@@ -10,15 +10,16 @@ from datetime import datetime, timedelta
 from operator import methodcaller
 from typing import Any, Self, Unpack
 
-from phaseline.engine import intake, outgoing
-from phaseline.engine.decide import decide
-from phaseline.engine.outgoing import Details
-from phaseline.engine.sandbox import shared
-from phaseline.engine.testing import placing, telling
+from phaseline.engine.core import intake
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.publish import compose
+from phaseline.engine.publish.compose import Details
+from phaseline.engine.scripts.runner import shared_runner
+from phaseline.engine.testing import failure_text, placement
 from phaseline.engine.testing.histories import SUBJECTS, Offered, kinds_of, stored
-from phaseline.engine.testing.placing import Named, differs, facet_of, kind_of, meant, wrong
-from phaseline.engine.tree import Tree, evolve
-from phaseline.machines.kinds import Kinds
+from phaseline.engine.testing.placement import Named, differs, facet_of, kind_of, meant, wrong
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.envelope import Invalid, check_time
 from phaseline.schemas.records import NONE, SECOND, Entity, Record, Rejection, Transition, nanoseconds, timestamp
 
@@ -36,7 +37,7 @@ def given(kinds: Offered = None) -> "Given":
     ones where one of them hangs under such or takes its place. Raises `WrongTable`.
     """
     found = kinds_of(kinds)
-    return Given(found, Tree(found, shared()), nanoseconds(START), 1)
+    return Given(found, Tree(found, shared_runner()), nanoseconds(START), 1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +50,7 @@ class Given:
     number: int
 
     def __repr__(self) -> str:
-        return f"<{telling.tree(self.tree)}>"
+        return f"<{failure_text.tree(self.tree)}>"
 
     # ---- time
 
@@ -88,15 +89,15 @@ class Given:
         base: what is under the state, where a view shows another. facet: the first where left out. Raises
         `AssertionError` where no row leads to the base, or views show something else there.
         """
-        wanted = placing.Placed(kind, entity_id, facet, state, conditions, base, attributes or {})
-        tree = placing.place(self.tree, wanted, self.number, self.clock)
+        wanted = placement.Placed(kind, entity_id, facet, state, conditions, base, attributes or {})
+        tree = placement.place(self.tree, wanted, self.number, self.clock)
         return Given(self.kinds, tree, self.clock + SECOND, self.number + 1)
 
     def entity(self, kind: str, entity_id: str) -> Entity:
         """An entity as it stands; raises `AssertionError` where it is unknown."""
         found = self.tree.get(kind_of(self.kinds, kind, entity_id).name, entity_id)
         if found is None:
-            raise AssertionError(f"{kind} {entity_id} is unknown\n\n{telling.tree(self.tree)}")
+            raise AssertionError(f"{kind} {entity_id} is unknown\n\n{failure_text.tree(self.tree)}")
         return found
 
     # ---- when
@@ -109,14 +110,14 @@ class Given:
         details: `source` ("/test"), `event_id`, `sequence`, `time` (the publisher's clock; the scenario's where left out).
         """
         said: Details = {"source": SOURCE, "event_id": f"e{self.number}", "time": timestamp(self.clock), **details}
-        message = outgoing.pack(SUBJECTS, outgoing.compose(kind, trigger, entity_id, data, said))
+        message = compose.pack(SUBJECTS, compose.compose(kind, trigger, entity_id, data, said))
         read = intake.read(self.kinds, SUBJECTS, stored(message.subject), message.body, self.number, self.clock)
         records = [read] if isinstance(read, Rejection) else decide(self.tree, read).records
-        tree = placing.copied(self.tree)
+        tree = placement.copied(self.tree)
         for record in records:
             evolve(tree, record)
         numbered = f" #{said['sequence']}" if "sequence" in said else ""
-        told = f"{kind} {trigger} {entity_id}{f' {telling.data(data)}' if data else ''}{numbered}"
+        told = f"{kind} {trigger} {entity_id}{f' {failure_text.data(data)}' if data else ''}{numbered}"
         return Then(self.kinds, tree, self.clock + SECOND, self.number + 1, tuple(records), told)
 
 
@@ -158,7 +159,9 @@ class Then(Given):
             raise self.failure(f"{who} to have the base {under.text}", f"its base is {facets[index].base}")
         for name, value in (attributes or {}).items():
             if name not in held or held[name] != value:
-                raise self.failure(f"{who} to have {name} {telling.data(value)}", f"it has {telling.data(held)}")
+                raise self.failure(
+                    f"{who} to have {name} {failure_text.data(value)}", f"it has {failure_text.data(held)}"
+                )
         return self
 
     def then_rejected(self, reason: str | None = None, message: str | None = None) -> Self:
@@ -183,7 +186,7 @@ class Then(Given):
 
     def failure(self, expected: str, found: str | None = None) -> AssertionError:
         """What a failed expectation raises; also for expectations of your own. found: what came of the event where left out."""
-        return telling.failure(expected, found or self._came(), self.told, self.records, self.tree)
+        return failure_text.failure(expected, found or self._came(), self.told, self.records, self.tree)
 
     def _came(self) -> str:
         if self.rejection is not None:

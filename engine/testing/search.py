@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from phaseline.engine.errors import NotInstalled
 from phaseline.engine.testing.histories import History, Offered, kinds_of, play
 from phaseline.engine.testing.laws import LAWS
-from phaseline.engine.testing.wishes import LENGTH, fulfilled
-from phaseline.machines.kinds import Kinds
+from phaseline.engine.testing.random_events import LENGTH, fulfilled
+from phaseline.machines.compiler.kinds import Kinds
 
 Law = Callable[[History], None]
 __tracebackhide__ = methodcaller("errisinstance", AssertionError)

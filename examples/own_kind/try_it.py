@@ -2,12 +2,12 @@
 
 import json
 
-from phaseline.engine import intake
-from phaseline.engine.decide import decide
-from phaseline.engine.tree import Tree, evolve
+from phaseline.engine.core import intake
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.tree import Tree, evolve
 from phaseline.machines import built_in
-from phaseline.machines.labels import label_of
-from phaseline.machines.scripts import NoScripts
+from phaseline.machines.compiler.labels import label_of
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 

@@ -1,17 +1,17 @@
 """The kind `cluster` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
 
-from phaseline.machines.predicates import Some
-from phaseline.machines.table import (
+from phaseline.machines.language.predicates import AnyBelow
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
-    NAMED,
+    FROM_DATA,
     OK,
     PROGRESSING,
     SAME,
     At,
+    Cascade,
     Facet,
     Field,
-    Fired,
     Label,
     Live,
     Row,
@@ -54,7 +54,7 @@ CLUSTER = Table(
         rows=(
             #   from                                            trigger           to
             Row((ABSENT, DELETED),                              "create",         CREATING),
-            Row((ABSENT,),                                      "adopt",          NAMED),
+            Row((ABSENT,),                                      "adopt",          FROM_DATA),
             Row((CREATING,),                                    "created",        RUNNING),
             Row((CREATING,),                                    "create_failed",  FAILED, because="LimitedByQuota", given={"condition": "LimitedByQuota"}),
             Row((CREATING,),                                    "create_failed",  FAILED, because="StockOut",       given={"condition": "StockOut"}),
@@ -73,11 +73,11 @@ CLUSTER = Table(
         ),
         views=(
             #    shows     while
-            View(UPDATING, (Some("cluster", "node_pool", (CREATING, DELETING, "Scaling")),), base=(RUNNING,)),
+            View(UPDATING, (AnyBelow("cluster", "node_pool", (CREATING, DELETING, "Scaling")),), base=(RUNNING,)),
         ),
     ),),
     fired=(
-        Fired("remove",     at=("node_pool", "component"),         on=("delete",), unless=("cascade", False)),
-        Fired("owner_gone", at=("node_pool", "node", "component"), into=DELETED),
+        Cascade("remove",     at=("node_pool", "component"),         on=("delete",), unless=("cascade", False)),
+        Cascade("owner_gone", at=("node_pool", "node", "component"), into=DELETED),
     ),
 )

@@ -1,11 +1,11 @@
 """The kind `component` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
 
-from phaseline.machines.predicates import Above
-from phaseline.machines.table import (
+from phaseline.machines.language.predicates import Above
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
+    FROM_DATA,
     LIVE,
-    NAMED,
     OK,
     PROGRESSING,
     SAME,
@@ -57,7 +57,7 @@ COMPONENT = Table(
         rows=(
             #   from                                    trigger              to
             Row((ABSENT, DELETED),                      "create",            CREATING, when=CLUSTER_RUNS),
-            Row((ABSENT,),                              "adopt",             NAMED),
+            Row((ABSENT,),                              "adopt",             FROM_DATA),
             Row((CREATING,),                            "created",           RUNNING),
             Row((RUNNING, At(FAILED, lacks=("ResourceCleanupFailed", "ClusterNotRunning"))),
                                                         "update",            UPDATING, when=CLUSTER_UP),

@@ -1,11 +1,11 @@
 """The kind `node` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
 
-from phaseline.machines.predicates import Above, AttributeIs
-from phaseline.machines.table import (
+from phaseline.machines.language.predicates import Above, AttributeIs
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
+    FROM_DATA,
     LIVE,
-    NAMED,
     OK,
     PROGRESSING,
     SAME,
@@ -57,7 +57,7 @@ NODE = Table(
         rows=(
             #   from                                    trigger           to
             Row((ABSENT, DELETED),                      "create",         CREATING, when=POOL_TAKES),
-            Row((ABSENT,),                              "adopt",          NAMED),
+            Row((ABSENT,),                              "adopt",          FROM_DATA),
             Row((CREATING,),                            "created",        RUNNING),
             Row((CREATING,),                            "init_failed",    FAILED,   because="InitializeFailed"),
             Row((RUNNING,),                             "update",         UPDATING),

@@ -1,18 +1,18 @@
 """The kind `node_pool` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
 
-from phaseline.machines.predicates import Above, Some
-from phaseline.machines.table import (
+from phaseline.machines.language.predicates import Above, AnyBelow
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
+    FROM_DATA,
     LIVE,
-    NAMED,
     OK,
     PROGRESSING,
     SAME,
     At,
+    Cascade,
     Facet,
     Field,
-    Fired,
     Label,
     Live,
     Row,
@@ -56,7 +56,7 @@ NODE_POOL = Table(
         rows=(
             #   from                                    trigger           to
             Row((ABSENT, DELETED),                      "create",         CREATING, when=CLUSTER_UP, assigns=True),
-            Row((ABSENT,),                              "adopt",          NAMED,    assigns=True),
+            Row((ABSENT,),                              "adopt",          FROM_DATA,    assigns=True),
             Row((CREATING,),                            "created",        RUNNING),
             Row((RUNNING,),                             "update",         UPDATING, when=CLUSTER_UP),
             Row((UPDATING,),                            "updated",        RUNNING),
@@ -74,11 +74,11 @@ NODE_POOL = Table(
         views=(
             #    shows    while
             View(FAILED,  (CLUSTER_DOWN,), because="ClusterNotRunning", unless=(DELETING,), keeps=True),
-            View(SCALING, (Some("node_pool", "node", (CREATING, DELETING)),), base=(RUNNING, FAILED)),
+            View(SCALING, (AnyBelow("node_pool", "node", (CREATING, DELETING)),), base=(RUNNING, FAILED)),
         ),
     ),),
     fired=(
-        Fired("remove",     at=("node",), on=("delete", "remove")),
-        Fired("owner_gone", at=("node",), into=DELETED),
+        Cascade("remove",     at=("node",), on=("delete", "remove")),
+        Cascade("owner_gone", at=("node",), into=DELETED),
     ),
 )

@@ -4,7 +4,7 @@ Belongs here: its table. Does not: status reports (`bundle_state`).
 """
 
 from phaseline.machines.emco import bundle_state
-from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Label, Row, Table, Told
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, Facet, FanOut, Field, Label, Row, Table
 from phaseline.schemas.records import State
 
 UNKNOWN, AVAILABLE, UNREACHABLE = "Unknown", "Available", "Unreachable"
@@ -51,8 +51,8 @@ APP_CLUSTER = Table(
         ),
     ),),
     told=(
-        Told(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.told),
-        Told(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.judged),
+        FanOut(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.told),
+        FanOut(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.judged),
     ),
     counts=(("rsync_resource", 0), ("rsync_resource", 1), ("rsync_resource", 2)),
 )

@@ -7,22 +7,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.emco import rsync_resource as rsync
-from phaseline.machines.predicates import Every, Scene, Some
-from phaseline.machines.rules import rule
-from phaseline.machines.table import (
+from phaseline.machines.language.predicates import AllBelow, AnyBelow, Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
     SAME,
-    After,
     At,
+    Cascade,
     Facet,
+    FanOut,
     Field,
-    Fired,
     Label,
     Row,
     Table,
-    Told,
+    Timeout,
     View,
 )
 from phaseline.schemas.records import State
@@ -36,11 +36,11 @@ STOPPED, DEADLINE_EXCEEDED = "Stopped", "DeadlineExceeded"
 UNDER_WAY = (INSTANTIATING, PRE_TERMINATE, TERMINATING, UPDATING)
 HOUR = 3600.0
 
-A_FAILURE = Some("app_context", "rsync_resource", (rsync.FAILED,))
-ALL_APPLIED = Every("app_context", "rsync_resource", (rsync.APPLIED,))
-ALL_TERMINATED = Every("app_context", "rsync_resource", (rsync.TERMINATED,))
-A_LEAVING_FAILURE = Some("app_context", "rsync_resource", (rsync.FAILED,), has=rsync.LEAVING)
-ALL_LEAVING_TERMINATED = Every("app_context", "rsync_resource", (rsync.TERMINATED,), has=rsync.LEAVING)
+A_FAILURE = AnyBelow("app_context", "rsync_resource", (rsync.FAILED,))
+ALL_APPLIED = AllBelow("app_context", "rsync_resource", (rsync.APPLIED,))
+ALL_TERMINATED = AllBelow("app_context", "rsync_resource", (rsync.TERMINATED,))
+A_LEAVING_FAILURE = AnyBelow("app_context", "rsync_resource", (rsync.FAILED,), has=rsync.LEAVING)
+ALL_LEAVING_TERMINATED = AllBelow("app_context", "rsync_resource", (rsync.TERMINATED,), has=rsync.LEAVING)
 
 
 def unless_stopped(*phases: str) -> tuple[At, ...]:
@@ -123,15 +123,15 @@ APP_CONTEXT = Table(
             View(UPDATING,           (),                        base=(UPDATE,),      keeps=(STOPPED,)),
         ),
         after=(
-            After(INSTANTIATING, "deadline_exceeded", attribute="deadline"),
-            After(TERMINATING,   "deadline_exceeded", attribute="deadline"),
+            Timeout(INSTANTIATING, "deadline_exceeded", attribute="deadline"),
+            Timeout(TERMINATING,   "deadline_exceeded", attribute="deadline"),
         ),
     ),),
     fired=(
-        Fired("instantiate", at=("rsync_resource",), on=("instantiate", "update_from")),
-        Fired("terminate",   at=("rsync_resource",), on=("terminate", "instantiation_stopped"), then=TERMINATE),
-        Fired("owner_gone",  at=("app_cluster", "rsync_resource"), into=DELETED),
+        Cascade("instantiate", at=("rsync_resource",), on=("instantiate", "update_from")),
+        Cascade("terminate",   at=("rsync_resource",), on=("terminate", "instantiation_stopped"), then=TERMINATE),
+        Cascade("owner_gone",  at=("app_cluster", "rsync_resource"), into=DELETED),
     ),
-    told=(Told(("leave",), at="rsync_resource", on=("update",), says=left_behind),),
+    told=(FanOut(("leave",), at="rsync_resource", on=("update",), says=left_behind),),
     counts=(("rsync_resource", 0), ("rsync_resource", 1)),
 )

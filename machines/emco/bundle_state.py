@@ -17,9 +17,9 @@ from phaseline.machines.emco.readiness import READINESS, is_ready
 from phaseline.machines.kubernetes.health.registry import HEALTH, assess_health
 from phaseline.machines.kubernetes.health.result import HealthResult
 from phaseline.machines.kubernetes.profiles import MISSING, NOT_ASSESSED, SOURCE_ORDER
-from phaseline.machines.predicates import Scene
-from phaseline.machines.rules import rule
-from phaseline.machines.table import Happened, Refused
+from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import Refusal, RuleEvent
 from phaseline.schemas import codec
 
 LISTS = {
@@ -120,7 +120,7 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
 
 
 @rule("emco.note_report", revision=1, uses=(HEALTH, READINESS))
-def received(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any] | Refused:
+def received(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Notes the listed resources, the supported kinds and the event of a report; a repeated report changes nothing.
 
     The result is the attributes of the app_cluster.
@@ -134,7 +134,7 @@ def received(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, 
         found = {one.token: [one.group, one.version, HELD[not is_ready(one.kind, one.found)]] for one in members}
         healths = {one.token: health.status for one in members if (health := _health(one)) is not None}
     except (BadReport, OverflowError) as error:
-        return Refused(f"data: {error}", invalid=True)
+        return Refusal(f"data: {error}", invalid=True)
     kept = {**attributes, "report": happened.sequence, "digest": digest, "listed": found, "health": healths}
     return (
         {**kept, "supports": supports} if supports is not None else {n: v for n, v in kept.items() if n != "supports"}

@@ -7,9 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.emco import app_context as context
-from phaseline.machines.predicates import AttributeIs, Child
-from phaseline.machines.rules import rule
-from phaseline.machines.table import ABSENT, DELETED, Facet, Field, Fired, Happened, Label, Refused, Row, Table
+from phaseline.machines.language.predicates import AttributeIs, Child
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    Cascade,
+    Facet,
+    Field,
+    Label,
+    Refusal,
+    Row,
+    RuleEvent,
+    Table,
+)
 from phaseline.schemas.records import State
 
 CREATED, APPROVED, APPLIED, INSTANTIATED = "Created", "Approved", "Applied", "Instantiated"
@@ -28,21 +39,21 @@ Attributes = Mapping[str, Any]
 
 
 @rule("emco.new_revision", revision=1)
-def begun(attributes: Attributes, happened: Happened) -> Attributes | Refused:
+def begun(attributes: Attributes, happened: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context that the event names."""
     name = happened.data["context"]
     if not name or "/" in name:
-        return Refused(f"data.context must be the last part of an app_context's id, found {name!r}", invalid=True)
+        return Refusal(f"data.context must be the last part of an app_context's id, found {name!r}", invalid=True)
     return _revised(attributes, name)
 
 
 @rule("emco.roll_back", revision=1)
-def rolled_back(attributes: Attributes, happened: Happened) -> Attributes | Refused:
+def rolled_back(attributes: Attributes, happened: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context of an earlier one."""
     revision, contexts, last = happened.data["revision"], attributes.get("contexts", ()), attributes.get("revision", 0)
     oldest = last - len(contexts) + 1
     if not oldest <= revision <= last:
-        return Refused(f"rollback needs a revision that is known: {revision} is not, there are {oldest} to {last}")
+        return Refusal(f"rollback needs a revision that is known: {revision} is not, there are {oldest} to {last}")
     return _revised(attributes, contexts[revision - oldest])
 
 
@@ -107,13 +118,13 @@ EMCO_RESOURCE = Table(
         ),
     ),),
     fired=(
-        Fired("resume",      at=("app_context",), on=("terminate",),           one="context"),
-        Fired("resume",      at=("app_context",), on=("update", "rollback"),   one="previous"),
-        Fired("instantiate", at=("app_context",), on=("instantiate", "apply"), one="context", must=True),
-        Fired("update",      at=("app_context",), on=("update", "rollback"),   one="previous", gives={"to": "context"}),
-        Fired("update_from", at=("app_context",), on=("update", "rollback"),   one="context", must=True),
-        Fired("terminate",   at=("app_context",), on=("terminate",),           one="context"),
-        Fired("stop",        at=("app_context",), on=("stop",),                one="context"),
-        Fired("owner_gone",  at=("app_context", "app_cluster", "rsync_resource"), into=DELETED),
+        Cascade("resume",      at=("app_context",), on=("terminate",),           one="context"),
+        Cascade("resume",      at=("app_context",), on=("update", "rollback"),   one="previous"),
+        Cascade("instantiate", at=("app_context",), on=("instantiate", "apply"), one="context", must=True),
+        Cascade("update",      at=("app_context",), on=("update", "rollback"),   one="previous", gives={"to": "context"}),
+        Cascade("update_from", at=("app_context",), on=("update", "rollback"),   one="context", must=True),
+        Cascade("terminate",   at=("app_context",), on=("terminate",),           one="context"),
+        Cascade("stop",        at=("app_context",), on=("stop",),                one="context"),
+        Cascade("owner_gone",  at=("app_context", "app_cluster", "rsync_resource"), into=DELETED),
     ),
 )

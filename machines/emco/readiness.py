@@ -6,7 +6,7 @@ Belongs here: one rule per kind, on the resource as the report holds it. Does no
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from phaseline.machines.rules import Revision
+from phaseline.machines.language.rules import Revision
 
 READINESS = Revision("emco.readiness", 1)
 """Raise it when another answer is given for the same resource."""

@@ -8,13 +8,25 @@ from typing import Any
 
 from phaseline.machines.emco.app_cluster import UNREACHABLE
 from phaseline.machines.emco.bundle_state import ASSESSED, HEALTHS, Doing, Reported
-from phaseline.machines.fields import why
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
 from phaseline.machines.kubernetes.health_labels import UNRULED
 from phaseline.machines.kubernetes.profiles import HEALTHY
-from phaseline.machines.predicates import Above
-from phaseline.machines.rules import rule
-from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Happened, Label, Row, Table, View
+from phaseline.machines.language.fields import why
+from phaseline.machines.language.predicates import Above
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    Facet,
+    Field,
+    Label,
+    Row,
+    RuleEvent,
+    Table,
+    View,
+)
 
 PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed", "Retrying", "Terminated"
 UNKNOWN, NOT_PRESENT, PRESENT = "Unknown", "NotPresent", "Present"
@@ -36,13 +48,13 @@ AWAY = Above("app_cluster", (UNREACHABLE,))
 
 
 @rule("emco.note_added", revision=1)
-def added(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+def added(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any]:
     """Notes which event holds the manifest."""
     return {**attributes, "added": happened.sequence}
 
 
 @rule("emco.note_failure", revision=1)
-def failed(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+def failed(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
     return {**attributes, "failure": why(happened)}
 

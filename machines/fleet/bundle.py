@@ -5,8 +5,8 @@ Belongs here: its table, and the ranking that `git_repo` shares. Does not: deplo
 
 from phaseline.machines.fleet.bundle_deployment import OUT_OF_SYNC
 from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, MODIFIED, NOT_READY, PENDING, READY, WAIT_APPLIED
-from phaseline.machines.predicates import Some
-from phaseline.machines.table import ABSENT, DELETED, LIVE, Facet, Fired, Label, Row, Table, View
+from phaseline.machines.language.predicates import AnyBelow
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Cascade, Facet, Label, Row, Table, View
 from phaseline.schemas.records import State
 
 RANKED = (ERR_APPLIED, WAIT_APPLIED, MODIFIED, OUT_OF_SYNC, PENDING, NOT_READY, READY)
@@ -29,7 +29,7 @@ LABELS = (
 def ranked(of: str, *states: str, base: tuple[str, ...] = (), keeps: tuple[str, ...] = ()) -> tuple[View, ...]:
     """Views that show the worst state of the deployments."""
     return tuple(
-        View(state, (Some(of, "bundle_deployment", (state,)),), base=base, keeps=keeps or False) for state in states
+        View(state, (AnyBelow(of, "bundle_deployment", (state,)),), base=base, keeps=keeps or False) for state in states
     )
 
 
@@ -56,6 +56,6 @@ BUNDLE = Table(
         ),
         views=ranked("bundle", *RANKED),
     ),),
-    fired=(Fired("owner_gone", at=("bundle_deployment", "bundle_resource"), into=DELETED),),
+    fired=(Cascade("owner_gone", at=("bundle_deployment", "bundle_resource"), into=DELETED),),
     counts=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )

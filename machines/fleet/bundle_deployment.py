@@ -16,21 +16,21 @@ from phaseline.machines.fleet.bundle_resource import (
     READY,
     WAIT_APPLIED,
 )
-from phaseline.machines.predicates import AttributeIs, Scene, Some
-from phaseline.machines.rules import rule
-from phaseline.machines.table import (
+from phaseline.machines.language.predicates import AnyBelow, AttributeIs, Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
     Attributes,
+    Cascade,
     Facet,
     Field,
-    Fired,
-    Happened,
+    Interpret,
     Label,
-    Read,
-    Refused,
+    Refusal,
     Row,
+    RuleEvent,
     Table,
     View,
 )
@@ -41,7 +41,7 @@ STAGES = (PENDING, ERR_APPLIED, WAIT_APPLIED, OUT_OF_SYNC, READY)
 EVER = (ABSENT, DELETED, LIVE)
 
 
-def staged(_: Scene, __: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def staged(_: Scene, __: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage that the deployment ids show."""
     ids = {name: happened.data.get(name, attributes.get(name)) for name in ("target", "staged", "applied")}
     failed = happened.data.get("failed", attributes.get("failed"))
@@ -53,48 +53,48 @@ def staged(_: Scene, __: str, attributes: Attributes, happened: Happened) -> Map
 
 
 def _reads(
-    trigger: str, scene: Scene, entity_id: str, attributes: Attributes, happened: Happened
-) -> Mapping[str, Any] | Refused:
+    trigger: str, scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent
+) -> Mapping[str, Any] | Refusal:
     """The words for one trigger: the id under its own name, and the stage that follows."""
     given = happened.data.get("deployment_id")
     named: dict[str, Any] = {"failed": attributes.get("target")} if trigger == "failed" else {trigger: given}
     if trigger == "failed" and attributes.get("target") is None:
-        return Refused("nothing is wanted yet that could fail to be applied: send target first")
+        return Refusal("nothing is wanted yet that could fail to be applied: send target first")
     if trigger == "applied":
         named["failed"] = None
     words = staged(scene, entity_id, attributes, happened._replace(data=named))
-    if isinstance(words, Refused):
+    if isinstance(words, Refusal):
         return words
     same = trigger != "failed" and attributes.get(trigger) == given
     return {**words, **named, "why": happened.data.get("message") or (attributes.get("why", "") if same else "")}
 
 
 @rule("fleet.target", revision=1)
-def target(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def target(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after a new target."""
     return _reads("target", scene, entity_id, attributes, happened)
 
 
 @rule("fleet.staged", revision=1)
-def stage(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def stage(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after a deployment is staged."""
     return _reads("staged", scene, entity_id, attributes, happened)
 
 
 @rule("fleet.applied", revision=1)
-def applied(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def applied(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after a deployment is applied."""
     return _reads("applied", scene, entity_id, attributes, happened)
 
 
 @rule("fleet.apply_failed", revision=1)
-def failed(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def failed(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after applying has failed."""
     return _reads("failed", scene, entity_id, attributes, happened)
 
 
 @rule("fleet.note_ids", revision=1)
-def noted(attributes: Attributes, happened: Happened) -> Attributes:
+def noted(attributes: Attributes, happened: RuleEvent) -> Attributes:
     """Notes the ids, and what failed."""
     found = {
         name: happened.data[name] for name in ("target", "staged", "applied", "failed", "why") if name in happened.data
@@ -103,14 +103,14 @@ def noted(attributes: Attributes, happened: Happened) -> Attributes:
 
 
 @rule("fleet.note_report", revision=1)
-def reported(attributes: Attributes, happened: Happened) -> Attributes:
+def reported(attributes: Attributes, happened: RuleEvent) -> Attributes:
     """Notes the agent's message."""
     return {**attributes, "why": happened.data.get("message") or ""}
 
 
-def some(*phases: str) -> Some:
+def some(*phases: str) -> AnyBelow:
     """At least one resource of the deployment is in one of these phases."""
-    return Some("bundle_deployment", "bundle_resource", phases)
+    return AnyBelow("bundle_deployment", "bundle_resource", phases)
 
 
 WORDS = (
@@ -146,10 +146,10 @@ BUNDLE_DEPLOYMENT = Table(
     ),
     fields={"target": ID, "staged": ID, "applied": ID},
     read=(
-        Read(("target",),       WORDS, target),
-        Read(("staged",),       WORDS, stage),
-        Read(("applied",),      WORDS, applied),
-        Read(("apply_failed",), WORDS, failed),
+        Interpret(("target",),       WORDS, target),
+        Interpret(("staged",),       WORDS, stage),
+        Interpret(("applied",),      WORDS, applied),
+        Interpret(("apply_failed",), WORDS, failed),
     ),
     facets=(Facet(
         name="state",
@@ -189,6 +189,6 @@ BUNDLE_DEPLOYMENT = Table(
             View(MODIFIED,  CHANGED,                              base=(READY,)),
         ),
     ),),
-    fired=(Fired("owner_gone", at=("bundle_resource",), into=DELETED),),
+    fired=(Cascade("owner_gone", at=("bundle_resource",), into=DELETED),),
     counts=(("bundle_resource", 0),),
 )

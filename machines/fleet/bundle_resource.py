@@ -6,7 +6,6 @@ Belongs here: its table, and the reader of its observations. Does not: health an
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.machines.fields import why
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.health.plugins import revisions
@@ -14,10 +13,11 @@ from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.kubernetes.observation import ObservedPair, gone
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import HEALTHY
-from phaseline.machines.predicates import Above, Scene
-from phaseline.machines.rules import rule
-from phaseline.machines.scripts import SCRIPTS
-from phaseline.machines.table import (
+from phaseline.machines.language.fields import why
+from phaseline.machines.language.predicates import Above, Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.scripts import SCRIPTS
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
@@ -25,11 +25,11 @@ from phaseline.machines.table import (
     Attributes,
     Facet,
     Field,
-    Happened,
+    Interpret,
     Label,
-    Read,
-    Refused,
+    Refusal,
     Row,
+    RuleEvent,
     Table,
     View,
 )
@@ -44,7 +44,7 @@ LONGEST, SHOWN = 1_024, 10
 
 
 @rule("fleet.observed", revision=1, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
-def judged(scene: Scene, entity_id: str, _: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def judged(scene: Scene, entity_id: str, _: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The state that the two manifests show: Missing, Orphaned, Modified, NotReady or Ready, the first that applies."""
     pair = ObservedPair.of(happened.data)
     if (wrong := pair.mismatch(entity_id)) is not None:
@@ -66,7 +66,7 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: Happened) -> M
 
 
 @rule("fleet.note_reason", revision=1)
-def noted(attributes: Attributes, happened: Happened) -> Attributes:
+def noted(attributes: Attributes, happened: RuleEvent) -> Attributes:
     """Notes the reason."""
     said = happened.data.get("why")
     return {**attributes, "why": why(happened) if said is None else said}
@@ -87,7 +87,7 @@ BUNDLE_RESOURCE = Table(
             Field("desired", dict, "the manifest from Git; null where none is declared, left out where that is not known now"),
         ),
     },
-    read=(Read(
+    read=(Interpret(
         ("observed",),
         (
             Field("state", str,  "what it is", STATES),

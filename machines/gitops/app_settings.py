@@ -14,9 +14,9 @@ from phaseline.machines.kubernetes.diff.ignore import pointless
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kubernetes.overrides import OWN_FIELDS, BadOverride, Overrides
 from phaseline.machines.kubernetes.profiles import PROFILES
-from phaseline.machines.predicates import Scene
-from phaseline.machines.rules import rule
-from phaseline.machines.table import Attributes, Field, Happened, Refused
+from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
 from phaseline.schemas import codec
 
 DEADLINE = "phaseline.io/progress-deadline"
@@ -93,7 +93,7 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, ov
 
 
 @rule("gitops.check_settings", revision=1)
-def checked(_: Scene, __: str, ___: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def checked(_: Scene, __: str, ___: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses wrong settings; rules that can never have an effect become the message."""
     data = happened.data
     try:
@@ -107,9 +107,9 @@ def checked(_: Scene, __: str, ___: Attributes, happened: Happened) -> Mapping[s
         ]
         problems += _window_problems(data)
     except (BadOverride, ValueError) as error:
-        return Refused(str(error), invalid=True)
+        return Refusal(str(error), invalid=True)
     if data.get("progress_deadline") is not None and data["progress_deadline"] < 0:
-        return Refused("data.progress_deadline must be 0 or more", invalid=True)
+        return Refusal("data.progress_deadline must be 0 or more", invalid=True)
     return {"message": "; ".join(problems)[:4096]} if problems and not data.get("message") else {}
 
 

@@ -20,19 +20,19 @@ from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS
 from phaseline.machines.kubernetes.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
-from phaseline.machines.predicates import AttributeIs, Every, Some
-from phaseline.machines.table import (
+from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
     SAME,
-    After,
+    Cascade,
     Facet,
     Field,
-    Fired,
-    Read,
+    Interpret,
     Row,
     Table,
+    Timeout,
     View,
 )
 from phaseline.schemas.records import State
@@ -47,12 +47,12 @@ IDLE = (AttributeIs("application", "operation", (None, *RESULTS)),)
 SET_HERE = (*(field.name for field in SETTINGS), *OWN)
 
 
-def some(facet: int, phase: str) -> Some:
+def some(facet: int, phase: str) -> AnyBelow:
     """At least one resource of the application is in a phase."""
-    return Some("application", "resource", (phase,), facet)
+    return AnyBelow("application", "resource", (phase,), facet)
 
 
-NOTHING_LIVES = (some(HEALTH, MISSING), Every("application", "resource", (MISSING, ASIDE), HEALTH))
+NOTHING_LIVES = (some(HEALTH, MISSING), AllBelow("application", "resource", (MISSING, ASIDE), HEALTH))
 
 # fmt: off
 APPLICATION = Table(
@@ -77,9 +77,9 @@ APPLICATION = Table(
         ),
     },
     read=(
-        Read(("configure",), (), checked),
-        Read(("sync",),      (), may_sync),
-        Read(
+        Interpret(("configure",), (), checked),
+        Interpret(("sync",),      (), may_sync),
+        Interpret(
             ("auto_sync",),
             (
                 Field("begins", bool, "whether it begins now"),
@@ -138,9 +138,9 @@ APPLICATION = Table(
                 View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
                 View(SYNCING,     (some(SYNC, SYNCING),)),
             ),
-            after=(After(OUT_OF_SYNC, "auto_sync", attribute="auto_sync_in", anew="operation", again="auto_sync_again"),),
+            after=(Timeout(OUT_OF_SYNC, "auto_sync", attribute="auto_sync_in", anew="operation", again="auto_sync_again"),),
         ),
     ),
-    fired=(Fired("owner_gone", at=("resource",), into=DELETED),),
+    fired=(Cascade("owner_gone", at=("resource",), into=DELETED),),
     counts=(("resource", HEALTH), ("resource", SYNC)),
 )

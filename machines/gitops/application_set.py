@@ -18,8 +18,20 @@ from phaseline.machines.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
-from phaseline.machines.predicates import AttributeIs, Some
-from phaseline.machines.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Fired, Read, Row, Table, View
+from phaseline.machines.language.predicates import AnyBelow, AttributeIs
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    Cascade,
+    Facet,
+    Field,
+    Interpret,
+    Row,
+    Table,
+    View,
+)
 from phaseline.schemas.records import State
 
 ALAUDA, NEWER, OLDER = (
@@ -37,9 +49,9 @@ SET_HERE = tuple(field.name for field in SETTINGS)
 CONDITIONS = ("error_occurred", "rollout_progressing", "resources_up_to_date")
 
 
-def some(facet: int, phase: str) -> Some:
+def some(facet: int, phase: str) -> AnyBelow:
     """At least one application of the set is in a phase."""
-    return Some("application_set", "application", (phase,), facet)
+    return AnyBelow("application_set", "application", (phase,), facet)
 
 
 # fmt: off
@@ -55,7 +67,7 @@ APPLICATION_SET = Table(
         Field("rollout_progressing",  bool, "its controller is rolling out (argocd)"),
         Field("resources_up_to_date", bool, "its controller has made all its applications (argocd)"),
     ),
-    read=(Read(("configure",), (), checked),),
+    read=(Interpret(("configure",), (), checked),),
     facets=(
         Facet(
             name="health",
@@ -103,8 +115,8 @@ APPLICATION_SET = Table(
         ),
     ),
     fired=(
-        Fired("inherit",    at=("application",), on=("configure",)),
-        Fired("owner_gone", at=("application", "resource"), into=DELETED),
+        Cascade("inherit",    at=("application",), on=("configure",)),
+        Cascade("owner_gone", at=("application", "resource"), into=DELETED),
     ),
     counts=(("application", HEALTH), ("application", SYNC), ("resource", HEALTH), ("resource", SYNC)),
 )

@@ -10,9 +10,9 @@ from typing import Any
 
 from phaseline.machines.gitops.app_settings import levels, windows_of
 from phaseline.machines.gitops.sync_windows import WINDOWS, App, Decision, Window, decided, next_allowed, selected
-from phaseline.machines.predicates import Scene
-from phaseline.machines.rules import rule
-from phaseline.machines.table import Attributes, Field, Happened, Refused
+from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
 from phaseline.schemas.records import SECOND
 
 RUNNING, SUCCEEDED, RESULTS = "Running", "Succeeded", ("Succeeded", "Failed", "Error")
@@ -61,13 +61,13 @@ def _timed(attributes: Mapping[str, Any]) -> Attributes:
 
 
 @rule("gitops.schedule_sync", revision=1)
-def configured(attributes: Attributes, _: Happened) -> Attributes:
+def configured(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Updates the time of the next automatic operation."""
     return _timed(attributes)
 
 
 @rule("gitops.begin_sync", revision=1)
-def begun(attributes: Attributes, happened: Happened) -> Attributes:
+def begun(attributes: Attributes, happened: RuleEvent) -> Attributes:
     """Notes that an operation began."""
     revision = happened.data.get("revision") or attributes.get("target_revision")
     automatic = bool(happened.data.get("automatic"))
@@ -80,7 +80,7 @@ def begun(attributes: Attributes, happened: Happened) -> Attributes:
 
 
 @rule("gitops.end_sync", revision=1)
-def ended(attributes: Attributes, happened: Happened) -> Attributes:
+def ended(attributes: Attributes, happened: RuleEvent) -> Attributes:
     """Notes the result of the operation."""
     data = happened.data
     said = {"operation_message": data.get("message"), "revision": data.get("revision")}
@@ -88,7 +88,7 @@ def ended(attributes: Attributes, happened: Happened) -> Attributes:
 
 
 @rule("gitops.wait_for_window", revision=1)
-def waits(attributes: Attributes, happened: Happened) -> Attributes:
+def waits(attributes: Attributes, happened: RuleEvent) -> Attributes:
     """Notes that the automatic operation waits for a window."""
     data = happened.data
     said = {"auto_sync_again": data["again"], "auto_sync_waits": data["why"], "auto_sync_looked": happened.time}
@@ -105,7 +105,7 @@ def _decision(
 
 
 @rule("gitops.may_sync", revision=1, uses=(WINDOWS,))
-def may_sync(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def may_sync(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses a sync while the windows of the application and its set do not allow it, saying which and until when."""
     at, manual = datetime.fromtimestamp(happened.time / SECOND, UTC), not happened.data.get("automatic", False)
     windows, found = _decision(scene, entity_id, attributes, at, manual=manual)
@@ -117,11 +117,11 @@ def may_sync(scene: Scene, entity_id: str, attributes: Attributes, happened: Hap
         if opening is not None
         else "no time is to be seen when it will be possible"
     )
-    return Refused(f"sync is not allowed now: {found.why}; {when}")
+    return Refusal(f"sync is not allowed now: {found.why}; {when}")
 
 
 @rule("gitops.auto_sync", revision=1, uses=(WINDOWS,))
-def by_itself(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def by_itself(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Whether the automatic operation begins now, or how long it waits for a window."""
     at = datetime.fromtimestamp(happened.time / SECOND, UTC)
     windows, found = _decision(scene, entity_id, attributes, at, manual=False)

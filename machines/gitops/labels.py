@@ -6,7 +6,7 @@ Belongs here: the labels that `resource`, `application` and `application_set` sh
 
 from phaseline.machines.gitops.observe import SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
-from phaseline.machines.table import Label
+from phaseline.machines.language.table import Label
 
 # fmt: off
 SYNCS = (

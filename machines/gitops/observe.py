@@ -29,10 +29,10 @@ from phaseline.machines.kubernetes.profiles import (
     UNKNOWN,
 )
 from phaseline.machines.kubernetes.rollup import APPLICATION
-from phaseline.machines.predicates import Scene
-from phaseline.machines.rules import rule
-from phaseline.machines.scripts import SCRIPTS
-from phaseline.machines.table import Attributes, Field, Happened, Refused
+from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.scripts import SCRIPTS
+from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
 from phaseline.schemas import codec
 
 SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
@@ -58,7 +58,7 @@ NOTED = (
 
 
 @rule("gitops.observed", revision=1, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
-def said(scene: Scene, entity_id: str, attributes: Attributes, happened: Happened) -> Mapping[str, Any] | Refused:
+def said(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The health and sync of an observed resource by its application's settings, with everything noted about them."""
     pair = ObservedPair.of(happened.data)
     if (wrong := pair.mismatch(entity_id)) is not None:

@@ -6,7 +6,6 @@ Belongs here: its table. Does not: reading its manifests (`observe`).
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.machines.fields import why
 from phaseline.machines.gitops import observe as observed
 from phaseline.machines.gitops.labels import SYNCS
 from phaseline.machines.gitops.observe import ASIDE, NOT_COMPARED, SYNC_FAILED, SYNCING
@@ -21,8 +20,22 @@ from phaseline.machines.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
-from phaseline.machines.rules import rule
-from phaseline.machines.table import ABSENT, DELETED, LIVE, After, Facet, Field, Happened, Label, Live, Read, Row, Table
+from phaseline.machines.language.fields import why
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    Facet,
+    Field,
+    Interpret,
+    Label,
+    Live,
+    Row,
+    RuleEvent,
+    Table,
+    Timeout,
+)
 from phaseline.schemas.records import State
 
 SETTLED = Live(but=(SYNCING, SYNC_FAILED))
@@ -31,7 +44,7 @@ ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESS
 
 
 @rule("gitops.note_observed", revision=1)
-def noted(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+def noted(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any]:
     """Notes the results of the observation."""
     found = {name: happened.data[name] for name in observed.NOTED if name in happened.data}
     kept = {name: value for name, value in attributes.items() if name != "overdue" or value == found.get("progress")}
@@ -39,14 +52,14 @@ def noted(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any
 
 
 @rule("gitops.note_overdue", revision=1)
-def overdue(attributes: Mapping[str, Any], _: Happened) -> Mapping[str, Any]:
+def overdue(attributes: Mapping[str, Any], _: RuleEvent) -> Mapping[str, Any]:
     """Notes the progress at the deadline."""
     message = observed.too_long(attributes.get("deadline"), attributes.get("health_message", ""))
     return {**attributes, "overdue": attributes.get("progress", ""), "health_message": message}
 
 
 @rule("gitops.note_sync", revision=1)
-def synced(attributes: Mapping[str, Any], happened: Happened) -> Mapping[str, Any]:
+def synced(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
     return {**attributes, "sync_message": why(happened)}
 
@@ -81,7 +94,7 @@ RESOURCE = Table(
             Field("desired", dict, "the manifest from Git; null where none is declared, left out where that is not known now"),
         ),
     },
-    read=(Read(("observed",), observed.WORDS, observed.said),),
+    read=(Interpret(("observed",), observed.WORDS, observed.said),),
     facets=(
         Facet(
             name="health",
@@ -100,7 +113,7 @@ RESOURCE = Table(
                 Row((LIVE,),            "removed",        DELETED),
                 Row((LIVE,),            "owner_gone",     DELETED),
             ),
-            after=(After(PROGRESSING, "deadline", attribute="deadline", anew="progress"),),
+            after=(Timeout(PROGRESSING, "deadline", attribute="deadline", anew="progress"),),
         ),
         Facet(
             name="sync",

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from phaseline.machines.gitops.cron import BadSchedule, Schedule, daily, parsed
 from phaseline.machines.kubernetes.diff.ignore import matches
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
-from phaseline.machines.rules import Revision
+from phaseline.machines.language.rules import Revision
 
 WINDOWS = Revision("gitops.windows", 1)
 """Raise it when windows decide otherwise than before, or open at another time."""

@@ -19,7 +19,7 @@ from phaseline.machines.kubernetes.health.result import HealthResult, unknown
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import MISSING
-from phaseline.machines.scripts import ScriptRunner
+from phaseline.machines.language.scripts import ScriptRunner
 
 Manifest = Mapping[str, Any]
 SYNCED, OUT_OF_SYNC = "Synced", "OutOfSync"

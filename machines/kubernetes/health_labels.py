@@ -12,7 +12,7 @@ from phaseline.machines.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
-from phaseline.machines.table import Label
+from phaseline.machines.language.table import Label
 
 # fmt: off
 HEALTHS = (

@@ -7,11 +7,11 @@ Does not: the states that follow (the tables of `gitops` and `fleet`).
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phaseline.machines.fields import Refused
 from phaseline.machines.kubernetes.assess import Assessment, Manifest, assess
 from phaseline.machines.kubernetes.manifest_id import mismatch
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.scripts import ScriptRunner
+from phaseline.machines.language.fields import Refusal
+from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import SECOND
 
 
@@ -27,11 +27,11 @@ class ObservedPair(NamedTuple):
         """The manifests in the data of an event; without `desired`, it is not known what Git declares."""
         return cls(data.get("live"), data.get("desired"), "desired" in data)
 
-    def mismatch(self, entity_id: str) -> Refused | None:
+    def mismatch(self, entity_id: str) -> Refusal | None:
         """Why the event cannot be taken: a manifest is not that of the entity."""
         for name, one in (("live", self.live), ("desired", self.desired)):
             if one is not None and (wrong := mismatch(one, entity_id)):
-                return Refused(f"data.{name} {wrong}", invalid=True)
+                return Refusal(f"data.{name} {wrong}", invalid=True)
         return None
 
     def assess(
@@ -50,8 +50,8 @@ class ObservedPair(NamedTuple):
         )
 
 
-def gone(*, is_known: bool) -> Mapping[str, Any] | Refused:
+def gone(*, is_known: bool) -> Mapping[str, Any] | Refusal:
     """The answer for an object that is neither in Git nor in the cluster. is_known: whether the entity exists."""
     if is_known:
         return {"gone": True}
-    return Refused("it is neither in Git nor in the cluster: there is nothing to observe")
+    return Refusal("it is neither in Git nor in the cluster: there is nothing to observe")

@@ -11,7 +11,7 @@ from phaseline.machines.kubernetes.assess import Assessment, assess
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.rollup import Member, Rollup, roll_up
-from phaseline.machines.scripts import ScriptRunner
+from phaseline.machines.language.scripts import ScriptRunner
 
 Manifest = Mapping[str, Any]
 

@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from phaseline import testing
     from phaseline.engine import errors
     from phaseline.engine.assess import assess, assess_all, diff, health
-    from phaseline.engine.client import Client, connect
-    from phaseline.engine.entity_view import EntityView
+    from phaseline.engine.client.client import Client, connect
+    from phaseline.engine.client.entity_view import EntityView
     from phaseline.engine.errors import PhaselineError
-    from phaseline.engine.explanation import Explanation
-    from phaseline.engine.outcomes import Outcome
-    from phaseline.engine.pipeline import Sent
-    from phaseline.engine.publishing import Receipt
-    from phaseline.engine.rehearsal import Rehearsed
+    from phaseline.engine.explain.model import Explanation
+    from phaseline.engine.publish.outcomes import Outcome
+    from phaseline.engine.publish.pipeline import Sent
+    from phaseline.engine.publish.single import Receipt
+    from phaseline.engine.replay.dry_run import Rehearsed
     from phaseline.engine.settings import Settings
-    from phaseline.engine.watching import Watch
-    from phaseline.engine.when import Moment, When
+    from phaseline.engine.log.watch import Watch
+    from phaseline.engine.log.when import Moment, When
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
     from phaseline.machines.kubernetes.diff.differences import Difference
     from phaseline.machines.kubernetes.health.result import HealthResult
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from phaseline.machines.kubernetes.pairs import ApplicationAssessment
     from phaseline.machines.kubernetes.rollup import Rollup
     from phaseline.schemas.envelope import Event
-    from phaseline.schemas.records import Cause, Entity, Facet, Rejection, State, Transition
+    from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
 
 __version__ = "0.1.0"
 
@@ -42,7 +42,7 @@ __all__ = [
     "EntityView",
     "Event",
     "Explanation",
-    "Facet",
+    "FacetState",
     "Moment",
     "HealthResult",
     "HiddenDifference",
@@ -71,17 +71,17 @@ __all__ = [
 
 _HOMES = {
     "phaseline.engine.assess": ("assess", "assess_all", "diff", "health"),
-    "phaseline.engine.client": ("Client", "connect"),
-    "phaseline.engine.entity_view": ("EntityView",),
+    "phaseline.engine.client.client": ("Client", "connect"),
+    "phaseline.engine.client.entity_view": ("EntityView",),
     "phaseline.engine.errors": ("PhaselineError",),
-    "phaseline.engine.explanation": ("Explanation",),
-    "phaseline.engine.outcomes": ("Outcome",),
-    "phaseline.engine.pipeline": ("Sent",),
-    "phaseline.engine.publishing": ("Receipt",),
-    "phaseline.engine.rehearsal": ("Rehearsed",),
+    "phaseline.engine.explain.model": ("Explanation",),
+    "phaseline.engine.publish.outcomes": ("Outcome",),
+    "phaseline.engine.publish.pipeline": ("Sent",),
+    "phaseline.engine.publish.single": ("Receipt",),
+    "phaseline.engine.replay.dry_run": ("Rehearsed",),
     "phaseline.engine.settings": ("Settings",),
-    "phaseline.engine.watching": ("Watch",),
-    "phaseline.engine.when": ("Moment", "When"),
+    "phaseline.engine.log.watch": ("Watch",),
+    "phaseline.engine.log.when": ("Moment", "When"),
     "phaseline.machines.kubernetes.assess": ("Assessment", "HiddenDifference"),
     "phaseline.machines.kubernetes.diff.differences": ("Difference",),
     "phaseline.machines.kubernetes.health.result": ("HealthResult",),
@@ -89,7 +89,7 @@ _HOMES = {
     "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment",),
     "phaseline.machines.kubernetes.rollup": ("Rollup",),
     "phaseline.schemas.envelope": ("Event",),
-    "phaseline.schemas.records": ("Cause", "Entity", "Facet", "Rejection", "State", "Transition"),
+    "phaseline.schemas.records": ("Cause", "Entity", "FacetState", "Rejection", "State", "Transition"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import strategies as st
 
-from phaseline.engine.intake import Arrival
+from phaseline.engine.core.intake import Arrival
 from phaseline.engine.testing.laws import outlook
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.edge_worlds import KINDS

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from hypothesis import strategies as st
 
-from phaseline.engine.status import source_shape
-from phaseline.engine.status.query import BadQuery, read
-from phaseline.engine.status.selection import select
+from phaseline.engine.emco_status import design_shape
+from phaseline.engine.emco_status.query import BadQuery, read
+from phaseline.engine.emco_status.select import select
 from phaseline.engine.testing.laws import LAWS
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
-from phaseline.machines.kinds import Kinds
 from tests.support.strategies import History, Sent, event, hold, wished, wishes
 
 KINDS = Kinds(
@@ -84,7 +84,7 @@ def counts_are_what_one_would_count(history: History) -> None:
                 continue
             assert short.counts() == long.counts()
             assert short.presence() == long.presence()
-            body = source_shape.answer(long, read({**parameters, "output": "all"}), {})
+            body = design_shape.answer(long, read({**parameters, "output": "all"}), {})
             told = [found for app in body["resources"] for place in app["clusters"] for found in place["resources"]]
             if long.context is not None:
                 assert sum(body["rsync-status"].values()) == sum("rsync-status" in found for found in told)

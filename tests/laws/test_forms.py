@@ -19,7 +19,7 @@ from phaseline.schemas.codec import Undecodable, Values
 from phaseline.schemas.records import (
     Cause,
     Entity,
-    Facet,
+    FacetState,
     Mark,
     Record,
     Rejection,
@@ -126,7 +126,7 @@ CAUSES = st.builds(
 @st.composite
 def entities(draw: st.DrawFn) -> Entity:
     names = draw(st.lists(st.sampled_from(["phase", "sync", "health"]), min_size=1, unique=True).map(tuple))
-    facets = tuple(Facet(draw(STATES), draw(STATES), draw(TIMES)) for _ in names)
+    facets = tuple(FacetState(draw(STATES), draw(STATES), draw(TIMES)) for _ in names)
     sequences = draw(st.dictionaries(TEXT, st.integers(0, 10**18 - 1), max_size=2))
     return Entity("node", draw(TEXT), draw(st.integers(1, 2**40)), names, facets, draw(MAPS), sequences)
 
@@ -212,7 +212,7 @@ def test_bytes_and_maps_are_read_to_the_same_record(record: Record) -> None:
 RIGHT: dict[str, Any] = codec.decode(
     wire_codec.write(
         Mark(
-            Entity("node", "c/p/n", 1, ("phase",), (Facet(State("Running"), State("Running"), 0),), {}, {"/a": 1}),
+            Entity("node", "c/p/n", 1, ("phase",), (FacetState(State("Running"), State("Running"), 0),), {}, {"/a": 1}),
             Cause(7, "e", "/a", "event"),
             5,
         ),

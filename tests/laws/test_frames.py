@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine import frames
+from phaseline.engine.jetstream import frames
 
 TEXT = st.text(st.characters(exclude_characters=" \r\n\t", codec="utf-8"), min_size=1, max_size=9)
 HEADERS = st.dictionaries(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import strategies as st
 
 from phaseline.engine.testing.laws import LAWS
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
 from phaseline.machines.gitops import application, application_set, resource
-from phaseline.machines.kinds import Kinds
 from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.support.manifests import deployment

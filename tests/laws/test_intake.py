@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.fold import Folder
-from phaseline.engine.intake import Arrival
-from phaseline.engine.tree import Tree, evolve
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.scripts import NoScripts
-from phaseline.machines.table import ABSENT, LIVE, MAX_TEXT, OK, SAME, Facet, Field, Label, Row, Table
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree, evolve
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.machines.language.table import ABSENT, LIVE, MAX_TEXT, OK, SAME, Facet, Field, Label, Row, Table
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Reason, Rejection, Transition
 from tests.support import edge_worlds, sample_kinds
@@ -145,7 +145,7 @@ SPOILED = st.builds(
 @given(data=st.data())
 def test_no_input_raises(kinds: Kinds, data: st.DataObject) -> None:
     """Each event ends as records that can be written, read and published; what is refused keeps its first bytes."""
-    history, folder = History(kinds), Folder(Tree(kinds, NoScripts()), SUBJECTS, 0)
+    history, folder = History(kinds), Processor(Tree(kinds, NoScripts()), SUBJECTS, 0)
     for sent in data.draw(st.lists(whatever(kinds) | JUNK | SPOILED, max_size=12)):
         step = history.take(sent)
         if isinstance(step.read, Rejection):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from phaseline.engine.testing.laws import LAWS
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from tests.support import edge_worlds, sample_kinds
 from tests.support.strategies import History, histories, hold
 

@@ -5,17 +5,17 @@ from contextlib import contextmanager
 
 import pytest
 
-from phaseline.engine import decide as deciding
-from phaseline.engine.fold import Folder
-from phaseline.engine.message import Message
-from phaseline.engine.quiet import quiet
-from phaseline.engine.recorded import StoredEvent
+from phaseline.engine.core import decide as deciding
+from phaseline.engine.core.fast_path import quiet
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.testing.histories import event, play
-from phaseline.engine.tree import Tree
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.scripts import NoScripts
-from phaseline.machines.table import ABSENT, Facet, Field, Label, Row, Table
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.machines.language.table import ABSENT, Facet, Field, Label, Row, Table
 from phaseline.schemas.subjects import Subjects
 from tests.support import edge_worlds, sample_kinds
 from tests.support.random_events import RandomEvents, Sent
@@ -56,7 +56,7 @@ def test_over_random_histories(kinds: Kinds, effort: str) -> None:
 
 def messages(events: list[StoredEvent], *, off: bool) -> tuple[list[Message], list[bool]]:
     with counted(off=off) as tried:
-        folder = Folder(Tree(Kinds(BUILT_IN), NoScripts()), Subjects("pl"), 0)
+        folder = Processor(Tree(Kinds(BUILT_IN), NoScripts()), Subjects("pl"), 0)
         commits: list[Message] = []
         while events:
             commit = folder.fold(events, 0)

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.fold import Folder
-from phaseline.engine.intake import check_data
-from phaseline.engine.tree import Tree
-from phaseline.machines import json_schema
+from phaseline.engine.core.intake import check_data
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.scripts import NoScripts
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import json_schema
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
 from tests.support import event_strategies
@@ -62,7 +62,7 @@ def accepted(check: Any) -> bool:
 
 def folded(history: list[Arriving]) -> list[bytes]:
     """The bodies of the records that these messages make."""
-    folder = Folder(Tree(KINDS, NoScripts()), SUBJECTS, 0)
+    folder = Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
     return [message.body for event in history for message in folder.fold([event], 0).messages]
 
 

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import pytest
 
-from phaseline.engine.explanation import Caused, Explained, Reason
-from phaseline.engine.intake import Arrival
-from phaseline.machines import arithmetic
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.predicates import Above, AttributeIs, Every, Predicate, Some
-from phaseline.machines.table import ABSENT, DELETED
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.explain.model import Caused, Explained, Reason
+from phaseline.machines.compiler import conditions
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
+from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Transition
 from tests.support import edge_worlds, sample_kinds
 from tests.support.explanations import entities, explained, logs, parts, reasons, told
@@ -80,7 +80,7 @@ def makes_it_so(history: History, part: Explained, predicate: Predicate, reason:
         assert reason.caused is not None
         assert reason.caused.records[0].entity.attributes[predicate.name] == predicate.value
     else:
-        assert isinstance(predicate, Some | Every)
+        assert isinstance(predicate, AnyBelow | AllBelow)
         below = [e for e in history.tree.entities[predicate.kind].values() if e.id.startswith(f"{part.id}/")]
         phases = [entity.facets[predicate.facet].state.phase for entity in below]
         assert reason.count == sum(phase in predicate.phases for phase in phases)
@@ -128,7 +128,7 @@ def stood_since(history: History, records: list[Transition], index: int) -> dict
     phase = ABSENT
     for record in records:
         base = record.entity.facets[index].base
-        lasting = [*facet.standing, *(arithmetic.causes(facet) if base.phase == facet.collects else ())]
+        lasting = [*facet.standing, *(conditions.causes(facet) if base.phase == facet.collects else ())]
         kept = {c: r for c, r in since.items() if c in facet.standing or phase == base.phase}
         since = {c: kept.get(c, record) for c in base.conditions if c in lasting}
         phase = base.phase

@@ -2,13 +2,13 @@
 
 import pytest
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EventGone, Undecided
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import provision
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import State
 
 

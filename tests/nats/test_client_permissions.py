@@ -4,7 +4,7 @@ import pytest
 
 import phaseline
 from phaseline.engine.errors import NotPermitted
-from phaseline.engine.pipeline import Sent
+from phaseline.engine.publish.pipeline import Sent
 from tests.support.cloud_events import event
 from tests.support.guarded_server import as_user
 

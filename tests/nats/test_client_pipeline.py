@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.client import Client
-from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import ApiFailed, EventRefused, PayloadTooLarge, Unconfirmed
-from phaseline.engine.pipeline import Sent
-from phaseline.engine.reader import read_all
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.reader import read_all
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.publish.pipeline import Sent
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import provision
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from tests.support.cloud_events import event
 from tests.support.tcp_proxy import proxy_to

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine import outgoing
-from phaseline.engine.client import Client
-from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import (
     BadSetting,
     EventGone,
@@ -23,11 +21,13 @@ from phaseline.engine.errors import (
     Unconfirmed,
     Unsendable,
 )
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.publish import compose
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import provision
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
 from tests.support.tcp_proxy import proxy_to
@@ -157,7 +157,7 @@ async def test_nobody_has_ever_worked_here(wire: Wire, settings: Settings) -> No
     with pytest.raises(NoSuchStream, match="phaseline up"):
         await client.publish("cluster", "create", "c1")
     with pytest.raises(NoSuchStream):
-        await client.publish_many([outgoing.compose("cluster", "create", "c1", None, {"source": "/x"})])
+        await client.publish_many([compose.compose("cluster", "create", "c1", None, {"source": "/x"})])
     with pytest.raises(NotProvisioned, match=settings.prefix):
         await client.publish_and_wait("cluster", "create", "c1")
 

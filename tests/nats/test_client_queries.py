@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EntityUnknown, IdUnfit, NotProvisioned, TreeUnknown, WordUnknown
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, State
 from phaseline.schemas.subjects import natural
 from tests.support.adoption import adopt

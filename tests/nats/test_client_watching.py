@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client import Client
-from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.client.client import Client
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
 
 Record = Transition | Rejection

@@ -6,10 +6,10 @@ See docs/spec/gitops.md, Auto-sync, Sync windows.
 import asyncio
 from typing import Any
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import inspect
-from phaseline.engine.wire import Wire
 from tests.support.gitops_history import APP, KINDS, SET, resource_id
 from tests.support.installation import until_decided
 from tests.support.log_check import assert_log_is_the_fold

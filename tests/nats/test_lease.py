@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.lease import Leases, shares
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import provision
-from phaseline.engine.wire import Wire
+from phaseline.engine.worker.lease import Leases, shares
 
 LIMIT = 20
 PARTITIONS = 12

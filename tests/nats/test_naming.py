@@ -2,7 +2,7 @@
 
 import pytest
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EntityUnknown, IdUnfit, KindUnsaid, NameUnknown, NotYetKnown, WordUnknown
 from tests.support.adoption import adopt
 from tests.support.state_stream import until_answer

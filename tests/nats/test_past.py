@@ -7,17 +7,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from phaseline.engine import log_records, past
 from phaseline.engine.errors import EntityUnknown, TreeUnknown
-from phaseline.engine.installation import Installation
-from phaseline.engine.past import AsOf
-from phaseline.engine.reader import Stored
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import as_of, log_records
+from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout
-from phaseline.engine.when import Moment, When
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition, timestamp
 from tests.support.installation import installation_with_history, until_decided, working
@@ -39,7 +39,7 @@ def view(wire: Wire, layout: Layout, place: int) -> AsOf:
 
 
 async def place_of(wire: Wire, layout: Layout, when: When) -> int:
-    return (await past.resolve(Installation(wire, layout, KINDS), when)).place
+    return (await as_of.resolve(Installation(wire, layout, KINDS), when)).place
 
 
 async def test_states_at_any_place(wire: Wire, layout: Layout) -> None:

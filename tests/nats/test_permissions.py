@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.client import Client
-from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EntityUnknown, NoAnswer, NotPermitted, PhaselineError
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 
 PAGE = Path(__file__).parents[2] / "docs" / "operating.md"

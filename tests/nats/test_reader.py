@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from phaseline.engine.checkpoint import Checkpoint
-from phaseline.engine.commit import Fence
-from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.errors import ApiFailed
-from phaseline.engine.reader import BUFFER, HELD, Reader, Stored, read_all
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.reader import BUFFER, HELD, Reader, Stored, read_all
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.settings import Settings
-from phaseline.engine.wire import Wire
+from phaseline.engine.worker.fenced_commit import Fence
 from tests.support.tcp_proxy import proxy_to
 
 LIMIT = 120

@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine import outcomes, publishing
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import KindMissing, Unsendable
-from phaseline.engine.installation import Installation
-from phaseline.engine.outcomes import Outcome
-from phaseline.engine.outgoing import Outgoing
-from phaseline.engine.rehearsal import rehearse
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish import outcomes, single
+from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.replay.dry_run import rehearse
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, provision
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Mark, State
 from tests.support import edge_worlds, sample_kinds
@@ -59,7 +59,7 @@ def outgoing(sent: Sent, prefix: str, number: int) -> Outgoing:
 async def happen(wire: Wire, layout: Layout, message: Outgoing) -> Outcome:
     root = message.subject.split(".")[2]
     async with outcomes.follow(Installation(wire, layout, Kinds(BUILT_IN)), root) as reader:
-        receipt = await publishing.publish(wire, message, 5)
+        receipt = await single.publish(wire, message, 5)
         assert not receipt.duplicate
         return await outcomes.outcome(reader, layout.prefix, receipt, 10)
 

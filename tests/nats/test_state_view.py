@@ -9,16 +9,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EntityUnknown, IdUnfit, TreeUnknown
-from phaseline.engine.installation import Installation
-from phaseline.engine.past import AsOf
-from phaseline.engine.queries import Latest
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest
+from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.settings import Settings
-from phaseline.engine.state_view import Pattern, StateView
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
 from tests.support.command import Shell

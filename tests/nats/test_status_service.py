@@ -10,17 +10,17 @@ import pytest
 import pytest_asyncio
 from jsonschema import Draft202012Validator
 
-from phaseline.engine import service
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
+from phaseline.engine.core.process import Batch
+from phaseline.engine.emco_status import server
 from phaseline.engine.errors import BadStatusQuery, EntityNotYet, EntityUnknown, IdUnfit, NotOwned
-from phaseline.engine.fold import Commit
-from phaseline.engine.partition import Partition
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import inspect
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.emco_history import KINDS
 from tests.support.installation import until_decided
@@ -210,7 +210,7 @@ async def test_an_answer_too_large_for_a_message_comes_from_the_streams(
 ) -> None:
     client, _ = two
     want = await client.status(GROUPS[4])
-    monkeypatch.setattr(service, "ROOM", client._wire.max_payload - 300)
+    monkeypatch.setattr(server, "ROOM", client._wire.max_payload - 300)
     assert await client.status(GROUPS[4]) == want
     body, _ = await plain(client, GROUPS[4])
     assert body["code"] == 413
@@ -225,7 +225,7 @@ async def test_only_what_is_committed_is_told(
     [owner] = [worker.loaded[p] for worker in workers for p in worker.loaded if p == partition_of_id(group, 4)]
     commit = owner.commit
 
-    async def late(claim: Any, made: Commit) -> None:
+    async def late(claim: Any, made: Batch) -> None:
         if made.messages:
             await held.wait()
         await commit(claim, made)

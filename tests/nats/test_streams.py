@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from phaseline.engine.errors import NotProvisioned, PartitionsDiffer, PrefixTaken, StreamsDiffer
+from phaseline.engine.jetstream.streams import inspect, provision
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import inspect, provision
-from phaseline.engine.wire import Wire
 from phaseline.schemas.subjects import Subjects, partition_of, quote
 from tests.support.log_check import stored
 from tests.support.random_events import Sent, publish

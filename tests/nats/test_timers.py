@@ -9,28 +9,28 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine import checkpoint
-from phaseline.engine.audit import Audit
-from phaseline.engine.embedded import EmbeddedServer
-from phaseline.engine.exporting import export
-from phaseline.engine.filelog import FileLog
-from phaseline.engine.fold import Folder
-from phaseline.engine.gathering import last_message
-from phaseline.engine.importing import Clock, import_log
-from phaseline.engine.installation import Installation
-from phaseline.engine.message import Message
-from phaseline.engine.recorded import Span, StoredEvent
-from phaseline.engine.serverlog import ServerLog
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.streams import Layout, inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import checkpoint
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.audit import Audit
+from phaseline.engine.replay.export_log import export
+from phaseline.engine.replay.file_log import FileLog
+from phaseline.engine.replay.import_log import Clock, import_log
+from phaseline.engine.replay.recorded_log import Span, StoredEvent
+from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, inspect
-from phaseline.engine.tree import Tree
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.checks import WrongTable
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.predicates import Above, Some
-from phaseline.machines.scripts import NoScripts
-from phaseline.machines.table import ABSENT, DELETED, SAME, After, Facet, Field, Label, Row, Table, View
+from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.predicates import Above, AnyBelow
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.machines.language.table import ABSENT, DELETED, SAME, Facet, Field, Label, Row, Table, Timeout, View
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
@@ -58,7 +58,7 @@ FACET = Facet(
         Row(("Waiting", "Busy", "Lost"), "drop", DELETED),
     ),
     views=(View("Blocked", (Above("depot", ("Closed",)),), base=("Busy",)),),
-    after=(After("Waiting", "late", attribute="patience"), After("Busy", "lose", seconds=0.3)),
+    after=(Timeout("Waiting", "late", attribute="patience"), Timeout("Busy", "lose", seconds=0.3)),
 )
 JOB = Table(
     kind="job",
@@ -84,7 +84,7 @@ DEPOT = Table(
                 Label("Worried", "Ok", "忧", "Worried"),
             ),
             rows=(Row((ABSENT, "Closed"), "open", "Open"), Row(("Open",), "close", "Closed")),
-            views=(View("Worried", (Some("depot", "job", ("Lost",)),), base=("Open",)),),
+            views=(View("Worried", (AnyBelow("depot", "job", ("Lost",)),), base=("Open",)),),
         ),
     ),
 )
@@ -99,7 +99,7 @@ class Story:
     """Events given to the core at times of one's own."""
 
     def __init__(self) -> None:
-        self.folder = Folder(Tree(KINDS, NoScripts()), Subjects("pl"), 0)
+        self.folder = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 0)
         self.number = 0
 
     def event(self, at: float, kind: str, trigger: str, entity_id: str, **data: object) -> list[Message]:
@@ -223,16 +223,16 @@ def test_a_timer_that_the_tables_know_no_longer_is_rejected() -> None:
 @pytest.mark.parametrize(
     ("after", "said"),
     [
-        ((After("Nowhere", "late", 1),), "nothing lasts there"),
-        ((After(DELETED, "late", 1),), "nothing lasts there"),
-        ((After("Waiting", "late", 1), After("Waiting", "lose", 2)), "drop one"),
-        ((After("Waiting", "begin", 1),), "list it in `derived`"),
-        ((After("Waiting", "late"),), "say how long"),
-        ((After("Waiting", "late", 3, "patience"),), "say how long"),
-        ((After("Waiting", "late", attribute="mood"),), "no attribute that holds a number"),
+        ((Timeout("Nowhere", "late", 1),), "nothing lasts there"),
+        ((Timeout(DELETED, "late", 1),), "nothing lasts there"),
+        ((Timeout("Waiting", "late", 1), Timeout("Waiting", "lose", 2)), "drop one"),
+        ((Timeout("Waiting", "begin", 1),), "list it in `derived`"),
+        ((Timeout("Waiting", "late"),), "say how long"),
+        ((Timeout("Waiting", "late", 3, "patience"),), "say how long"),
+        ((Timeout("Waiting", "late", attribute="mood"),), "no attribute that holds a number"),
     ],
 )
-def test_wrong_tables(after: tuple[After, ...], said: str) -> None:
+def test_wrong_tables(after: tuple[Timeout, ...], said: str) -> None:
     with pytest.raises(WrongTable, match=said):
         Kinds((DEPOT, replace(JOB, facets=(replace(FACET, after=after),))))
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine import frames
-from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.errors import (
     ApiFailed,
     ConnectionLost,
@@ -19,8 +17,10 @@ from phaseline.engine.errors import (
     RequestTimedOut,
     ServerTooOld,
 )
+from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.wire import Wire
 
 pytestmark = pytest.mark.asyncio
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from phaseline.machines import asyncapi
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import asyncapi
 
 KINDS = Kinds(BUILT_IN)
 DOCUMENT = asyncapi.document(KINDS, "pl")

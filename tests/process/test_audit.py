@@ -9,21 +9,21 @@ import pytest
 import pytest_asyncio
 from msgspec.structs import replace
 
-from phaseline.engine import decide
-from phaseline.engine.audit import SHOWN, Audit, Verdict, compare_states, reworded
-from phaseline.engine.cli import verdicts
-from phaseline.engine.installation import Installation
-from phaseline.engine.message import Message
-from phaseline.engine.recorded import Span
-from phaseline.engine.serverlog import ServerLog, first_event_after
+from phaseline.engine.cli import render_replay
+from phaseline.engine.core import decide
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.rejections import unpicked
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.audit import SHOWN, Audit, AuditReport, compare_states, reworded
+from phaseline.engine.replay.recorded_log import Span
+from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, provision
-from phaseline.engine.verdict import unpicked
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.records import By, Cause, Entity, Facet, Mark, Record, Rejection, Transition, state
+from phaseline.schemas.records import By, Cause, Entity, FacetState, Mark, Record, Rejection, Transition, state
 from tests.support.command import call
 from tests.support.installation import installation_with_history, until_decided, working
 from tests.support.log_check import stored
@@ -41,7 +41,7 @@ async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
 
 async def audit(
     wire: Wire, layout: Layout, span: Span | None = None, progress: Callable[[int], None] | None = None
-) -> Verdict:
+) -> AuditReport:
     span = span or Span()
     async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), span) as log:
         found = Audit(log, KINDS, span.root, progress)
@@ -153,7 +153,7 @@ async def test_what_else_differs_is_a_difference_however_it_is_worded(
 
 
 CAUSE = Cause(7, "e", "/s", "event")
-ENTITY = Entity("node", "c/p/n", 1, ("phase",), (Facet(state("Running"), state("Running"), 0),), {}, {})
+ENTITY = Entity("node", "c/p/n", 1, ("phase",), (FacetState(state("Running"), state("Running"), 0),), {}, {})
 MOVED = Transition("phase", None, state("Running"), "ready", None, "it is up", CAUSE, ENTITY, 0)
 
 
@@ -184,19 +184,19 @@ def test_which_sentences_are_the_engines(expected: Record | None, found: Record,
 
 
 def test_the_command_says_that_the_wording_differs(capsys: pytest.CaptureFixture[str]) -> None:
-    verdict = Verdict(events=3, records=2, entities=1)
+    verdict = AuditReport(events=3, records=2, entities=1)
     for message in ("because of node a", "because of node b"):
         told = reworded(caused("view", message), caused("view", "since a node failed"))
         assert told is not None
         verdict.reword(told)
-    verdicts.show_audit(verdict, as_json=False)
+    render_replay.show_audit(verdict, as_json=False)
     printed = capsys.readouterr()
     assert printed.out == "3 events, 2 records, 1 entities: the log is what the events make\n"
     assert printed.err == (
         "2 records worded differently, which is no difference; the first is of event 7: "
         "the events make 'because of node a', the log says 'since a node failed'\n"
     )
-    verdicts.show_audit(verdict, as_json=True)
+    render_replay.show_audit(verdict, as_json=True)
     found = json.loads(capsys.readouterr().out)
     assert (found["holds"], found["reworded"], found["divergences"]) == (True, 2, [])
     assert found["rewordings"][1] == {
@@ -245,7 +245,7 @@ async def test_a_tree_with_a_long_name(wire: Wire, settings: Settings) -> None:
 async def test_undecided_events_are_left_out(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, settings)
     await publish(wire, list(RandomEvents(settings.prefix).built(2, 2)))
-    assert await audit(wire, layout) == Verdict(undecided=20)
+    assert await audit(wire, layout) == AuditReport(undecided=20)
 
 
 async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> None:
@@ -267,4 +267,4 @@ async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> No
 
 
 async def test_a_tree_that_is_not_there(wire: Wire, layout: Layout) -> None:
-    assert await audit(wire, layout, Span("nobody")) == Verdict()
+    assert await audit(wire, layout, Span("nobody")) == AuditReport()

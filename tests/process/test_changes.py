@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.changes import Change, Changes
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EntityUnknown
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.changes import Change, Changes
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, State, Transition
 from tests.support.command import Shell
 from tests.support.installation import installation_with_history

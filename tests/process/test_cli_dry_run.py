@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.cli import rehearsing
-from phaseline.engine.client import Client
+from phaseline.engine.cli import render_dry_run
+from phaseline.engine.client.client import Client
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import provision
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition
 from tests.support import sample_kinds
@@ -148,10 +148,10 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
 
 
 def test_a_slow_reading_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    rehearsing.told_when_slow("c1/p")(5)
+    render_dry_run.told_when_slow("c1/p")(5)
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(rehearsing, "SLOW", -1)
-    rehearsing.told_when_slow("c1/p")(5_000)
+    monkeypatch.setattr(render_dry_run, "SLOW", -1)
+    render_dry_run.told_when_slow("c1/p")(5_000)
     assert capsys.readouterr() == ("", "reading the tree of c1: 5,000 entities so far\n")
 
 

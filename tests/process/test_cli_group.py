@@ -10,13 +10,13 @@ from click.testing import CliRunner
 
 import phaseline
 from phaseline.engine.cli import EXIT_CODES, cli, reference
-from phaseline.engine.cli.pages import Page
-from phaseline.machines import markdown, mermaid
+from phaseline.engine.cli.help import Page
 from phaseline.machines.built_in import installed
+from phaseline.machines.docs import markdown, mermaid
 from tests.support.command import ROOT, Shell
 
 TOP = click.Context(cli, info_name="phaseline", **cli.context_settings)
-SLOW = ("nats", "transitions", "rich", "msgpack", "structlog", "asyncio", "phaseline.engine.client")
+SLOW = ("nats", "transitions", "rich", "msgpack", "structlog", "asyncio", "phaseline.engine.client.client")
 
 
 def commands(group: click.Group, context: click.Context) -> list[tuple[str, click.Command]]:

@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from tests.support.command import Shell
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli.txt"

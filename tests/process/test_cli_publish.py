@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from phaseline.engine.cli import cli
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.schemas import codec
 from tests.support.command import Shell
 

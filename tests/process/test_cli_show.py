@@ -14,8 +14,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from phaseline.engine.client import Client
-from phaseline.engine.wire import Wire
+from phaseline.engine.client.client import Client
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
 from tests.support.command import COMMAND, LIMIT, ROOT, Shell

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.embedded import find_binary
 from phaseline.engine.errors import PhaselineError
+from phaseline.engine.jetstream.embedded import find_binary
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, provision
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from tests.support.installation import until_decided
 from tests.support.killable_worker import workers
 from tests.support.log_check import assert_log_is_the_fold

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.client import connect
-from phaseline.engine.embedded import find_binary
+from phaseline.engine.client.client import connect
+from phaseline.engine.jetstream.embedded import find_binary
 from tests.support.command import call, line_with, process
 from tests.support.compose_file import SERVERS, WORKERS
 

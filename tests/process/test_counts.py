@@ -2,12 +2,12 @@
 
 import pytest
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import IdUnfit, NameUnknown, TreeUnknown
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.when import Moment
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import inspect
-from phaseline.engine.when import Moment
-from phaseline.engine.wire import Wire
 from tests.support.command import Shell
 from tests.support.installation import until_decided
 

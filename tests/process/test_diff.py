@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import IdUnfit, NotObserved
-from phaseline.engine.observation import Judged
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.last_observation import Judged
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import inspect
-from phaseline.engine.wire import Wire
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, resource_id
 from tests.support.installation import until_decided

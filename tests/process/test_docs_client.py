@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
 from tests.support.command import ROOT
 

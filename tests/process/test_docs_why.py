@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from tests.support.command import Shell
 from tests.support.why_output import TIME, known
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine import embedded
-from phaseline.engine.embedded import EmbeddedServer
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
+from phaseline.engine.jetstream import embedded
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.wire import Wire
 
 pytestmark = pytest.mark.asyncio
 
@@ -22,7 +22,7 @@ PARENT = """
 import asyncio, sys
 from pathlib import Path
 from phaseline.engine import embedded
-from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.jetstream.embedded import EmbeddedServer
 async def main():
     async with EmbeddedServer(Path(sys.argv[1])) as server:
         print(server.pid, flush=True)

@@ -5,11 +5,11 @@ import subprocess
 import sys
 
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 
 KINDS = Kinds(BUILT_IN)
 
-SCRIPT = "from phaseline.machines.kinds import Kinds; print(Kinds(BUILT_IN).digest)"
+SCRIPT = "from phaseline.machines.compiler.kinds import Kinds; print(Kinds(BUILT_IN).digest)"
 
 
 def test_the_same_in_every_process() -> None:

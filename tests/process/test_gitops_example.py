@@ -5,10 +5,10 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from phaseline.engine.cli import cli
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import inspect
-from phaseline.engine.wire import Wire
 from tests.support.command import Shell
 from tests.support.installation import until_decided
 

@@ -12,13 +12,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import BadManifest
-from phaseline.engine.observe import Observer
-from phaseline.engine.observe.incoming import Change, Objects, of_text
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.observe.observer import Observer
+from phaseline.engine.observe.stream import Change, Objects, of_text
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import inspect
-from phaseline.engine.wire import Wire
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, KINDS, resource_id

@@ -10,13 +10,13 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from phaseline.engine.client import Client
+from phaseline.engine.client.client import Client
 from phaseline.engine.errors import ClusterUnusable
-from phaseline.engine.observe import asking, cluster, discovery
-from phaseline.engine.observe.incoming import Change
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.observe import cluster, discovery, kubernetes_api
+from phaseline.engine.observe.stream import Change
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import inspect
-from phaseline.engine.wire import Wire
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
 from tests.support.installation import until_decided
@@ -48,7 +48,7 @@ async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
     for name in "abc":
         await server.put("ConfigMap", name)
     await server.put("Deployment", "web")
-    async with asking.connected(path, None) as api:
+    async with kubernetes_api.connected(path, None) as api:
         resources = await discovery.discovered(api, ["cm", "deployments.apps"])
         assert [(one.path, one.plural, one.version, one.kind) for one in resources] == [
             ("/api/v1", "configmaps", "v1", "ConfigMap"),
@@ -81,7 +81,7 @@ async def one(api: Any) -> discovery.Resource:
 async def test_a_watch_that_breaks_off_goes_on_where_it_was(kube: tuple[Kube, Path]) -> None:
     server, path = kube
     await server.put("ConfigMap", "a")
-    async with asking.connected(path, None) as api:
+    async with kubernetes_api.connected(path, None) as api:
         watching = Watching(cluster.follow(api, await one(api), "shop"))
         assert [await watching.next(), await watching.next()] == [("ConfigMap a", False), None]
         for name in "bcd":
@@ -98,7 +98,7 @@ async def test_what_is_forgotten_is_listed_anew_and_what_has_gone_meanwhile_is_t
     server, path = kube
     for name in "ab":
         await server.put("ConfigMap", name)
-    async with asking.connected(path, None) as api:
+    async with kubernetes_api.connected(path, None) as api:
         watching = Watching(cluster.follow(api, await one(api), None))
         assert [await watching.next() for _ in range(3)] == [("ConfigMap a", False), ("ConfigMap b", False), None]
         server.down = 10_000
@@ -115,7 +115,7 @@ async def test_what_is_forgotten_is_listed_anew_and_what_has_gone_meanwhile_is_t
 
 async def test_what_the_server_refuses(kube: tuple[Kube, Path], tmp_path: Path) -> None:
     server, path = kube
-    async with asking.connected(path, None) as api:
+    async with kubernetes_api.connected(path, None) as api:
         with pytest.raises(ClusterUnusable, match="the cluster has no resource 'gizmos'"):
             await discovery.discovered(api, ["gizmos"])
         found = await one(api)
@@ -130,13 +130,13 @@ async def test_what_the_server_refuses(kube: tuple[Kube, Path], tmp_path: Path) 
     away = yaml.safe_load(path.read_text())
     away["clusters"][0]["cluster"]["server"] = "http://127.0.0.1:1"
     path.write_text(yaml.safe_dump(away))
-    async with asking.connected(path, None) as api:
+    async with kubernetes_api.connected(path, None) as api:
         with pytest.raises(ClusterUnusable, match="API server does not answer: Cannot connect"):
             await one(api)
     empty = tmp_path / "empty"
     empty.write_text("")
     with pytest.raises(ClusterUnusable, match="the kubeconfig cannot be used"):
-        async with asking.connected(empty, None):
+        async with kubernetes_api.connected(empty, None):
             pass
 
 

@@ -74,11 +74,11 @@ def test_lives_as_its_table_says(site: Path) -> None:
 
 RECORDS = """
 import json, sys
-from phaseline.engine.fold import Folder
-from phaseline.engine.reader import Stored
-from phaseline.engine.tree import Tree
+from phaseline.engine.core.process import Folder
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.core.tree import Tree
 from phaseline.machines import built_in
-from phaseline.machines.scripts import NoScripts
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 folder = Folder(Tree(built_in.installed(), NoScripts()), Subjects("pl"), 0)
@@ -91,7 +91,7 @@ for number, trigger in enumerate(sys.argv[1:], 1):
 
 
 def test_its_schemas_page_and_document_are_made_too(site: Path, tmp_path: Path) -> None:
-    run(site, "-m", "phaseline.machines.generate", "--installed", "--to", str(tmp_path))
+    run(site, "-m", "phaseline.machines.docs.pages", "--installed", "--to", str(tmp_path))
     schema: dict[str, Any] = json.loads((tmp_path / "schemas/json/records.json").read_text())
     document = json.loads((tmp_path / "schemas/asyncapi.json").read_text())
     assert document["channels"]["events.release"]["address"] == "pl.events.{release}.release.{trigger}"
@@ -141,8 +141,8 @@ def test_taking_a_row_out_is_refused_as_the_readme_says(site: Path) -> None:
     program = """
 import dataclasses
 from acme_kinds.release import APPROVAL, RELEASE, ROLLOUT
-from phaseline.machines.checks import WrongTable
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.kinds import Kinds
 rows = tuple(row for row in ROLLOUT.rows if row.trigger != "start")
 intents = tuple(intent for intent in RELEASE.intents if intent != "start")
 try:

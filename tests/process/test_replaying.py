@@ -9,25 +9,25 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.audit import Audit
-from phaseline.engine.changed import kinds_at
 from phaseline.engine.errors import LogFileCut, NoRecords, NoTables, StateUnknown
-from phaseline.engine.exporting import export
-from phaseline.engine.filelog import FileLog
-from phaseline.engine.importing import Clock, Imported, Player, import_log
-from phaseline.engine.installation import Installation
-from phaseline.engine.logfile import LogFile
-from phaseline.engine.logformat import EventItem, Header, RecordItem
-from phaseline.engine.logwriter import LogWriter
-from phaseline.engine.recorded import Folders, Recorded, Span, rebuild
-from phaseline.engine.serverlog import ServerLog
+from phaseline.engine.jetstream.streams import Layout, inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.audit import Audit
+from phaseline.engine.replay.export_log import export
+from phaseline.engine.replay.file_log import FileLog
+from phaseline.engine.replay.import_log import Clock, Imported, Player, import_log
+from phaseline.engine.replay.load_tables import kinds_at
+from phaseline.engine.replay.log_file import LogFile
+from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
+from phaseline.engine.replay.log_writer import LogWriter
+from phaseline.engine.replay.recorded_log import Processors, Recorded, Span, rebuild
+from phaseline.engine.replay.server_log import ServerLog
+from phaseline.engine.replay.whatif import Difference, WhatIf
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, inspect
 from phaseline.engine.testing.histories import event, play
-from phaseline.engine.whatif import Difference, WhatIf
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import Subjects
@@ -55,12 +55,12 @@ async def exported(wire: Wire, layout: Layout, path: Path, span: Span | None = N
 
 
 async def rebuilt(source: Recorded, root: str | None = None) -> dict[str, Entity]:
-    folders = Folders(KINDS, source)
+    folders = Processors(KINDS, source)
     await rebuild(source, folders, root, lambda _: None)
     return entities(folders)
 
 
-def entities(folders: Folders) -> dict[str, Entity]:
+def entities(folders: Processors) -> dict[str, Entity]:
     return {
         f"{kind}/{entity_id}": entity
         for folder in folders.values()

@@ -7,26 +7,27 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine import plan, tables
-from phaseline.engine.audit import Audit, Verdict
-from phaseline.engine.checkpoint import Plan
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import BadSetting, TablesDiffer
-from phaseline.engine.fold import Folder
-from phaseline.engine.gathering import last_message
-from phaseline.engine.installation import Installation
-from phaseline.engine.message import Message
-from phaseline.engine.recorded import Span, StoredEvent
-from phaseline.engine.serverlog import ServerLog
+from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.streams import Layout, inspect, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import table_eras
+from phaseline.engine.log.checkpoint import Plan
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.audit import Audit, AuditReport
+from phaseline.engine.replay.recorded_log import Span, StoredEvent
+from phaseline.engine.replay.server_log import ServerLog
+from phaseline.engine.replay.whatif import WhatIf
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, inspect, provision
-from phaseline.engine.takeover import take_over
-from phaseline.engine.tree import Tree
-from phaseline.engine.whatif import WhatIf
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker import oversized_commit
+from phaseline.engine.worker.takeover import take_over
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.scripts import NoScripts
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support.changed_tables import DEGRADED
@@ -63,7 +64,7 @@ async def decide(wire: Wire, settings: Settings, kinds: Kinds, events: list[Sent
     return layout
 
 
-async def audit(wire: Wire, layout: Layout, kinds: Kinds) -> Verdict:
+async def audit(wire: Wire, layout: Layout, kinds: Kinds) -> AuditReport:
     async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
         return await Audit(log, kinds, None, None).run()
 
@@ -96,7 +97,7 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
     behind = len(begin) + 1
     await decide(wire, settings, DEGRADED, later[1:], accepted=DEGRADED.digest)
     for partition in range(layout.partitions):
-        first, second = await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
+        first, second = await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
         assert (first.position, first.digest, first.tables) == (0, OLD.digest, OLD.versions)
         assert 0 < second.position <= behind
         assert (second.digest, second.tables) == (DEGRADED.digest, DEGRADED.versions)
@@ -124,28 +125,28 @@ async def test_a_worker_that_meets_other_tables_later_lets_go(wire: Wire, settin
 async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     subjects = Subjects(layout.prefix)
-    folder, fleet = Folder(Tree(OLD, NoScripts()), subjects, 0), RandomEvents(layout.prefix)
+    folder, fleet = Processor(Tree(OLD, NoScripts()), subjects, 0), RandomEvents(layout.prefix)
     events = [
         StoredEvent(sent.subject.replace(".events.", ".inbox.0."), sent.body, number, number)
         for number, sent in enumerate(fleet.built(1, 2), 1)
     ]
     messages = folder.fold(events, 0).messages
     claim = await take_over(wire, layout, OLD, 0, "old")
-    pieces = [Message(subjects.plan(0, number), body) for number, body in enumerate(plan.chunks(messages))]
+    pieces = [Message(subjects.plan(0, number), body) for number, body in enumerate(oversized_commit.chunks(messages))]
     await claim.append(pieces, plan=Plan(len(events), len(pieces), 0))
     new = await take_over(wire, layout, DEGRADED, 0, "new", DEGRADED.digest)
-    await plan.resume(wire, layout, 0, new)
+    await oversized_commit.resume(wire, layout, 0, new)
     found = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
     assert [message.data for message in found] == [message.body for message in messages]
     assert (new.position, len(new.tree)) == (len(events), 5)
-    assert (await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0))[-1].position == len(events)
+    assert (await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0))[-1].position == len(events)
 
 
 async def test_the_same_tables_are_noted_once(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     for number in range(3):
         await take_over(wire, layout, OLD, 0, f"worker-{number}", OLD.digest)
-    (era,) = await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0)
+    (era,) = await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0)
     assert (era.position, era.worker) == (0, "worker-0")
 
 
@@ -153,10 +154,10 @@ async def test_an_installation_without_notes_gets_one(wire: Wire, settings: Sett
     begin, later = story(RandomEvents(settings.prefix))
     layout = await decide(wire, settings, OLD, begin)
     await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": f"{layout.prefix}.tables.*"})
-    assert await tables.latest(Installation(wire, layout, Kinds(BUILT_IN)), 0) is None
+    assert await table_eras.latest(Installation(wire, layout, Kinds(BUILT_IN)), 0) is None
     await decide(wire, settings, OLD, later)
     noted = [
-        await tables.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
+        await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
         for partition in range(layout.partitions)
     ]
     assert [len(found) for found in noted] == [1, 1]
@@ -183,8 +184,8 @@ async def test_the_command_says_what_to_do(wire: Wire, settings: Settings) -> No
 
 
 def test_which_tables_decided_an_event() -> None:
-    eras = [tables.Era(10, "a", {}), tables.Era(20, "b", {})]
-    assert [tables.decided_by(eras, number) for number in (10, 11, 20, 21)] == [None, "a", "a", "b"]
-    assert tables.how(OLD, tables.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
+    eras = [table_eras.Era(10, "a", {}), table_eras.Era(20, "b", {})]
+    assert [table_eras.decided_by(eras, number) for number in (10, 11, 20, 21)] == [None, "a", "a", "b"]
+    assert table_eras.how(OLD, table_eras.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
         f"changed: cluster; new: {', '.join(sorted(set(Kinds(BUILT_IN)) - {'cluster'}))}; missing: blimp"
     )

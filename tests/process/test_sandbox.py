@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.sandbox import Sandbox, Sandboxed, Stopped
+from phaseline.engine.scripts.runner import SandboxRunner
+from phaseline.engine.scripts.sandbox import Sandbox, Stopped
 
 NOW = 1_700_000_000
 
@@ -19,11 +20,11 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def programs(sandbox: Sandbox) -> Sandboxed:
-    return Sandboxed(sandbox)
+def programs(sandbox: Sandbox) -> SandboxRunner:
+    return SandboxRunner(sandbox)
 
 
-def test_a_script_as_argo_cds_are(programs: Sandboxed) -> None:
+def test_a_script_as_argo_cds_are(programs: SandboxRunner) -> None:
     script = """
     hs = {}
     if obj.status ~= nil and obj.status.conditions ~= nil then
@@ -57,7 +58,7 @@ def test_a_script_as_argo_cds_are(programs: Sandboxed) -> None:
     ("print('x') return {status = 'Healthy'}", ("Healthy", "")),
     ("return {status = 'Healthy', message = obj.metadata.name .. 'ü'}", ("Healthy", "nü")),
 ])  # fmt: skip
-def test_scripts(programs: Sandboxed, script: str, answer: tuple[str, str]) -> None:
+def test_scripts(programs: SandboxRunner, script: str, answer: tuple[str, str]) -> None:
     assert programs.lua(script, {"metadata": {"name": "n"}}, NOW) == answer
 
 
@@ -86,7 +87,7 @@ def test_scripts(programs: Sandboxed, script: str, answer: tuple[str, str]) -> N
     ("error({})", "it raised an error that is no text"),
     ("return obj.status.phase", "attempt to index field 'status'"),
 ])  # fmt: skip
-def test_a_script_that_fails_is_unknown_with_the_reason(programs: Sandboxed, script: str, why: str) -> None:
+def test_a_script_that_fails_is_unknown_with_the_reason(programs: SandboxRunner, script: str, why: str) -> None:
     health = programs.lua(script, {}, NOW)
     assert (health.status, health.message.startswith("health script: ")) == ("Unknown", True)
     assert why in health.message
@@ -94,7 +95,7 @@ def test_a_script_that_fails_is_unknown_with_the_reason(programs: Sandboxed, scr
     assert not Path("/tmp/phaseline-was-here").exists()
 
 
-def test_a_script_cannot_see_what_another_left(programs: Sandboxed) -> None:
+def test_a_script_cannot_see_what_another_left(programs: SandboxRunner) -> None:
     programs.lua("left = 1 string.rep = nil return nil", {}, NOW)
     assert (
         programs.lua("return {status = 'Healthy', message = tostring(left) .. ('x'):rep(2)}", {}, NOW).message
@@ -102,11 +103,11 @@ def test_a_script_cannot_see_what_another_left(programs: Sandboxed) -> None:
     )
 
 
-def test_a_message_is_no_longer_than_any(programs: Sandboxed) -> None:
+def test_a_message_is_no_longer_than_any(programs: SandboxRunner) -> None:
     assert len(programs.lua("return {status = 'Healthy', message = ('x'):rep(100000)}", {}, NOW).message) == 4096
 
 
-def test_jq_removes_paths(programs: Sandboxed) -> None:
+def test_jq_removes_paths(programs: SandboxRunner) -> None:
     found = {"a": 1, "b": [{"n": 1}, {"n": 2}]}
     assert programs.jq(".b[] | select(.n == 1)", found).found == {"a": 1, "b": [{"n": 2}]}
     assert found == {"a": 1, "b": [{"n": 1}, {"n": 2}]}
@@ -115,7 +116,7 @@ def test_jq_removes_paths(programs: Sandboxed) -> None:
     assert programs.jq("env.HOME", found).problem
 
 
-def test_a_program_without_end_is_killed_and_the_next_one_runs(sandbox: Sandbox, programs: Sandboxed) -> None:
+def test_a_program_without_end_is_killed_and_the_next_one_runs(sandbox: Sandbox, programs: SandboxRunner) -> None:
     start = time.monotonic()
     assert programs.jq("until(false; [.] + [1])", {}).problem
     assert time.monotonic() - start < 5
@@ -145,5 +146,5 @@ def test_a_process_that_was_killed_is_told_and_replaced() -> None:
 def test_nothing_of_the_environment_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PHASELINE_CREDS", "secret")
     with Sandbox() as sandbox:
-        found = Sandboxed(sandbox).jq('if env.PHASELINE_CREDS then error("seen") else .a end', {"a": 1})
+        found = SandboxRunner(sandbox).jq('if env.PHASELINE_CREDS then error("seen") else .a end', {"a": 1})
     assert found == ({}, "", False)

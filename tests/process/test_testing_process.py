@@ -8,7 +8,7 @@ import pytest
 
 import phaseline
 from phaseline.machines.built_in import installed
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.testing import given
 
 

@@ -19,23 +19,23 @@ import pytest_asyncio
 from msgspec.structs import replace
 from rich.console import Console
 
-from phaseline.engine.cli import looks
+from phaseline.engine.cli import render
 from phaseline.engine.cli import timeline as command
-from phaseline.engine.cli.picture import Words, picture
-from phaseline.engine.client import Client
+from phaseline.engine.cli.svg import Words, picture
+from phaseline.engine.client.client import Client
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.errors import TreeUnknown
-from phaseline.engine.fold import Folder
-from phaseline.engine.recorded import StoredEvent
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.timeline import Lane, Timeline, ticks, timeline
+from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout
-from phaseline.engine.timeline import Lane, Timeline, ticks, timeline
-from phaseline.engine.tree import Tree, evolve
-from phaseline.engine.wire import Wire
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.scripts import NoScripts
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
-from phaseline.schemas.records import SECOND, Entity, Facet, State, Transition, nanoseconds
+from phaseline.schemas.records import SECOND, Entity, FacetState, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
 from tests.support.command import Shell
 from tests.support.installation import installation_with_history
@@ -48,7 +48,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def morning() -> list[Transition]:
     """What examples/morning.jsonl makes, at the times that its events name."""
-    folder, found = Folder(Tree(KINDS, NoScripts()), Subjects("pl"), 0), list[Transition]()
+    folder, found = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 0), list[Transition]()
     for number, line in enumerate((ROOT / "examples" / "morning.jsonl").read_text().splitlines(), 1):
         body = json.loads(line)
         kind, _, entity_id = body["subject"].partition("/")
@@ -69,11 +69,11 @@ def under(records: list[Transition], root: str) -> list[Transition]:
 
 
 def how(kind: str, facet: str, state: State) -> str:
-    return looks.colour(state, looks.facet_of(KINDS, kind, facet))
+    return render.colour(state, render.facet_of(KINDS, kind, facet))
 
 
 def drawn(found: Timeline, title: str) -> str:
-    return picture(found.lanes, found.start, found.end, Words(title, how, looks.span))
+    return picture(found.lanes, found.start, found.end, Words(title, how, render.span))
 
 
 def of_morning(root: str) -> Timeline:
@@ -126,7 +126,9 @@ def test_a_part_agrees_too() -> None:
 def test_a_base_that_moves_under_a_view_is_no_new_interval() -> None:
     first, second, *_ = under(morning(), "shop-eu")
     facet = second.entity.facets[0]
-    below = replace(second.entity, version=3, facets=(Facet(State("Failed", ("Unknown",)), facet.state, facet.since),))
+    below = replace(
+        second.entity, version=3, facets=(FacetState(State("Failed", ("Unknown",)), facet.state, facet.since),)
+    )
     moved = replace(second, entity=below, time=second.time + SECOND)
     (lane,) = timeline([], [first, second, moved], first.time, moved.time + SECOND).lanes
     assert [one.state for one in lane.intervals] == [first.after, second.after]
@@ -202,9 +204,9 @@ def test_the_page_as_people_see_it(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     golden = ROOT / "tests" / "golden" / "timeline.txt"
     for root in ("shop-eu", "lab"):
         found = of_morning(root)
-        looks.show(f"$ phaseline timeline {root}")
+        render.show(f"$ phaseline timeline {root}")
         command.show(KINDS, found.lanes, found.start, found.end)
-        looks.show("")
+        render.show("")
     page = capsys.readouterr().out
     if os.environ.get("PHASELINE_GOLDEN") == "write":
         golden.write_text(page)

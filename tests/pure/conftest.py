@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-SANDBOX = "phaseline.engine.sandbox.child"
+SANDBOX = "phaseline.engine.scripts.child"
 FORBIDDEN = (
     "subprocess.Popen",
     "os.posix_spawn",

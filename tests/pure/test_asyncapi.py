@@ -11,15 +11,15 @@ from typing import Any
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from phaseline.engine import streams
-from phaseline.engine.fold import Folder
-from phaseline.engine.message import Message
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.jetstream import streams
 from phaseline.engine.settings import Settings
-from phaseline.engine.tree import Tree
-from phaseline.machines import asyncapi
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.scripts import NoScripts
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import asyncapi
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from tests.support import event_strategies
 from tests.support.effort import examples
@@ -95,7 +95,7 @@ def test_examples_are_taken_by_the_core() -> None:
 
 
 def folded(history: list[Arriving]) -> list[Message]:
-    folder = Folder(Tree(KINDS, NoScripts()), SUBJECTS, 0)
+    folder = Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
     return [message for event in history for message in folder.fold([event], 0).messages]
 
 

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from phaseline.engine.cli import cli
-from phaseline.engine.worker import MINIMUM_SERVER
+from phaseline.engine.worker.worker import MINIMUM_SERVER
 from tests.support.compose_file import COMPOSE, ROOT, SERVERS, SERVICES, TEXT, WORKERS
 
 

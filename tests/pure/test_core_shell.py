@@ -5,20 +5,20 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
 from phaseline.engine.faults import log_fault
-from phaseline.engine.fold import Folder
-from phaseline.engine.recorded import StoredEvent
+from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.testing.histories import SUBJECTS, event
-from phaseline.engine.tree import Tree
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.rules import rule
-from phaseline.machines.scripts import NoScripts
-from phaseline.machines.table import ABSENT, Attributes, Facet, Happened, Label, Row, Table
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.machines.language.table import ABSENT, Attributes, Facet, Label, Row, RuleEvent, Table
 from phaseline.schemas.records import Rejection
 
 
 @rule("lamp.broken", revision=1)
-def broken(_: Attributes, happened: Happened) -> Mapping[str, Any]:
+def broken(_: Attributes, happened: RuleEvent) -> Mapping[str, Any]:
     raise ValueError(f"cannot count event {happened.sequence}")
 
 
@@ -41,7 +41,7 @@ LAMP = Table(
 
 
 def test_a_commit_carries_the_faults_and_the_caller_logs_them() -> None:
-    folder = Folder(Tree(Kinds((LAMP,)), NoScripts()), SUBJECTS, 0)
+    folder = Processor(Tree(Kinds((LAMP,)), NoScripts()), SUBJECTS, 0)
     sent = [event("lamp", trigger, "l") for trigger in ("plug", "unplug")]
     events = [StoredEvent(one.subject, one.body, number, number) for number, one in enumerate(sent, 1)]
     with capture_logs() as logs:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import dev
-from phaseline.engine import intake
-from phaseline.engine.intake import Arrival
+from phaseline.engine.core import intake
+from phaseline.engine.core.intake import Arrival
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.subjects import Subjects
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.table import Table
+from phaseline.machines.language.table import Table
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
 PAGES = {

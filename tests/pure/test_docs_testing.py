@@ -8,7 +8,7 @@ import pytest
 
 from phaseline import testing
 from phaseline.engine.testing.laws import LAWS
-from phaseline.engine.testing.replayed import Replayed
+from phaseline.engine.testing.replay import Replayed
 from phaseline.engine.testing.scenario import Then
 from phaseline.testing import given
 

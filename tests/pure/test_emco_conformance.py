@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.status.query import BadQuery
+from phaseline.engine.emco_status.query import BadQuery
 from phaseline.machines.emco.readiness import is_ready
 from tests.support.conformance import cases
 from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource

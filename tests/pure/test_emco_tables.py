@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.decide import decide
-from phaseline.engine.intake import Arrival
-from phaseline.engine.tree import Tree, evolve
-from phaseline.machines.scripts import NoScripts
-from phaseline.schemas.records import NONE, Cause, Entity, Facet, Rejection, State, state
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.tree import Tree, evolve
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Rejection, State, state
 from tests.support import spec_emco
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, cluster, context, resource
 from tests.support.spec_emco import Resource, World
@@ -17,11 +17,11 @@ from tests.support.spec_emco import Resource, World
 NAMES = ("dep+Deployment", "svc+Service")
 
 
-def facet(base: str, shown: str, conditions: tuple[str, ...] = ()) -> Facet:
-    return Facet(state(base, conditions), state(shown, conditions), 1)
+def facet(base: str, shown: str, conditions: tuple[str, ...] = ()) -> FacetState:
+    return FacetState(state(base, conditions), state(shown, conditions), 1)
 
 
-def put(tree: Tree, kind: str, entity_id: str, facets: tuple[Facet, ...], **attributes: Any) -> None:
+def put(tree: Tree, kind: str, entity_id: str, facets: tuple[FacetState, ...], **attributes: Any) -> None:
     names = KINDS[kind].names
     tree.put(Entity(kind, entity_id, 1, names, facets, {**KINDS[kind].attributes, **attributes}, NONE))
 

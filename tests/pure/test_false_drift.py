@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.sandbox import shared
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
 from phaseline.machines.kubernetes.overrides import Overrides
 from tests.support.large_deployment import desired, live
@@ -18,7 +18,7 @@ Manifest = dict[str, Any]
 
 def said(git: Manifest, cluster: Manifest, *rules: dict[str, Any]) -> Assessment:
     overrides = Overrides().merge({"ignore_differences": list(rules)}, "rules")
-    return assess(cluster, git, overrides, shared(), now=1, explains=True)
+    return assess(cluster, git, overrides, shared_runner(), now=1, explains=True)
 
 
 def test_as_it_is() -> None:
@@ -112,7 +112,7 @@ def test_hooks_are_run_and_not_kept(annotation: dict[str, str]) -> None:
     }
     failed = {**deepcopy(job), "status": {"conditions": [{"type": "Failed", "status": "True"}]}}
     for git, cluster in ((job, failed), (job, None)):
-        found = assess(cluster, git, Overrides(), shared(), now=1)
+        found = assess(cluster, git, Overrides(), shared_runner(), now=1)
         assert (found.sync, found.health, found.is_hook) == (None, None, True)
 
 

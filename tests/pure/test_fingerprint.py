@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines import fields, fingerprint, predicates, starts, table
 from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.compiler import fingerprint
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge.component import COMPONENT
 from phaseline.machines.edge.node import NODE
 from phaseline.machines.emco.emco_resource import EMCO_RESOURCE
 from phaseline.machines.gitops import observe as observed
-from phaseline.machines.kinds import Kinds
 from phaseline.machines.kubernetes.health.registry import HEALTH
-from phaseline.machines.predicates import Above, Some
-from phaseline.machines.rules import DECLARATION, Revision, Uses, rule
-from phaseline.machines.table import After, Field, Row, Table
+from phaseline.machines.language import fields, predicates, sources, table
+from phaseline.machines.language.predicates import Above, AnyBelow
+from phaseline.machines.language.rules import DECLARATION, Revision, Uses, rule
+from phaseline.machines.language.table import Field, Row, Table, Timeout
 
 KINDS = Kinds(BUILT_IN)
 
@@ -74,7 +75,7 @@ def test_what_is_left_at_its_default_does_not_count() -> None:
 
 LANGUAGE = {
     each
-    for module in (fields, predicates, starts, table)
+    for module in (fields, predicates, sources, table)
     for each in vars(module).values()
     if isinstance(each, type) and each.__module__ == module.__name__ and is_dataclass(each)
 }
@@ -91,14 +92,14 @@ def test_every_class_and_field_of_the_language_has_a_word() -> None:
 
 def test_the_words_are_what_versions_are_made_of() -> None:
     """A word that changes here changes every version: that is never needed, so it is spelled out once more."""
-    made = Row(("Off",), "on", "On", because="Lit", when=(Some("room", "lamp", ("On",)),))
+    made = Row(("Off",), "on", "On", because="Lit", when=(AnyBelow("room", "lamp", ("On",)),))
     assert fingerprint.canonical(made) == [
         "row", {
             "source": ["Off"], "trigger": "on", "to": "On", "condition": "Lit",
             "when": [["any_below", {"of": "room", "kind": "lamp", "phases": ["On"]}]],
         },
     ]  # fmt: skip
-    assert fingerprint.canonical(After("On", "off", 3.0)) == [
+    assert fingerprint.canonical(Timeout("On", "off", 3.0)) == [
         "timeout", {"phase": "On", "trigger": "off", "seconds": 3.0},
     ]  # fmt: skip
     assert fingerprint.canonical(Field("size", str, "how large")) == ["field", {"name": "size", "type": "string"}]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.counting import cluster_counts
-from phaseline.engine.observe import Observer
-from phaseline.engine.observe.incoming import Change
+from phaseline.engine.client.fleet_counts import cluster_counts
+from phaseline.engine.observe.observer import Observer
+from phaseline.engine.observe.stream import Change
 from phaseline.machines.fleet.bundle import RANKED
 from tests.support.conformance import cases
 from tests.support.fleet_history import FleetHistory

@@ -11,54 +11,54 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from phaseline.machines import asyncapi, generate
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import asyncapi, pages
 from tests.support.strategies import VALUES
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_generated_files_are_up_to_date() -> None:
-    stale = [str(path) for path in generate.stale(ROOT, generate.pages(Kinds(BUILT_IN), "pl"))]
-    assert stale == [], f"run `{generate.COMMAND}` in the project's root and read what changed"
+    stale = [str(path) for path in pages.stale(ROOT, pages.pages(Kinds(BUILT_IN), "pl"))]
+    assert stale == [], f"run `{pages.COMMAND}` in the project's root and read what changed"
 
 
 def test_checking_writes_nothing_and_says_what_is_stale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert generate.main(["--check", "--to", str(tmp_path)]) == 1
+    assert pages.main(["--check", "--to", str(tmp_path)]) == 1
     assert "stale: docs/machines.md\n" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
 
 def test_writing_makes_what_is_missing_wrong_or_too_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert generate.main(["--to", str(tmp_path)]) == 0
-    assert generate.main(["--check", "--to", str(tmp_path)]) == 0
+    assert pages.main(["--to", str(tmp_path)]) == 0
+    assert pages.main(["--check", "--to", str(tmp_path)]) == 0
     kinds = tmp_path / "schemas/json/kinds"
     (kinds / "node.json").write_text("{}")
     (kinds / "cluster.json").unlink()
     (kinds / "spaceship.json").write_text("{}")
     capsys.readouterr()
-    assert generate.main(["--to", str(tmp_path)]) == 0
+    assert pages.main(["--to", str(tmp_path)]) == 0
     assert sorted(capsys.readouterr().out.splitlines()) == [
         f"written: schemas/json/kinds/{kind}.json" for kind in ("cluster", "node", "spaceship")
     ]
-    assert generate.main(["--check", "--to", str(tmp_path)]) == 0
+    assert pages.main(["--check", "--to", str(tmp_path)]) == 0
     assert not (kinds / "spaceship.json").exists()
 
 
 def test_files_hold_the_json_that_was_made_and_no_line_is_longer_than_its_text() -> None:
     document = asyncapi.document(Kinds(BUILT_IN), "pl")
-    text = generate.pages(Kinds(BUILT_IN), "pl")[Path("schemas/asyncapi.json")]
+    text = pages.pages(Kinds(BUILT_IN), "pl")[Path("schemas/asyncapi.json")]
     assert json.loads(text) == document
     for line in text.splitlines():
-        assert len(line) <= generate.WIDTH or re.fullmatch(r' *("\w+": )?"[^"]*",?', line), line
+        assert len(line) <= pages.WIDTH or re.fullmatch(r' *("\w+": )?"[^"]*",?', line), line
 
 
 @given(VALUES)
 def test_the_layout_of_json_keeps_every_value(value: Any) -> None:
-    assert json.loads(generate.layout({"held": value})) == {"held": value}
+    assert json.loads(pages.layout({"held": value})) == {"held": value}
 
 
 def test_another_prefix_is_another_document(tmp_path: Path) -> None:
-    generate.main(["--to", str(tmp_path), "--prefix", "acme.eu"])
+    pages.main(["--to", str(tmp_path), "--prefix", "acme.eu"])
     assert '"acme.eu.events.{cluster}.node.{trigger}.{pool}.{node}"' in (tmp_path / "schemas/asyncapi.json").read_text()

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.sandbox import Sandbox, Sandboxed
+from phaseline.engine.scripts.runner import SandboxRunner
+from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, assess
 from phaseline.machines.kubernetes.diff.canonical import canonical
 from phaseline.machines.kubernetes.diff.compare import as_stored, compare
@@ -30,9 +31,9 @@ NOW = 1_700_000_000
 
 
 @pytest.fixture(scope="module")
-def programs() -> Iterator[Sandboxed]:
+def programs() -> Iterator[SandboxRunner]:
     with Sandbox() as sandbox:
-        yield Sandboxed(sandbox)
+        yield SandboxRunner(sandbox)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in cases("health_builtin.json")])
@@ -56,7 +57,7 @@ def overrides(case: dict[str, Any]) -> Overrides:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in DIFFS if case["op"] == "state_diff"])
-def test_comparison(case: dict[str, Any], programs: Sandboxed) -> None:
+def test_comparison(case: dict[str, Any], programs: SandboxRunner) -> None:
     target, live, dry_run = (_read(case.get(name)) for name in ("target", "live", "server_dry_run_result"))
     if target is None:
         # The bare comparison leaves what is not in Git to its caller; for a user that is a difference.
@@ -67,7 +68,7 @@ def test_comparison(case: dict[str, Any], programs: Sandboxed) -> None:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in DIFFS if case["op"] == "normalize"])
-def test_ignoring(case: dict[str, Any], programs: Sandboxed) -> None:
+def test_ignoring(case: dict[str, Any], programs: SandboxRunner) -> None:
     said, (target, live) = overrides(case), (_read(case[name]) for name in ("target", "live"))
     freed, effects = apply_ignores(said.rules, [target, live], programs.jq)
     if "error" in case["expected"]:
@@ -108,7 +109,7 @@ CHILD = {"health": {"argoproj.io/Application": "return obj.status.health"}}
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in cases("app_health.json")])
-def test_application_health(case: dict[str, Any], programs: Sandboxed) -> None:
+def test_application_health(case: dict[str, Any], programs: SandboxRunner) -> None:
     said = Overrides(ARGO).merge(CHILD if case.get("application_health_override") else {}, "case")
     members = []
     for one in case["resources"]:

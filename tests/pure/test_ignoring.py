@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.sandbox import Sandbox, Sandboxed
+from phaseline.engine.scripts.runner import SandboxRunner
+from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment, assess
 from phaseline.machines.kubernetes.diff.ignore import IgnoreRule, matches, pointless
 from phaseline.machines.kubernetes.overrides import Overrides
@@ -21,12 +22,12 @@ NOW = 1_700_000_000
 
 
 @pytest.fixture(scope="module")
-def programs() -> Iterator[Sandboxed]:
+def programs() -> Iterator[SandboxRunner]:
     with Sandbox() as sandbox:
-        yield Sandboxed(sandbox)
+        yield SandboxRunner(sandbox)
 
 
-def told(programs: Sandboxed, desired: Any, live: Any, *rules: IgnoreRule) -> Assessment:
+def told(programs: SandboxRunner, desired: Any, live: Any, *rules: IgnoreRule) -> Assessment:
     return assess(live, desired, Overrides(rules=rules), programs, now=NOW, explains=True)
 
 
@@ -57,7 +58,7 @@ def test_an_empty_group_is_the_core_group() -> None:
     IgnoreRule("apps", "*", programs=(".spec.replicas",)),
     IgnoreRule("*", "*", managers=("scaler",)),
 ])  # fmt: skip
-def test_replicas_that_an_autoscaler_sets(programs: Sandboxed, rule: IgnoreRule) -> None:
+def test_replicas_that_an_autoscaler_sets(programs: SandboxRunner, rule: IgnoreRule) -> None:
     fields = [{"manager": "scaler", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]
     live = deployment(metadata={"managedFields": fields}, replicas=7)
     assert told(programs, deployment(replicas=3), live).sync == OUT_OF_SYNC
@@ -68,7 +69,7 @@ def test_replicas_that_an_autoscaler_sets(programs: Sandboxed, rule: IgnoreRule)
     assert hidden.by.rule is rule
 
 
-def test_a_secret_that_an_operator_fills(programs: Sandboxed) -> None:
+def test_a_secret_that_an_operator_fills(programs: SandboxRunner) -> None:
     desired, live = (
         kubernetes_object("v1", "Secret", data={"a": "eA=="}),
         kubernetes_object("v1", "Secret", data={"a": "eQ=="}),
@@ -79,7 +80,7 @@ def test_a_secret_that_an_operator_fills(programs: Sandboxed) -> None:
     assert (found.sync, [one.difference.wanted for one in found.hidden]) == (SYNCED, ["(secret)"])
 
 
-def test_what_was_applied_before_is_freed_too(programs: Sandboxed) -> None:
+def test_what_was_applied_before_is_freed_too(programs: SandboxRunner) -> None:
     last = deployment(replicas=3)
     live = deployment(
         replicas=3,
@@ -89,7 +90,7 @@ def test_what_was_applied_before_is_freed_too(programs: Sandboxed) -> None:
     assert told(programs, deployment(), live, IgnoreRule("apps", "*", pointers=("/spec/replicas",))).sync == SYNCED
 
 
-def test_paths_of_many_kinds(programs: Sandboxed) -> None:
+def test_paths_of_many_kinds(programs: SandboxRunner) -> None:
     desired = deployment(
         containers=[{**WEB, "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]}],
         metadata={"annotations": {"a/b": "x"}},
@@ -129,7 +130,7 @@ def test_paths_of_many_kinds(programs: Sandboxed) -> None:
     (IgnoreRule(programs=("until(false; .)",)), "it was stopped after 1 s"),
     (IgnoreRule(programs=("., .) | (",)), ""),
 ])  # fmt: skip
-def test_a_rule_that_does_nothing_says_why(programs: Sandboxed, rule: IgnoreRule, problem: str) -> None:
+def test_a_rule_that_does_nothing_says_why(programs: SandboxRunner, rule: IgnoreRule, problem: str) -> None:
     labelled = {"labels": {"a": "b"}}
     found = told(programs, deployment(replicas=3, metadata=labelled), deployment(replicas=4, metadata=labelled), rule)
     assert found.sync == OUT_OF_SYNC
@@ -137,12 +138,12 @@ def test_a_rule_that_does_nothing_says_why(programs: Sandboxed, rule: IgnoreRule
     assert problem in found.problems[0]
 
 
-def test_a_rule_that_helps_one_side_has_no_problem(programs: Sandboxed) -> None:
+def test_a_rule_that_helps_one_side_has_no_problem(programs: SandboxRunner) -> None:
     found = told(programs, deployment(), deployment(replicas=4), IgnoreRule(pointers=("/spec/replicas",)))
     assert found.problems == ()
 
 
-def test_managers_inside_lists(programs: Sandboxed) -> None:
+def test_managers_inside_lists(programs: SandboxRunner) -> None:
     fields: Any = {"f:webhooks": {'k:{"name":"w"}': {"f:clientConfig": {"f:caBundle": {}}}}}
     desired = kubernetes_object(
         "admissionregistration.k8s.io/v1",
@@ -159,7 +160,7 @@ def test_managers_inside_lists(programs: Sandboxed) -> None:
     assert told(programs, desired, live, IgnoreRule(managers=("others",))).sync == OUT_OF_SYNC
 
 
-def test_managers_own_only_what_they_own(programs: Sandboxed) -> None:
+def test_managers_own_only_what_they_own(programs: SandboxRunner) -> None:
     broken = [
         {"manager": "m"},
         3,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from phaseline.machines import labels
-from phaseline.machines.arithmetic import shown
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kind, Kinds
+from phaseline.machines.compiler import labels
+from phaseline.machines.compiler.conditions import shown
+from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.schemas.records import State
 
 KINDS = Kinds(BUILT_IN)

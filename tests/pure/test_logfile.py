@@ -9,11 +9,11 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phaseline.engine import logformat
 from phaseline.engine.errors import BadLogFile, LogFileAltered, LogFileCut, LogFileDamaged, NoLogFile
-from phaseline.engine.logfile import LogFile
-from phaseline.engine.logformat import EventItem, ExpectedItem, Header, Item, Malformed, RecordItem, StateItem
-from phaseline.engine.logwriter import LogWriter
+from phaseline.engine.replay import log_format
+from phaseline.engine.replay.log_file import LogFile
+from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, Item, Malformed, RecordItem, StateItem
+from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.schemas import codec
 from tests.support.effort import examples
 
@@ -70,7 +70,7 @@ def test_names_choose_the_form(tmp_path: Path) -> None:
     assert json.loads(lines[0])["phaseline"] == "log"
     assert json.loads(lines[2])["event"]["type"] == "cluster.create"
     assert json.loads(lines[-1])["end"]["events"] == 3
-    assert codec.decode(next(iter([raw["log.plog"]]))[: len(logformat.pack(HEADER))])["phaseline"] == "log"
+    assert codec.decode(next(iter([raw["log.plog"]]))[: len(log_format.pack(HEADER))])["phaseline"] == "log"
     for form in ("plog", "jsonl"):
         assert gzip.decompress(raw[f"log.{form}.gz"]) == raw[f"log.{form}"]
         assert zstandard.ZstdDecompressor().decompressobj().decompress(raw[f"log.{form}.zst"]) == raw[f"log.{form}"]
@@ -168,4 +168,4 @@ def test_an_export_that_breaks_off_leaves_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [["what", 1], ["event", 1], [], 7, ["end", {"events": "x"}]])
 def test_items_that_are_none(value: object) -> None:
     with pytest.raises(Malformed, match="no item"):
-        logformat.unpack(value)
+        log_format.unpack(value)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.arithmetic import shown
-from phaseline.machines.kinds import Kind
-from phaseline.machines.machine import FacetMachine, Model
+from phaseline.machines.compiler.conditions import shown
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.machine import FacetMachine, Model
 from phaseline.schemas.records import State
 from tests.support import sample_kinds
 from tests.support.edge_worlds import KINDS, variants

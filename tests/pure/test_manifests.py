@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from phaseline.engine.errors import BadManifest
-from phaseline.engine.manifestfiles import read
+from phaseline.engine.observe.manifest_files import read
 from phaseline.machines.kubernetes.manifest import NotYaml, document, documents
 from phaseline.machines.kubernetes.pairs import is_owned, key_of, paired
 from tests.support.manifests import kubernetes_object

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.predicates import Above, Some
-from phaseline.machines.table import ABSENT, DELETED, LIVE, OK, Facet, Reached, Row, Table, View
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.predicates import Above, AnyBelow
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, OnTally, Row, Table, View
 from phaseline.schemas.records import Rejection, State, Transition
 from tests.support.sample_kinds import KINDS, label
 from tests.support.strategies import History, Step, event
@@ -183,7 +183,7 @@ def test_nothing_begins_below_what_is_gone_however_far_above() -> None:
 
 
 # fmt: off
-def pair(*reached: Reached, shelf_rows: tuple[Row, ...], view: View) -> Kinds:
+def pair(*reached: OnTally, shelf_rows: tuple[Row, ...], view: View) -> Kinds:
     """A shelf that is told by the tally of its boxes, and boxes that look up at it."""
     shelf = Table(
         kind="shelf", id=("shelf",), intents=(), derived=tuple(found.trigger for found in reached), reached=reached,
@@ -201,8 +201,8 @@ def pair(*reached: Reached, shelf_rows: tuple[Row, ...], view: View) -> Kinds:
 # fmt: on
 
 STUCK = View("Stuck", (Above("shelf", ("Full",), base=True),))
-FILLED = Reached(Some("shelf", "box", ("Set",)), "filled")
-FREED = Reached(Some("shelf", "box", ("Stuck",)), "freed")
+FILLED = OnTally(AnyBelow("shelf", "box", ("Set",)), "filled")
+FREED = OnTally(AnyBelow("shelf", "box", ("Stuck",)), "freed")
 
 
 @pytest.mark.parametrize("before", [(), (("shelf", "built", "s"),)], ids=["shelf unknown", "shelf known"])

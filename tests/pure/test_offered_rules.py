@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.sandbox import shared
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kubernetes.assess import assess
 from phaseline.machines.kubernetes.health.plugins import plugin_rules, revisions
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.rules import Revision
+from phaseline.machines.language.rules import Revision
 from tests.support.manifests import deployment, kubernetes_object
 
 RULES = """
-from phaseline.machines.rules import Revision, rule
+from phaseline.machines.language.rules import Revision, rule
 
 @rule("acme.widget", revision=REVISION, uses=(Revision("acme.blades", 1),))
 def widget(live):
@@ -54,7 +54,7 @@ def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def health(found: dict[str, Any], overrides: Overrides | None = None) -> Any:
-    return assess(found, None, overrides or Overrides(), shared(), now=1, is_known=False).health
+    return assess(found, None, overrides or Overrides(), shared_runner(), now=1, is_known=False).health
 
 
 @pytest.mark.usefixtures("rules")

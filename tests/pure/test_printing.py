@@ -11,24 +11,25 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines import markdown, mermaid, plain, printing, table
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kind, Kinds
-from phaseline.machines.predicates import Above, AttributeIs, Every, Some
-from phaseline.machines.table import (
+from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.docs import markdown, mermaid, plain, printing
+from phaseline.machines.language import table
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
+    FROM_DATA,
     LIVE,
-    NAMED,
     OK,
     SAME,
     At,
+    Cascade,
     Facet,
     Field,
-    Fired,
     Label,
     Live,
-    Reached,
+    OnTally,
     Row,
     Table,
     View,
@@ -49,7 +50,7 @@ LIBRARY = Table(
         labels=(Label("Open", OK, "开放", "Open"), Label("Shut", OK, "关闭", "Shut")),
         rows=(
             Row((ABSENT, DELETED),              "open",    "Open"),
-            Row((ABSENT,),                      "adopt",   NAMED),
+            Row((ABSENT,),                      "adopt",   FROM_DATA),
             Row(("Open",),                      "close",   "Shut", given={"forever": False}),
             Row((At("Shut", base="Shut"),),       "open",    "Open"),
             Row(("Open",),                      "emptied", "Shut"),
@@ -57,8 +58,8 @@ LIBRARY = Table(
         ),
     ),),
     fields={"close": (Field("forever", bool, "whether it never opens again", default=False),)},
-    fired=(Fired("withdraw", at=("book",), on=("close",), into=DELETED, unless=("forever", False)),),
-    reached=(Reached(Every("library", "book", ("Lent",), facet=0), "emptied"),),
+    fired=(Cascade("withdraw", at=("book",), on=("close",), into=DELETED, unless=("forever", False)),),
+    reached=(OnTally(AllBelow("library", "book", ("Lent",), facet=0), "emptied"),),
 )
 BOOK = Table(
     kind="book",
@@ -89,7 +90,7 @@ BOOK = Table(
             ),
             rows=(
                 Row((ABSENT, DELETED),                         "buy",      "Shelved", when=(Above("library", ("Open",)),), assigns=True),
-                Row((ABSENT,),                                 "adopt",    NAMED, assigns=True),
+                Row((ABSENT,),                                 "adopt",    FROM_DATA, assigns=True),
                 Row(("Shelved",),                              "lend",     "Lent", when=(Above("library", ("Open",), base=True), AttributeIs("book", "language", "en"))),
                 Row(("Lent",),                                 "returned", "Shelved"),
                 Row((Live(but=("Missing",)),),                 "reserved", SAME, sets="Reserved"),
@@ -128,7 +129,7 @@ SHELF = Table(
             Row(("Free",),   "filled", "Full"),
             Row(("Full",),   "freed",  "Free"),
         ),
-        views=(View("Full", (Some("shelf", "box", ("Set",)),), base=("Free",)),),
+        views=(View("Full", (AnyBelow("shelf", "box", ("Set",)),), base=("Free",)),),
     ),),
 )
 BOX = Table(

@@ -1,12 +1,12 @@
 """An entity remembers so many sources and no more: a flood of them cannot make its records too large to commit."""
 
-from phaseline.engine.decide import decide
-from phaseline.engine.intake import Arrival
-from phaseline.engine.quiet import MAX_SOURCES
-from phaseline.engine.tree import Tree, evolve
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.fast_path import MAX_SOURCES
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.tree import Tree, evolve
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.scripts import NoScripts
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import Cause, Mark, Transition
 
 

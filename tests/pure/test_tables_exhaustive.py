@@ -7,14 +7,14 @@ from typing import Any, cast
 
 import pytest
 
-from phaseline.engine import intake
-from phaseline.engine.decide import decide
-from phaseline.engine.draft import Draft, Why
-from phaseline.engine.intake import Arrival
-from phaseline.engine.recording import transitions
-from phaseline.engine.tree import Tree
-from phaseline.machines import labels
-from phaseline.machines.table import Table
+from phaseline.engine.core import intake
+from phaseline.engine.core.changeset import Changeset, Origin
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.transitions import transitions
+from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler import labels
+from phaseline.machines.language.table import Table
 from phaseline.schemas import codec
 from phaseline.schemas.records import Record, Rejection, State
 from phaseline.schemas.subjects import Subjects
@@ -59,9 +59,9 @@ def decided(tree: Tree, kind: str, trigger: str, data: dict[str, Any]) -> Seen |
 
 def fired(tree: Tree, event: Arrival) -> list[Record]:
     """The records of a trigger that only the engine fires, and only at what is known."""
-    draft = Draft(tree, event.trigger, event.cause.sequence, event.time)
+    draft = Changeset(tree, event.trigger, event.cause.sequence, event.time)
     if tree.get(event.kind, event.id) is not None:
-        draft.cascades.append((event.kind, event.id, Why(event.trigger, "cascade", "above")))
+        draft.cascades.append((event.kind, event.id, Origin(event.trigger, "cascade", "above")))
     draft.settle()
     return transitions(draft, event.cause, None, None).records
 

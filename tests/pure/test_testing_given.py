@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.testing.anew import Anew
 from phaseline.engine.testing.laws import outlook
+from phaseline.engine.testing.recompute import Anew
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.checks import WrongTable
+from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.edge.cluster import CLUSTER
-from phaseline.machines.kinds import Kind
-from phaseline.machines.table import ABSENT, DELETED, LIVE, Facet, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Facet, Row, Table
 from phaseline.schemas.records import State
 from phaseline.testing import given
 from tests.support import edge_worlds, sample_kinds

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from phaseline.engine import decide
+from phaseline.engine.core import decide
+from phaseline.engine.core.tree import Tree
 from phaseline.engine.testing import laws
 from phaseline.engine.testing.histories import History, event
-from phaseline.engine.tree import Tree
 from phaseline.schemas.records import Mark, Rejection, State, Transition
 from tests.support import edge_worlds
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine import decide, draft, tree
+from phaseline.engine.core import changeset, decide, tree
 from phaseline.engine.errors import NotInstalled
-from phaseline.engine.testing.wishes import Dice, data_for
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.predicates import AttributeIs
-from phaseline.machines.rules import rule
-from phaseline.machines.table import ABSENT, DELETED, NAMED, SAME, Facet, Field, Row, Table, View
+from phaseline.engine.testing.random_events import Dice, data_for
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.predicates import AttributeIs
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, Facet, Field, Row, Table, View
 from phaseline.testing import check_laws, given
 from tests.support import edge_worlds, sample_kinds
 from tests.support.sample_kinds import label
@@ -37,7 +37,7 @@ def test_repeats_that_take_effect_are_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_views_that_nobody_looks_at_again_are_found_in_few_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draft.Draft, "_look_down", lambda *_, **__: None)
+    monkeypatch.setattr(changeset.Changeset, "_look_down", lambda *_, **__: None)
     law, history = checked().split("\n\n")
     assert law.startswith("the law that states and tallies follow from the bases is broken: states after event ")
     assert len(history.splitlines()) <= 6
@@ -141,7 +141,7 @@ def test_random_data_is_of_the_right_type_and_means_something() -> None:
     needs = AttributeIs("lot", "mode", "Fast")
     rows = (
         Row((ABSENT, DELETED), "open", "Running", assigns=True), Row(("Running",), "close", DELETED, when=(needs,)),
-        Row(("Running",), "count", SAME, given={"by": 12}, sets="Counted"), Row(("Running",), "adopt", NAMED),
+        Row(("Running",), "count", SAME, given={"by": 12}, sets="Counted"), Row(("Running",), "adopt", FROM_DATA),
     )  # fmt: skip
     labels = (label("Running"), label("Running", "Counted"))
     facet = Facet(name="phase", labels=labels, rows=rows, standing=("Counted",))

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine import checkpoint
-from phaseline.engine.checkpoint import Checkpoint, Plan
-from phaseline.engine.fold import Folder
-from phaseline.engine.message import Message
-from phaseline.engine.recorded import StoredEvent
-from phaseline.engine.tree import Tree
-from phaseline.machines.scripts import NoScripts
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.log import checkpoint
+from phaseline.engine.log.checkpoint import Checkpoint, Plan
+from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
@@ -41,7 +41,7 @@ def messages(held: dict[str, Any]) -> list[Message]:
 
 
 def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
-    folder = Folder(Tree(KINDS, NoScripts()), Subjects("pl"), 1)
+    folder = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 1)
     commit = folder.fold(events(held), 0)
     return commit.messages, [wire_codec.read(message.body) for message in commit.messages]
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from phaseline.engine.errors import WordUnknown
-from phaseline.engine.watching import first
-from phaseline.engine.when import END, Moment, Time, When, parse
+from phaseline.engine.log.watch import first
+from phaseline.engine.log.when import END, Moment, Time, When, parse
 
 EIGHT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 EIGHT_NS = 1_772_438_400_000_000_000

@@ -6,10 +6,10 @@ Belongs here: what the pure part makes of a small history. Does not: laws (`test
 import msgspec
 import pytest
 
-from phaseline.engine import causes, why
-from phaseline.engine.tree import Tree
-from phaseline.machines.scripts import NoScripts
-from phaseline.machines.table import ABSENT
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.explain import causes, explainer
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.records import State, Transition
 from tests.support import edge_worlds, sample_kinds
 from tests.support.explanations import Logs, explained, explanation, logs, parts, reasons, triggers
@@ -130,7 +130,7 @@ def test_of_several_records_of_one_event_the_nearest_to_it_counts() -> None:
 def test_a_base_that_was_told_with_its_view_is_told() -> None:
     history = play(edge_worlds.KINDS, RUNNING)
     known = logs(history)
-    telling = why._Telling(history.tree, lambda *key: known[key])
+    telling = explainer._Telling(history.tree, lambda *key: known[key])
     order = (True, True, False, True, False)
     told = [telling.facet("cluster", "c", 0, base_only=base_only).told for base_only in order]
     assert told == ["here", "above", "here", "above", "above"]
@@ -145,7 +145,7 @@ def test_what_is_half_read_is_explained_by_the_record_that_brought_it(rest: list
     for sent in rest:
         history.take(sent)
         tree.put(history.tree.entities["cluster"]["c"])
-    (told,) = why.why(tree, lambda *key: known[key], "node_pool", "c/p").facets
+    (told,) = explainer.why(tree, lambda *key: known[key], "node_pool", "c/p").facets
     assert told.view is not None
     assert told.view.caused is not None
     assert (told.view.reasons, told.view.caused.words) == ((), ("Scaling [Progressing]",))
@@ -171,6 +171,6 @@ def test_records_that_name_each_other_end_too() -> None:
 
 
 def test_views_upon_views_are_followed_so_far_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(why, "DEPTH", 1)
+    monkeypatch.setattr(explainer, "DEPTH", 1)
     history = play(edge_worlds.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
     assert [part.told for part in parts(explanation(history, "cluster", "c"))] == ["here", "here", "no further"]

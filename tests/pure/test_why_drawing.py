@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from phaseline.engine import why
-from phaseline.engine.explanation import Caused, Explained, Explanation, Shown
+from phaseline.engine.explain import explainer
+from phaseline.engine.explain.model import Caused, Explained, Explanation, Shown
 from phaseline.schemas.records import Transition
 from tests.support import edge_worlds, sample_kinds
 from tests.support.explanations import drawn, explanation, logs
@@ -119,7 +119,7 @@ def cluster(**changed: object) -> tuple[History, Transition]:
 )  # fmt: skip
 def test_other_causes_and_clocks(changed: dict[str, object], said: str) -> None:
     history, record = cluster(**changed)
-    found = why.why(history.tree, lambda *_: [record], "cluster", "c")
+    found = explainer.why(history.tree, lambda *_: [record], "cluster", "c")
     assert drawn(history, found)[1:] == [f"└── {said}"]
 
 

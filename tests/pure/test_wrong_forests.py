@@ -9,24 +9,24 @@ from typing import Any, cast
 
 import pytest
 
-from phaseline.machines.checks import WrongTable
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.predicates import Above, AttributeIs, Child, Every, Predicate, Scene, Some
-from phaseline.machines.rules import rule
-from phaseline.machines.table import (
+from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate, Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
+    FROM_DATA,
     LIVE,
-    NAMED,
     OK,
+    Cascade,
     Facet,
+    FanOut,
     Field,
-    Fired,
     Label,
-    Reached,
+    OnTally,
     Row,
     Table,
-    Told,
     View,
 )
 from phaseline.schemas.records import State
@@ -64,7 +64,7 @@ def table(kind: str, *, facet: Facet = FACET, guard: Predicate | None = None, vi
 HOUSE, ROOM, DESK = table("house"), table("room"), table("desk")
 FELL = Row(("Open", "Shut"), "fell", "Busy")
 HAS_FELL: dict[str, Any] = {"facet": replace(FACET, rows=(*ROWS, FELL)), "derived": ("fell",)}
-BELOW_BUSY = Some("room", "desk", ("Busy",))
+BELOW_BUSY = AnyBelow("room", "desk", ("Busy",))
 
 
 @rule("house.moon_is_up", revision=1)
@@ -89,7 +89,7 @@ def refusal(*tables: Table) -> tuple[str, str]:
 WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
     "two of a name": ((HOUSE, HOUSE), "house", "two tables have this name: rename one"),
     "unknown parent": ((HOUSE, table("room", parent="hose")), "room", "its parent hose is no kind here: register that table too, or correct the name"),
-    "unknown parent of a grandparent": ((table("house", guard=Some("house", "desk", ("Busy",))), table("room", parent="hose"), DESK), "room", "its parent hose is no kind here"),
+    "unknown parent of a grandparent": ((table("house", guard=AnyBelow("house", "desk", ("Busy",))), table("room", parent="hose"), DESK), "room", "its parent hose is no kind here"),
     "id not below its parent's": ((HOUSE, table("room", id=("room",))), "room", "its id must be longer than its parent's (house): begin it with the parent's parts"),
     "parents of each other": ((table("house", parent="room"), ROOM), "house", "its id must be longer than its parent's (house/room)"),
     "adopted as what cannot be": ((table("house", facet=replace(FACET, adopted=State("Running", (OK,)))), ROOM), "house",
@@ -101,21 +101,21 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
         "`the room's size (or else the desk's) is L`: desk is not above room: name an ancestor"),
     "names what is not below": ((HOUSE, table("room", facet=replace(FACET, names=("house", 0)))), "room", "phase names those of house, facet 0, which is not below it: name a descendant's facet"),
     "names a facet that is not there": ((HOUSE, table("room", facet=replace(FACET, names=("desk", 1))), DESK), "room", "phase names those of desk, facet 1"),
-    "guard looks down at what is not below": ((HOUSE, table("room", guard=Some("room", "house", ("Open",)))), "room",
+    "guard looks down at what is not below": ((HOUSE, table("room", guard=AnyBelow("room", "house", ("Open",)))), "room",
         "`a house is Open`: house is not below room: name a descendant, and of=room"),
-    "guard looks down from elsewhere": ((HOUSE, table("room", guard=Every("house", "room", ("Open",)))), "room", "room is not below room: name a descendant, and of=room"),
+    "guard looks down from elsewhere": ((HOUSE, table("room", guard=AllBelow("house", "room", ("Open",)))), "room", "room is not below room: name a descendant, and of=room"),
     "unknown attribute": ((HOUSE, table("room", guard=AttributeIs("house", "colour", "red"))), "room", "`the house's colour is red`: house has no attribute colour: declare it there"),
     "unknown phase above": ((HOUSE, table("room", guard=Above("house", ("Closed",)))), "room", "`the house is Closed`: house has no phase Closed: correct the name"),
     "unknown phase below": ((HOUSE, table("room", guard=BELOW_BUSY), table("desk", facet=replace(FACET, labels=LABELS[:2], rows=(ROWS[0], Row(("Open",), "shut", "Shut"), ROWS[3])))), "room",
         "`a desk is Busy`: desk has no phase Busy"),
     "unknown facet": ((HOUSE, table("room", guard=Above("house", ("Open",), facet=1))), "room", "`the house is Open`: house has only 1 facet(s)"),
-    "fires at what is not below": ((HOUSE, table("room", fired=(Fired("fell", at=("house",), on=("shut",)),))), "room", "it fires fell at house, which is not below it: name a descendant"),
-    "fires at what is no kind": ((table("house", fired=(Fired("fell", at=("hose",), on=("shut",)),)),), "house", "it fires fell at hose, which is not below it"),
-    "fires what is not derived there": ((table("house", fired=(Fired("shut", at=("room",), on=("shut",)),)), ROOM), "house",
+    "fires at what is not below": ((HOUSE, table("room", fired=(Cascade("fell", at=("house",), on=("shut",)),))), "room", "it fires fell at house, which is not below it: name a descendant"),
+    "fires at what is no kind": ((table("house", fired=(Cascade("fell", at=("hose",), on=("shut",)),)),), "house", "it fires fell at hose, which is not below it"),
+    "fires what is not derived there": ((table("house", fired=(Cascade("shut", at=("room",), on=("shut",)),)), ROOM), "house",
         "it fires shut at room, where it is no derived trigger: add it to `derived`, with a row"),
-    "a tally fires what is not derived": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "shut"),)), DESK), "room", "it fires shut at itself: add it to `derived`, with a row"),
+    "a tally fires what is not derived": ((HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "shut"),)), DESK), "room", "it fires shut at itself: add it to `derived`, with a row"),
     "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Fired, a Reached or an After for it, or drop it"),
-    "waits for no tally": ((table("house", guard=None, reached=(Reached(cast("Some", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
+    "waits for no tally": ((table("house", guard=None, reached=(OnTally(cast("AnyBelow", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
         "fell waits for `the house's size is L`, which is no tally: write Some(...) or Every(...)"),
     "guard looks at one that is no child": ((HOUSE, table("room", guard=Child("room", "house", "size", ("Open",)))), "room",
         "house is no child of room by a name: name one, and of=room"),
@@ -126,18 +126,18 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
     "view looks at a child": ((table("house", view=View("Busy", (Child("house", "room", "size", ("Open",)),))), ROOM), "house", "of whose change it would not hear"),
     "counts what is not below": ((HOUSE, table("room", counts=(("house", 0),))), "room", "it counts facet 0 of house, which is not below it: name a descendant and one of its facets"),
     "counts no facet": ((table("house", counts=(("room", 1),)), ROOM), "house", "it counts facet 1 of room"),
-    "tally of an unknown condition": ((table("house", guard=Some("house", "room", ("Busy",), has="Rust")), ROOM), "house",
+    "tally of an unknown condition": ((table("house", guard=AnyBelow("house", "room", ("Busy",), has="Rust")), ROOM), "house",
         "`a room with Rust is Busy`: room has no condition Rust: correct the name"),
-    "tells what is not below": ((HOUSE, table("room", told=(Told(("fell",), "house", ("shut",), says),))), "room", "it fires fell at house, which is not below it"),
-    "tells what is not derived there": ((table("house", told=(Told(("fell", "shut"), "room", ("shut",), says),)), table("room", **HAS_FELL)), "house",
+    "tells what is not below": ((HOUSE, table("room", told=(FanOut(("fell",), "house", ("shut",), says),))), "room", "it fires fell at house, which is not below it"),
+    "tells what is not derived there": ((table("house", told=(FanOut(("fell", "shut"), "room", ("shut",), says),)), table("room", **HAS_FELL)), "house",
         "it fires shut at room, where it is no derived trigger"),
-    "fires at one that no name leads to": ((table("house", fired=(Fired("fell", at=("desk",), on=("shut",), one="size"),)), ROOM, table("desk", **HAS_FELL)), "house",
+    "fires at one that no name leads to": ((table("house", fired=(Cascade("fell", at=("desk",), on=("shut",), one="size"),)), ROOM, table("desk", **HAS_FELL)), "house",
         "it fires fell at one desk, whose id has more than a name more: name a child"),
-    "told cascades circle": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), told=(Told(("fell",), "desk", ("fell",), says),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
+    "told cascades circle": ((HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "fell"),), told=(FanOut(("fell",), "desk", ("fell",), says),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
         "its cascades circle: "),
-    "cascades circle": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), fired=(Fired("fell", at=("desk",), on=("fell",)),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
+    "cascades circle": ((HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "fell"),), fired=(Cascade("fell", at=("desk",), on=("fell",)),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
         "its cascades circle: "),
-    "cascades circle by what they lead to": ((HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), fired=(Fired("fell", at=("desk",), into="Busy"),), **HAS_FELL), table("desk", **HAS_FELL)), "desk",
+    "cascades circle by what they lead to": ((HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "fell"),), fired=(Cascade("fell", at=("desk",), into="Busy"),), **HAS_FELL), table("desk", **HAS_FELL)), "desk",
         "its cascades circle: "),
     "view looks at what it would not hear of": ((HOUSE, table("room", view=View("Busy", (AttributeIs("house", "size", "L"),)))), "room",
         "view Busy looks at `the house's size is L`, of whose change it would not hear: look at a state above, a tally below or an own attribute"),
@@ -168,8 +168,8 @@ def test_is_refused(wrong: tuple[tuple[Table, ...], str, str]) -> None:
 
 
 def test_a_circle_is_spelled_out_the_way_it_goes() -> None:
-    house = table("house", reached=(Reached(Some("house", "desk", ("Busy",)), "fell"),), fired=(Fired("fell", at=("room",), on=("fell",)),), **HAS_FELL)  # fmt: skip
-    room = table("room", fired=(Fired("fell", at=("desk",), on=("fell",)),), **HAS_FELL)
+    house = table("house", reached=(OnTally(AnyBelow("house", "desk", ("Busy",)), "fell"),), fired=(Cascade("fell", at=("room",), on=("fell",)),), **HAS_FELL)  # fmt: skip
+    room = table("room", fired=(Cascade("fell", at=("desk",), on=("fell",)),), **HAS_FELL)
     _, found = refusal(house, room, table("desk", **HAS_FELL))
     arrows = found.split(": ")[1].split(" -> ")
     assert arrows[0] == arrows[-1]
@@ -198,12 +198,12 @@ RIGHT: dict[str, tuple[Table, ...]] = {
     ),
     "adopted as nothing": (table("house", facet=replace(FACET, adopted=State(ABSENT))), ROOM),
     "fires what is derived there": (
-        table("house", fired=(Fired("fell", at=("room", "desk"), on=("shut",), into=DELETED),)),
+        table("house", fired=(Cascade("fell", at=("room", "desk"), on=("shut",), into=DELETED),)),
         table("room", **HAS_FELL),
         table("desk", **HAS_FELL),
     ),
-    "a tally fires": (HOUSE, table("room", reached=(Reached(BELOW_BUSY, "fell"),), **HAS_FELL), DESK),
-    "adopts by name": (table("house", facet=replace(FACET, rows=(*ROWS, Row((ABSENT,), "adopt", NAMED)))),),
+    "a tally fires": (HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "fell"),), **HAS_FELL), DESK),
+    "adopts by name": (table("house", facet=replace(FACET, rows=(*ROWS, Row((ABSENT,), "adopt", FROM_DATA)))),),
 }
 
 

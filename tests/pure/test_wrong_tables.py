@@ -8,31 +8,31 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines import motion
-from phaseline.machines.checks import WrongTable
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.predicates import AttributeIs, Scene
-from phaseline.machines.rules import rule
-from phaseline.machines.table import (
+from phaseline.machines.compiler import reachability
+from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.predicates import AttributeIs, Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
+    FROM_DATA,
     LIVE,
-    NAMED,
     OK,
     SAME,
-    After,
     At,
     Attributes,
+    Cascade,
     Facet,
+    FanOut,
     Field,
-    Fired,
-    Happened,
+    Interpret,
     Label,
     Live,
-    Read,
     Row,
+    RuleEvent,
     Table,
-    Told,
+    Timeout,
     View,
 )
 from tests.support.fan_out_rule import says
@@ -57,13 +57,13 @@ def spoken(_: Any, __: str, ___: Any, ____: Any) -> dict[str, Any]:
     return {}
 
 
-def undeclared(attributes: Attributes, _: Happened) -> Attributes:
+def undeclared(attributes: Attributes, _: RuleEvent) -> Attributes:
     """A rule that says nothing about itself."""
     return attributes
 
 
 @rule("lamp.spoken", revision=2)
-def dimmed(attributes: Attributes, _: Happened) -> Attributes:
+def dimmed(attributes: Attributes, _: RuleEvent) -> Attributes:
     """A rule with the name of another one."""
     return attributes
 
@@ -103,7 +103,7 @@ def lamp(facet: Facet = FACET, **changes: Any) -> Table:
     return replace(right, **changes)
 
 
-def with_row(row: Row, read: tuple[Read, ...] = (), **changes: Any) -> Table:
+def with_row(row: Row, read: tuple[Interpret, ...] = (), **changes: Any) -> Table:
     return lamp(replace(FACET, rows=(*ROWS, row), **changes), read=read)
 
 
@@ -128,7 +128,7 @@ def refusal(table: Table) -> str:
 def test_the_table_that_the_others_are_made_from_is_right() -> None:
     assert list(Kinds((lamp(),))) == ["lamp"]
     Kinds((with_view(View("Off", (HOT,), base=("On",))),))
-    Kinds((with_row(Row((ABSENT,), "adopt", NAMED)),))
+    Kinds((with_row(Row((ABSENT,), "adopt", FROM_DATA)),))
 
 
 # fmt: off
@@ -138,11 +138,11 @@ WRONG = {
     "view below one that always shows": (lamp(replace(FACET, views=(View("Off", (), base=("On",)), View("Broken", (HOT,), because="Heat", base=("On",))))),
         "it shows wherever no view before it does, so the one to Broken after it never does: move it below"),
     "view keeps what is unknown": (lamp(replace(FACET, views=(View("Off", (HOT,), keeps=("Dust",)),))), "it keeps Dust, which has no label"),
-    "told on what has no row": (lamp(told=(Told(("dim",), "bulb", ("burst",), says),)), "trigger burst has no row"),
-    "must fire at many": (lamp(fired=(Fired("dim", at=("bulb",), on=("heat",), must=True),)), "it must fire dim, but at any number of entities: say at which with one="),
-    "must fire on no event": (lamp(fired=(Fired("dim", at=("bulb",), into="Off", one="hot", must=True),)), "no event asks for it: say on which triggers"),
-    "fires at one named by nothing": (lamp(fired=(Fired("dim", at=("bulb",), on=("heat",), one="name"),)), "firing dim depends on attribute name, which is unknown: declare it in `attributes`"),
-    "gives what is unknown": (lamp(fired=(Fired("dim", at=("bulb",), on=("heat",), gives={"to": "name"}),)), "firing dim depends on attribute name"),
+    "told on what has no row": (lamp(told=(FanOut(("dim",), "bulb", ("burst",), says),)), "trigger burst has no row"),
+    "must fire at many": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), must=True),)), "it must fire dim, but at any number of entities: say at which with one="),
+    "must fire on no event": (lamp(fired=(Cascade("dim", at=("bulb",), into="Off", one="hot", must=True),)), "no event asks for it: say on which triggers"),
+    "fires at one named by nothing": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), one="name"),)), "firing dim depends on attribute name, which is unknown: declare it in `attributes`"),
+    "gives what is unknown": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), gives={"to": "name"}),)), "firing dim depends on attribute name"),
     "sets what is not standing": (with_row(Row(("On",), "dim", SAME, sets="Heat")), "it sets Heat, which is not in the facet's standing conditions"),
     "nothing leads there": (
         with_row(Row(("On",), "dim", "Off"), labels=(*LABELS, Label("Dim", OK, "暗", "Dim"))),
@@ -198,15 +198,15 @@ WRONG = {
     "intent without row": (lamp(intents=("create", "dim")), "trigger dim has no row: add one, or take it out of the list"),
     "derived without row": (lamp(derived=("dim",)), "trigger dim has no row"),
     "fields without row": (lamp(fields={"dim": ()}), "trigger dim has no row"),
-    "fires on what has no row": (lamp(fired=(Fired("gone", at=("bulb",), on=("dim",)),)), "trigger dim has no row"),
-    "fires into an unknown phase": (lamp(fired=(Fired("gone", at=("bulb",), into="Gone"),)), "it fires gone into Gone, which is unknown: correct the name"),
-    "never fires": (lamp(fired=(Fired("gone", at=("bulb",)),)), "it never fires gone: say on which triggers (on=), or entering which phase (into=)"),
+    "fires on what has no row": (lamp(fired=(Cascade("gone", at=("bulb",), on=("dim",)),)), "trigger dim has no row"),
+    "fires into an unknown phase": (lamp(fired=(Cascade("gone", at=("bulb",), into="Gone"),)), "it fires gone into Gone, which is unknown: correct the name"),
+    "never fires": (lamp(fired=(Cascade("gone", at=("bulb",)),)), "it never fires gone: say on which triggers (on=), or entering which phase (into=)"),
     "fires unless data that nobody knows": (
-        lamp(fired=(Fired("gone", at=("bulb",), on=("heat",), unless=("cascade", False)),)),
+        lamp(fired=(Cascade("gone", at=("bulb",), on=("heat",), unless=("cascade", False)),)),
         "it fires gone unless data.cascade says so: add that field to `fields`"),
     "asked for and fired": (lamp(derived=("create",)), "create is asked from outside and fired by the engine: list it in `intents` or in `derived`, not both"),
     "names two bases": (
-        lamp(facets=(replace(FACET, rows=(*ROWS, Row((ABSENT,), "adopt", NAMED))), replace(FACET, name="other", rows=(*ROWS, Row((ABSENT,), "adopt", NAMED))))),
+        lamp(facets=(replace(FACET, rows=(*ROWS, Row((ABSENT,), "adopt", FROM_DATA))), replace(FACET, name="other", rows=(*ROWS, Row((ABSENT,), "adopt", FROM_DATA))))),
         "adopt names two bases, data only one: let it lead the other facet, or row, to a phase"),
     "kind is no word": (lamp(kind="Lamp"), "'Lamp' cannot be a name: write lower-case letters, digits and _ (it becomes a part of a subject)"),
     "trigger is no word": (with_row(Row(("On",), "switch.off", "Off")), "'switch.off' cannot be a name"),
@@ -220,20 +220,20 @@ WRONG = {
     "field named as all data is": (lamp(fields={"heat": (Field("phase", str, "which"),)}), "'phase' means something in every event's data"),
     "kind named as the log's marks": (lamp(kind="mark"), "'mark' is a word of the log itself: name the kind otherwise"),
     "kind named as the log's fence": (lamp(kind="checkpoint"), "'checkpoint' is a word of the log itself"),
-    "read twice": (lamp(read=(Read(("heat",), (), spoken), Read(("heat",), (), spoken))), "the data of heat is read twice: let one reading say all of it"),
-    "reads what no row has": (lamp(read=(Read(("dim",), (), spoken),)), "trigger dim has no row: add one, or take it out of the list"),
-    "a word that cannot be one": (lamp(read=(Read(("heat",), (Field("Glow", str, "how"),), spoken),)), "'Glow' cannot be a name"),
-    "a word named as all data is": (lamp(read=(Read(("heat",), (Field("phase", str, "how"),), spoken),)), "'phase' means something in every event's data"),
+    "read twice": (lamp(read=(Interpret(("heat",), (), spoken), Interpret(("heat",), (), spoken))), "the data of heat is read twice: let one reading say all of it"),
+    "reads what no row has": (lamp(read=(Interpret(("dim",), (), spoken),)), "trigger dim has no row: add one, or take it out of the list"),
+    "a word that cannot be one": (lamp(read=(Interpret(("heat",), (Field("Glow", str, "how"),), spoken),)), "'Glow' cannot be a name"),
+    "a word named as all data is": (lamp(read=(Interpret(("heat",), (Field("phase", str, "how"),), spoken),)), "'phase' means something in every event's data"),
     "a function without a declaration": (with_row(Row(("On",), "dim", SAME, computes=undeclared)), "facets[0].rows[7].computes is the function undeclared, which declares no name and revision: "
-        "write @rule('<yours>.undeclared', revision=1) above the function (from phaseline.machines.rules import rule)"),
+        "write @rule('<yours>.undeclared', revision=1) above the function (from phaseline.machines.language.rules import rule)"),
     "a predicate without a declaration": (with_row(Row(("On",), "dim", SAME, when=(Dark(),))), "facets[0].rows[7].when[0] is an instance of Dark, which declares no name and revision: "
         "write @rule('<yours>.dark', revision=1) above its class"),
     "a predicate that only its base declares": (with_row(Row(("On",), "dim", SAME, when=(Darker(),))), "is an instance of Darker, which declares no name and revision"),
     "a lambda": (with_row(Row(("On",), "dim", SAME, computes=lambda attributes, _: attributes)), "facets[0].rows[7].computes is a lambda, which cannot declare a name: write a function"),
     "a type that no wire has": (lamp(attributes=(Field("hot", complex, "whether it is"),)), "attributes[0].type is the type complex: write one of str, int, float, bool, dict"),
-    "two rules of one name": (with_row(Row(("On",), "dim", SAME, computes=dimmed), read=(Read(("heat",), (), spoken),)), "two rules are called lamp.spoken: give one of them another name"),
+    "two rules of one name": (with_row(Row(("On",), "dim", SAME, computes=dimmed), read=(Interpret(("heat",), (), spoken),)), "two rules are called lamp.spoken: give one of them another name"),
     "says what it does not keep": (lamp(replace(FACET, says="why")), "phase: why is no attribute: declare it in `attributes`, or correct the name"),
-    "time anew by what it does not keep": (lamp(replace(FACET, after=(After("On", "tire", 5, anew="steps"),), rows=(*ROWS, Row(("On",), "tire", "Off"))), derived=("tire",)), "phase: steps is no attribute"),
+    "time anew by what it does not keep": (lamp(replace(FACET, after=(Timeout("On", "tire", 5, anew="steps"),), rows=(*ROWS, Row(("On",), "tire", "Off"))), derived=("tire",)), "phase: steps is no attribute"),
     "no id": (lamp(id=()), "a table needs the names of its id's parts (`id`) and at least one facet"),
     "no facet": (lamp(facets=(), intents=(), fields={}), "and at least one facet"),
 }
@@ -267,4 +267,4 @@ def test_what_is_asked_of_a_phase_that_only_a_view_shows_can_be_reached() -> Non
 
 
 def test_the_bound_of_bases_is_the_one_the_text_names() -> None:
-    assert motion.MAX_BASES == 5000
+    assert reachability.MAX_BASES == 5000

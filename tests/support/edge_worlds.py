@@ -6,15 +6,15 @@ Belongs here: which worlds to try, the data to send, the engine's tree of a worl
 from collections.abc import Iterator
 from typing import Any
 
-from phaseline.engine.intake import Arrival
-from phaseline.engine.tree import Tree
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge.cluster import CLUSTER
 from phaseline.machines.edge.component import COMPONENT
 from phaseline.machines.edge.node import NODE
 from phaseline.machines.edge.node_pool import NODE_POOL
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.scripts import NoScripts
-from phaseline.schemas.records import Cause, Entity, Facet, State
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.schemas.records import Cause, Entity, FacetState, State
 from tests.support.spec_edge_hosting import ENDS, ID
 from tests.support.spec_edge_labels import LABELS
 from tests.support.spec_interpreter import Thing, World, bases, shown
@@ -131,7 +131,7 @@ def tree_of(world: World) -> Tree:
     """The engine's tree of a world."""
     tree = Tree(KINDS, NoScripts())
     for (kind, entity_id), thing in sorted(world.items(), key=lambda item: len(ID[item[0][0]])):
-        facet = Facet(State(*thing.base), State(*shown(world, kind, entity_id)), 0)
+        facet = FacetState(State(*thing.base), State(*shown(world, kind, entity_id)), 0)
         tree.put(Entity(kind, entity_id, 1, ("phase",), (facet,), thing.attributes, {}))
     return tree
 

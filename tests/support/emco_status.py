@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from phaseline.engine.status import emco_shape, query, source_shape
-from phaseline.engine.status.query import read
-from phaseline.engine.status.selection import Selection, select
+from phaseline.engine.emco_status import design_shape, emco_shape, query
+from phaseline.engine.emco_status.query import read
+from phaseline.engine.emco_status.select import Selection, select
 from phaseline.schemas.records import Transition
 from tests.support.emco_history import GROUP, EmcoHistory
 
@@ -19,6 +19,6 @@ def chosen(life: EmcoHistory, **parameters: Any) -> tuple[Selection, query.Query
 def ask(life: EmcoHistory, **parameters: Any) -> dict[str, Any]:
     found, asked = chosen(life, **parameters)
     if asked.shape == "source":
-        return source_shape.answer(found, asked, {})
+        return design_shape.answer(found, asked, {})
     history = [r for s in life.history.steps for r in s.records if isinstance(r, Transition) and r.entity.id == GROUP]
     return emco_shape.answer(found, asked, {}, history)

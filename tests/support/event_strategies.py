@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from phaseline.machines.kinds import Kind, Kinds
-from phaseline.machines.table import COMMON, Field
+from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.table import COMMON, Field
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 

@@ -9,9 +9,9 @@ from io import StringIO
 
 from rich.console import Console
 
-from phaseline.engine import why
-from phaseline.engine.cli.explaining import Drawing
-from phaseline.engine.explanation import Caused, Explained, Explanation, Reason
+from phaseline.engine.cli.render_why import Drawing
+from phaseline.engine.explain import explainer
+from phaseline.engine.explain.model import Caused, Explained, Explanation, Reason
 from phaseline.schemas.records import Entity, Transition
 from tests.support.strategies import History
 
@@ -35,7 +35,7 @@ def entities(history: History) -> Iterator[Entity]:
 
 def explained(history: History, entity: Entity, known: Logs | None = None) -> Explanation:
     found = logs(history) if known is None else known
-    return why.why(history.tree, lambda *key: found.get(key, ()), entity.kind, entity.id)
+    return explainer.why(history.tree, lambda *key: found.get(key, ()), entity.kind, entity.id)
 
 
 def parts(found: Explanation) -> Iterator[Explained]:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.machines.predicates import Scene
-from phaseline.machines.rules import rule
+from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.rules import rule
 
 
 @rule("house.says", revision=1)

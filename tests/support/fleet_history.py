@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from phaseline.engine.counting import counts
+from phaseline.engine.client.fleet_counts import counts
 from tests.support.gitops_history import GitOpsHistory
 
 BUNDLE = "infra/web"

@@ -6,7 +6,7 @@ Belongs here: making such events and playing them. Does not: what is tested on t
 from typing import Any, Self
 
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.manifests import Manifest
 from tests.support.strategies import History, Step, event

@@ -5,13 +5,13 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from phaseline.engine.client import Client
-from phaseline.engine.embedded import EmbeddedServer
+from phaseline.engine.client.client import Client
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 
 ASKS = ["$JS.API.DIRECT.GET.pl-STATE.pl.state.>"]
 READS = [

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import Layout, provision
-from phaseline.engine.wire import Wire
-from phaseline.engine.worker import Worker
+from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from tests.support.log_check import decided
 from tests.support.random_events import RandomEvents, publish
 

@@ -5,17 +5,17 @@ Belongs here: comparing a real installation with that. Does not: making events, 
 
 from collections.abc import Sequence
 
-from phaseline.engine import checkpoint
-from phaseline.engine.fold import Folder
-from phaseline.engine.gathering import last_message
-from phaseline.engine.log_records import Logged, read_record
-from phaseline.engine.message import Message
-from phaseline.engine.reader import Stored, read_all
-from phaseline.engine.sandbox import shared
-from phaseline.engine.streams import Layout
-from phaseline.engine.tree import Tree
-from phaseline.engine.wire import Wire
-from phaseline.machines.kinds import Kinds
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.reader import Stored, read_all
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import checkpoint
+from phaseline.engine.log.log_records import Logged, read_record
+from phaseline.engine.scripts.runner import shared_runner
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
@@ -29,7 +29,7 @@ async def stored(wire: Wire, stream: str, filters: Sequence[str]) -> list[Stored
 async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> tuple[list[Message], Tree]:
     """The log messages that the partition's events make, and the tree they lead to."""
     subjects = Subjects(layout.prefix)
-    folder = Folder(Tree(kinds, shared()), subjects, partition)
+    folder = Processor(Tree(kinds, shared_runner()), subjects, partition)
     messages: list[Message] = []
     timers = f"{layout.prefix}.timer."
     events = await stored(wire, layout.events, [subjects.stored(partition)])

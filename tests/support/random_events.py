@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from phaseline.engine.errors import PhaselineError
-from phaseline.engine.wire import Wire
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 

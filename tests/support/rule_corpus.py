@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from phaseline.engine.sandbox import shared
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.emco.readiness import READINESS, is_ready
 from phaseline.machines.gitops.sync_windows import WINDOWS, App, decided, next_allowed, read, selected
@@ -25,11 +25,11 @@ from phaseline.machines.kubernetes.diff.ignore import apply_ignores
 from phaseline.machines.kubernetes.health.registry import HEALTH, assess_health
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import PROFILES
-from phaseline.machines.predicates import Standing
-from phaseline.machines.rules import Revision, declaration_of
-from phaseline.machines.scripts import SCRIPTS, ScriptRunner
-from phaseline.machines.table import Happened, Refused, Row, Table, Told
-from phaseline.schemas.records import Facet, state
+from phaseline.machines.language.predicates import Standing
+from phaseline.machines.language.rules import Revision, declaration_of
+from phaseline.machines.language.scripts import SCRIPTS, ScriptRunner
+from phaseline.machines.language.table import FanOut, Refusal, Row, RuleEvent, Table
+from phaseline.schemas.records import FacetState, state
 
 FOLDER = Path(__file__).parents[1] / "golden" / "rules"
 OUTPUTS = FOLDER / "outputs.json"
@@ -42,7 +42,7 @@ Run = Callable[[Input], Any]
 class Recorded(NamedTuple):
     """An entity of an input, as far as rules look at it."""
 
-    facets: tuple[Facet, ...]
+    facets: tuple[FacetState, ...]
     attributes: Mapping[str, Any]
 
 
@@ -56,7 +56,7 @@ class RecordedScene:
         found = self._above.get(f"{kind} {entity_id}")
         if found is None:
             return None
-        facets = tuple(Facet(_state(base), _state(shown), 0) for base, shown in found["facets"])
+        facets = tuple(FacetState(_state(base), _state(shown), 0) for base, shown in found["facets"])
         return Recorded(facets, found["attributes"])
 
     def tally(self, *asked: object) -> Mapping[str, int]:
@@ -64,7 +64,7 @@ class RecordedScene:
 
     @property
     def programs(self) -> ScriptRunner:
-        return shared()
+        return shared_runner()
 
 
 def _state(found: list[Any]) -> Any:
@@ -74,8 +74,8 @@ def _state(found: list[Any]) -> Any:
 # ---- how each sort of code is called
 
 
-def _happened(given: Input) -> Happened:
-    return Happened(given["data"], given["sequence"], given["time"])
+def _happened(given: Input) -> RuleEvent:
+    return RuleEvent(given["data"], given["sequence"], given["time"])
 
 
 def _computes(code: Callable[..., Any]) -> Run:
@@ -104,7 +104,7 @@ def _health(given: Input) -> Any:
 def _comparison(given: Input) -> Any:
     overrides = Overrides().merge(given["rules"], "rules")
     sides = [given["desired"], given["live"], *([given["last"]] if given.get("last") else [])]
-    freed, effects = apply_ignores(overrides.rules, [dict(side) for side in sides], shared().jq)
+    freed, effects = apply_ignores(overrides.rules, [dict(side) for side in sides], shared_runner().jq)
     group, slash, _ = given["desired"]["apiVersion"].partition("/")
     found = compare(
         freed[0],
@@ -131,8 +131,8 @@ def _windows(given: Input) -> Any:
 
 def _scripts(given: Input) -> Any:
     if "lua" in given:
-        return shared().lua(given["lua"], given["live"], given["now"])
-    return shared().jq(given["jq"], given["found"])
+        return shared_runner().lua(given["lua"], given["live"], given["now"])
+    return shared_runner().jq(given["jq"], given["found"])
 
 
 LIBRARIES: Mapping[Revision, Run] = {
@@ -167,7 +167,7 @@ def _rules(found: Any) -> Iterator[tuple[Any, Run]]:
     """Each rule below a part of a table, with the way to run it."""
     if isinstance(found, Row) and found.computes is not None:
         yield found.computes, _computes(found.computes)
-    if isinstance(found, Told):
+    if isinstance(found, FanOut):
         yield found.says, _fan_out(found.says)
         return
     if isinstance(found, Table):
@@ -195,7 +195,7 @@ def inputs(name: str) -> list[Input]:
 
 def plain(output: Any) -> Any:
     """An output as JSON can hold it. Of a refusal only that it is one: an audit does not compare how it is worded."""
-    if isinstance(output, Refused):
+    if isinstance(output, Refusal):
         return {"refused": "invalid" if output.invalid else "guard"}
     if output is NONE:
         return {"nothing": True}

@@ -4,22 +4,22 @@ bases and at another facet, Every, tallies of grandchildren, triggers that talli
 Belongs here: its tables. Does not: what is tested on them (`test_multi_facet`, `test_laws`).
 """
 
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.predicates import Above, AttributeIs, Every, Some
-from phaseline.machines.table import (
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
+    FROM_DATA,
     LIVE,
-    NAMED,
     OK,
     SAME,
     At,
+    Cascade,
     Facet,
     Field,
-    Fired,
     Label,
     Live,
-    Reached,
+    OnTally,
     Row,
     Table,
     View,
@@ -44,7 +44,7 @@ ORCHARD = Table(
             labels=(label("Growing"), label("Harvest"), label("Resting"), label("Cleared")),
             rows=(
                 Row((ABSENT, DELETED),           "plant",      "Growing"),
-                Row((ABSENT,),                   "adopt",      NAMED),
+                Row((ABSENT,),                   "adopt",      FROM_DATA),
                 Row(("Growing",),                "winter",     "Resting"),
                 Row(("Resting",),                "spring",     "Growing"),
                 Row(("Growing",),                "all_picked", "Resting"),
@@ -53,7 +53,7 @@ ORCHARD = Table(
                 Row((LIVE,),                     "cleared",    DELETED),
             ),
             views=(
-                View("Harvest", (Some("orchard", "fruit", ("Ripe",)), Every("orchard", "fruit", ("Ripe", "Picked"))), base=("Growing",)),
+                View("Harvest", (AnyBelow("orchard", "fruit", ("Ripe",)), AllBelow("orchard", "fruit", ("Ripe", "Picked"))), base=("Growing",)),
                 View("Resting", (Above("orchard", ("Dry",), facet=1),), base=("Growing",)),
             ),
         ),
@@ -74,12 +74,12 @@ ORCHARD = Table(
         ),
     ),
     fired=(
-        Fired("prune",      at=("row",),                   on=("winter",)),
-        Fired("owner_gone", at=("row", "fruit", "ladder"), into=DELETED),
+        Cascade("prune",      at=("row",),                   on=("winter",)),
+        Cascade("owner_gone", at=("row", "fruit", "ladder"), into=DELETED),
     ),
     reached=(
-        Reached(Every("orchard", "fruit", ("Picked",)), "all_picked"),
-        Reached(Some("orchard", "fruit", ("Rotten",)),  "rot_found"),
+        OnTally(AllBelow("orchard", "fruit", ("Picked",)), "all_picked"),
+        OnTally(AnyBelow("orchard", "fruit", ("Rotten",)),  "rot_found"),
     ),
 )
 ROW = Table(
@@ -95,7 +95,7 @@ ROW = Table(
         labels=(label("Planted"), label("Pruned"), label("Stump"), label("Idle"), label("Done"), label("Closed", "Rot")),
         rows=(
             Row((ABSENT, DELETED),   "plant",      "Planted", when=(Above("orchard", ("Growing", "Harvest")),), assigns=True),
-            Row((ABSENT,),           "adopt",      NAMED, assigns=True),
+            Row((ABSENT,),           "adopt",      FROM_DATA, assigns=True),
             Row((LIVE,),             "label",      SAME, assigns=True),
             Row(("Planted",),        "prune",      "Pruned"),
             Row(("Pruned",),         "prune",      "Stump"),
@@ -108,14 +108,14 @@ ROW = Table(
         views=(
             View("Idle", (Above("orchard", ("Resting",), base=True),), unless=("Closed",)),
             View("Idle", (Above("orchard", ("Dry", "Fouled"), facet=1), Above("orchard", ("Growing",), base=True)), base=("Planted",)),
-            View("Done", (Every("row", "fruit", ("Picked",)), AttributeIs("row", "organic", value=True)), base=("Planted", "Pruned")),
+            View("Done", (AllBelow("row", "fruit", ("Picked",)), AttributeIs("row", "organic", value=True)), base=("Planted", "Pruned")),
         ),
     ),),
     fired=(
-        Fired("recall",     at=("ladder",),         on=("rot_found",)),
-        Fired("owner_gone", at=("fruit", "ladder"), into=DELETED),
+        Cascade("recall",     at=("ladder",),         on=("rot_found",)),
+        Cascade("owner_gone", at=("fruit", "ladder"), into=DELETED),
     ),
-    reached=(Reached(Some("row", "fruit", ("Rotten",)), "rot_found"),),
+    reached=(OnTally(AnyBelow("row", "fruit", ("Rotten",)), "rot_found"),),
 )
 FRUIT = Table(
     kind="fruit",
@@ -137,7 +137,7 @@ FRUIT = Table(
             ),
             rows=(
                 Row((ABSENT, DELETED),                "set",      "Green", assigns=True),
-                Row((ABSENT,),                        "adopt",    NAMED, assigns=True),
+                Row((ABSENT,),                        "adopt",    FROM_DATA, assigns=True),
                 Row(("Green", "Sick"),                "ripened",  "Ripe"),
                 Row(("Ripe",),                        "pick",     "Picked"),
                 Row((Live(but=("Picked",)),),         "rotted",   "Rotten"),

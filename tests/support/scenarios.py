@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.testing import given
 
 KINDS = Kinds(BUILT_IN)

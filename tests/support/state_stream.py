@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from phaseline.engine.errors import ApiFailed
-from phaseline.engine.streams import Layout
-from phaseline.engine.wire import Wire
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
 
 
 async def copied(wire: Wire, layout: Layout) -> None:

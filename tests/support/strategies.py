@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.testing.histories import SUBJECTS, History, Sent, Step, event, play
+from phaseline.engine.testing.random_events import LENGTH, fulfilled, wished
 from phaseline.engine.testing.search import histories
-from phaseline.engine.testing.wishes import LENGTH, fulfilled, wished
 from tests.support.effort import EXAMPLES, examples, many_examples, reaching
 
 __all__ = [

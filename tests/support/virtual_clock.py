@@ -3,12 +3,12 @@
 Belongs here: that clock. Does not: what is tested with it.
 """
 
-from phaseline.engine.fold import Folder
-from phaseline.engine.message import Message
-from phaseline.engine.recorded import StoredEvent
-from phaseline.engine.tree import Tree
-from phaseline.machines.kinds import Kinds
-from phaseline.machines.scripts import NoScripts
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects
@@ -20,7 +20,7 @@ class Clock:
     """Events at times of one's own; what was scheduled last, by subject."""
 
     def __init__(self, kinds: Kinds) -> None:
-        self.folder = Folder(Tree(kinds, NoScripts()), Subjects("pl"), 0)
+        self.folder = Processor(Tree(kinds, NoScripts()), Subjects("pl"), 0)
         self.number = 0
         self.timers: dict[str, Message] = {}
 

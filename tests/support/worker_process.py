@@ -9,11 +9,11 @@ import sys
 import structlog
 
 from phaseline.engine.errors import Fenced
-from phaseline.engine.partition import Partition
-from phaseline.engine.running import stopped_by_signals, work
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.streams import provision
-from phaseline.engine.wire import Wire
+from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.system import stopped_by_signals, work
 from phaseline.machines.built_in import installed
 
 log = structlog.get_logger(__name__)

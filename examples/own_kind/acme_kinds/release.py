@@ -1,7 +1,7 @@
 """The release: a version of our software on its way out. Belongs here: its table, and nothing that runs."""
 
-from phaseline.machines.predicates import Above
-from phaseline.machines.table import (
+from phaseline.machines.language.predicates import Above
+from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,

@@ -15,7 +15,7 @@ from phaseline.machines.kubernetes.diff.merge import custom, strategic
 from phaseline.machines.kubernetes.diff.merge_schema import NO_SCHEMA, OTHER_KIND, SCHEMAS, MergeSchema
 from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
 from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.rules import Revision
+from phaseline.machines.language.rules import Revision
 
 COMPARISON = Revision("kubernetes.comparison", 1)
 """Raise it when two objects differ at other places than before, or when ignore rules hide others."""

@@ -15,7 +15,7 @@ from phaseline.machines.kubernetes.diff import managed_fields
 from phaseline.machines.kubernetes.diff.builtin_kinds import BUILTIN_KINDS
 from phaseline.machines.kubernetes.diff.differences import differences, pointer
 from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.scripts import JqResult
+from phaseline.machines.language.scripts import JqResult
 
 Object = dict[str, Any]
 GLOBS = fnmatch.CASE | fnmatch.BRACE

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.health.result import HealthResult, unknown
 from phaseline.machines.kubernetes.profiles import ALIASES, SOURCE_ORDER
-from phaseline.machines.rules import Revision, declaration_of
+from phaseline.machines.language.rules import Revision, declaration_of
 
 ENTRY_POINTS = "phaseline.health"
 """The entry point group. Each name is `<group>/<Kind>`, or `/<Kind>` for the core group.

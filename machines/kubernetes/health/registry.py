@@ -18,7 +18,7 @@ from phaseline.machines.kubernetes.health.storage import volume_claim
 from phaseline.machines.kubernetes.health.workloads import daemon_set, deployment, replica_set, stateful_set
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.profiles import ALAUDA, Profile
-from phaseline.machines.rules import Revision
+from phaseline.machines.language.rules import Revision
 
 HEALTH = Revision("kubernetes.health", 1)
 """Raise it when an object gets another health or message than before."""

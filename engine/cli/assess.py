@@ -1,0 +1,133 @@
+"""The command `assess`: health and sync of manifests, without any server.
+
+Belongs here: its options, and how its results are laid out. Does not: the assessment (`machines.kubernetes`), reading
+files (`manifestfiles`).
+"""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from phaseline.engine.assess import merged
+from phaseline.engine.cli import options, render, render_assessment, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.observe.manifest_files import Manifest, documents, read
+from phaseline.engine.scripts.runner import SandboxRunner
+from phaseline.engine.scripts.sandbox import Sandbox
+from phaseline.machines.kubernetes.diff.ignore import pointless
+from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, paired
+from phaseline.machines.kubernetes.profiles import PROFILES, Profile
+
+PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline assess --live deployment.yaml", "its health, and why"),
+        ("kubectl get deploy,svc -n shop -o json | phaseline assess --live - --desired ./shop", "against a directory"),
+        ("phaseline assess --live live.yaml --desired git.yaml --rules argocd-cm.yaml", "with your ignore rules and scripts"),
+        ("phaseline assess --live custom.yaml --rules health.lua", "with one health script"),
+    ],
+)  # fmt: skip
+@click.option("--live", type=PLACE, help="Objects in the cluster: a file, a directory, or - for standard input.")
+@click.option("--desired", type=PLACE, help="Objects in Git: a file, a directory, or - for standard input.")
+@click.option(
+    "--rules", type=FILE, multiple=True,
+    help="Ignore rules and health scripts: Argo CD's settings ConfigMap, an Application, a .lua script, or a map in Phaseline's "
+    "own format. May be repeated.",
+)  # fmt: skip
+@click.option("--dry-run", type=FILE, help="The API server's answer to a dry-run apply, for one resource.")
+@click.option(
+    "--profile", type=click.Choice([*PROFILES]), help="Assessment profile. Default: alauda, unless --rules sets one."
+)
+@click.option("--check", is_flag=True, help="Exit with 1 if any resource is not Healthy or not Synced.")
+@options.as_json
+@options.verbose
+def assess(
+    *, live: Path | None, desired: Path | None, rules: Sequence[Path], dry_run: Path | None, profile: str | None, check: bool,
+    as_json: bool,
+) -> int | None:  # fmt: skip
+    """Assess the health and sync of manifests, without any server.
+
+    Input is YAML or JSON, with any number of objects in a file, or lists as kubectl prints them. A live and a desired
+    object are paired by group, kind, namespace and name. An object that another object created (a ReplicaSet's Pods) is
+    not expected to be in Git. With several objects, the last lines show them as one application.
+    """
+    if live is None and desired is None:
+        raise click.UsageError("say what to assess: --live FILE, --desired FILE, or both")
+    if str(live) == str(desired) == "-":
+        raise click.UsageError("only one of --live and --desired can be standard input")
+    pairs, planned = _pairs(live, desired), _planned(dry_run)
+    if dry_run is not None and len(pairs) != 1:
+        raise click.UsageError(f"--dry-run is about one resource, and there are {len(pairs)}")
+    overrides = _overrides(rules, pairs, profile)
+    for rule in overrides.rules:
+        for problem in pointless(rule):
+            terminal.say(f"the rule for {rule.group or 'core'}/{rule.kind} can do nothing: {problem}")
+    with Sandbox() as sandbox:
+        found = assess_pairs(
+            pairs,
+            overrides,
+            SandboxRunner(sandbox),
+            now=int(time.time()),
+            is_declared=desired is not None,
+            dry_run=planned,
+        )
+    (_show_json if as_json else _show)(found, overrides.profile)
+    return int(check and not all(render_assessment.is_well(said) for _, said in found.resources))
+
+
+def _pairs(live: Path | None, desired: Path | None) -> list[Pair]:
+    pairs = paired(*([*read(path)] if path is not None else [] for path in (live, desired)))
+    if not pairs:
+        terminal.say(f"nothing to assess: no manifest in {' and '.join(str(path) for path in (live, desired) if path)}")
+    return pairs
+
+
+def _planned(dry_run: Path | None) -> Manifest | None:
+    planned = next(read(dry_run), None) if dry_run is not None else None
+    if dry_run is not None and planned is None:
+        raise click.UsageError(f"no manifest in {dry_run}")
+    return planned
+
+
+def _overrides(rules: Sequence[Path], pairs: Sequence[Pair], profile: str | None) -> Overrides:
+    overrides = Overrides()
+    for path in rules:
+        if path.suffix == ".lua":
+            kinds = {group_kind(side) for pair in pairs for side in (pair.live, pair.desired) if side is not None}
+            if len(kinds) != 1:
+                raise click.UsageError(
+                    f"{path} is about one kind, and here are {len(kinds)}: put it into a map, by group/Kind"
+                )
+            overrides = merged(overrides, str(path), {"health": {"/".join(next(iter(kinds))): path.read_text()}})
+            continue
+        for where, found in documents(path):
+            overrides = merged(overrides, where, found)
+    return merged(overrides, "--profile", {"profile": profile}) if profile else overrides
+
+
+def _show_json(found: ApplicationAssessment, profile: Profile) -> None:
+    for pair, said in found.resources:
+        render.show_json({**pair.key._asdict(), **render_assessment.as_map(said, profile)})
+    if len(found.resources) > 1:
+        render.show_json({"application": {**found.whole._asdict(), "health": profile.called(found.whole.health)}})
+
+
+def _show(found: ApplicationAssessment, profile: Profile) -> None:
+    for index, (pair, said) in enumerate(found.resources):
+        if index:
+            render.show_line(Text())
+        render_assessment.show(render.text_of(pair.key, "bold"), said, profile)
+    if len(found.resources) > 1:
+        render.show_line(Text())
+        render_assessment.show_whole(
+            Text(f"all {len(found.resources)}, as one application", "bold"), found.whole, profile
+        )

@@ -1,0 +1,89 @@
+"""`counts`: how many of what Fleet deploys are in which state, and which are not ready (docs/spec/fleet.md).
+
+Belongs here: the command and its layout. Does not: counting (`phaseline.engine.client.fleet_counts`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from rich.text import Text
+
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.as_of import moment_of
+from phaseline.engine.cli.help import Page
+from phaseline.engine.client.client import Client
+from phaseline.engine.log.when import When
+from phaseline.engine.settings import Settings
+from phaseline.machines.fleet.counts import fraction
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline counts infra", "a git repository: 10/11, and which one is missing"),
+        ("phaseline counts infra/web", "a bundle"),
+        ("phaseline counts infra/web/c1 --json", "a bundle on one cluster, for programs"),
+        ("phaseline counts infra --at 15m", "as it was a quarter of an hour ago"),
+        ("phaseline counts --cluster east", "a cluster, out of all repositories"),
+    ],
+)
+@click.argument("entity_id", metavar="[ID]", required=False)
+@click.option("--cluster", metavar="NAME", help="Count what is on this cluster, of all repositories, instead of ID.")
+@options.at
+@options.as_json
+@options.connected
+def counts(
+    settings: Settings, entity_id: str | None, *, cluster: str | None, at: When | None, as_json: bool
+) -> int | None:
+    """Show how many deployments and resources of a Fleet repository, bundle, deployment or cluster are ready, and which not.
+
+    ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. What should be ready is what is declared: a resource that
+    somebody deleted is counted, and is not ready; one that is not declared any more is not counted.
+    """
+    if (entity_id is None) is (cluster is None):
+        raise click.UsageError("give either an ID or --cluster")
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            view = await client.at(at)
+            if cluster is not None:
+                found = await view.cluster_counts(cluster)
+            else:
+                found = await view.counts(str(entity_id))
+            if as_json:
+                render.show_json(found)
+                return
+            moment_of(view)
+            _show(found)
+
+    return terminal.run(work())
+
+
+def _show(found: Mapping[str, Any]) -> None:
+    display, parts = found["display"], found.get("per_cluster") or found.get("per_git_repo") or {}
+    conditions = f" [{', '.join(found['conditions'])}]" if found.get("conditions") else ""
+    kind, name = (found["kind"], found["id"]) if "kind" in found else ("cluster", found["cluster"])
+    head = Text.assemble(render.text_of(f"{kind} ", "bright_black"), render.text_of(name, "bold"))
+    render.show_line(Text.assemble(head, f"  {found['state']}{conditions}"))
+    pairs = [
+        ("  deployments", _line(display["ready_deployments"], found["deployments"])),
+        ("  resources", _line(display["ready_resources"], found["resources"])),
+    ]
+    if len(parts) > 1:
+        counted = ((name, one["resources"]) for name, one in parts.items())
+        pairs += [(f"    {name}", _line(fraction(one), one)) for name, one in counted]
+    render.show_pairs(pairs)
+    for line in filter(None, display["message"].split("; ")):
+        render.show_line(render.text_of(f"  {line}"))
+
+
+def _line(ready: str, counted: Mapping[str, int]) -> Text:
+    """`10/11 ready, 1 missing`."""
+    others = [
+        f"{count:,} {word.replace('_', ' ')}"
+        for word, count in counted.items()
+        if count and word not in ("desired_ready", "ready")
+    ]
+    style = "red" if others else "green"
+    return Text.assemble(render.text_of(f"{ready} ready", style), ", ".join(["", *others]))

@@ -1,0 +1,105 @@
+"""The log that `replay` and `export` read: an installation's, or a file; all of it or a part.
+
+Belongs here: the options that select it, opening it, its progress bar. Does not: using it.
+"""
+
+import functools
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from phaseline.engine.cli import options
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.file_log import FileLog
+from phaseline.engine.replay.log_file import LogFile
+from phaseline.engine.replay.log_format import EventItem
+from phaseline.engine.replay.recorded_log import Span
+from phaseline.engine.replay.server_log import ServerLog, first_event_after
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+
+Bound = Any
+"""None, a sequence, or a `datetime`."""
+
+
+class Part(NamedTuple):
+    """Which part of a log: as the options give it."""
+
+    tree: str | None
+    start: Bound
+    end: Bound
+
+    @property
+    def root(self) -> str | None:
+        """The tree's root."""
+        return None if self.tree is None else self.tree.partition("/")[0]
+
+
+def part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--tree`, `--from`, `--to`; `function` gets them as `part`."""
+    tree = click.option("--tree", metavar="ROOT", help="Only this tree: a root, like c1.")
+    start = click.option(
+        "--from", "start", type=options.WhenType(), metavar="WHEN",
+        help="From this event on: its sequence (`cause.sequence` in records), a time, or how long ago (2h).",
+    )  # fmt: skip
+    end = click.option("--to", "end", type=options.WhenType(), metavar="WHEN", help="Up to this event, likewise.")
+
+    @functools.wraps(function)
+    def call(*, tree: str | None, start: Bound, end: Bound, **rest: Any) -> Any:
+        bounds = (None if bound in ("start", "now") else bound for bound in (start, end))
+        return function(part=Part(tree, *bounds), **rest)
+
+    return tree(start(end(call)))
+
+
+@asynccontextmanager
+async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bool = True) -> AsyncIterator[ServerLog]:
+    """Open that part of an installation's log."""
+    async with Wire.open(settings, name="phaseline-replay") as wire:
+        installation = Installation(wire, await inspect(wire, settings), kinds)
+        first, last = part.start or 1, part.end
+        if isinstance(first, datetime):
+            first = await first_event_after(installation, first)
+        if isinstance(last, datetime):
+            last = await first_event_after(installation, last) - 1
+        async with ServerLog.open(installation, Span(part.root, first, last), records=records) as log:
+            yield log
+
+
+def of_file(path: Path, part: Part) -> FileLog:
+    """Open that part of a file."""
+    first, last = part.start or 1, part.end
+    if isinstance(first, datetime):
+        first = _first_after(path, first)
+    if isinstance(last, datetime):
+        last = _first_after(path, last) - 1
+    return FileLog(path, Span(part.root, first, last))
+
+
+def _first_after(path: Path, moment: datetime) -> int:
+    """The sequence of the first event stored at or after `moment`; one more than the last where there is none."""
+    file, wanted = LogFile(path), int(moment.timestamp() * 1e9)
+    for item in file.items():
+        if isinstance(item, EventItem) and item.time_ns >= wanted:
+            return item.sequence
+    return file.last + 1
+
+
+def total(source: ServerLog | FileLog) -> int | None:
+    """How many events there may be; None where only a tree's are read."""
+    return None if source.span.root is not None else max(0, source.ends - source.begins + 1)
+
+
+def progress_bar(what: str) -> Progress:
+    """Events, on stderr, on terminals only."""
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("events"), TimeRemainingColumn())
+    return Progress(*columns, console=Console(file=sys.stderr), transient=True, disable=not sys.stderr.isatty())

@@ -1,0 +1,111 @@
+"""`publish --file`: a log of events, from a file or through a pipe, with its progress.
+
+Belongs here: what a person sees of it. Does not: reading such logs (`eventfile`), sending them (`pipeline`).
+"""
+
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from phaseline.engine.cli import render, terminal
+from phaseline.engine.client.client import Client
+from phaseline.engine.errors import BadEventFile, EventRefused, PhaselineError
+from phaseline.engine.publish import compose, event_file
+from phaseline.engine.publish.event_file import Placed
+from phaseline.engine.publish.pipeline import Sent
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.subjects import Subjects
+
+Show = Callable[[Sent], None]
+
+
+async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, as_json: bool) -> int:
+    """Publish a log of events; raises `BadEventFile` naming the place, before anything is sent where it is a file."""
+    async with Client.open(settings) as client:
+        name = "standard input" if str(file) == "-" else str(file)
+        judge = Judge(name, Subjects(settings.prefix), None if force else client.kinds)
+        total = None
+        if file.is_file():  # noqa: ASYNC240  # nothing else runs yet
+            total = sum(1 for _ in map(judge.check, event_file.read(file)))
+        sent = Sent()
+        try:
+            with progress_bar(total) as show:
+
+                def progress(now: Sent) -> None:
+                    nonlocal sent
+                    sent = now
+                    show(now)
+
+                events = judge.live(file) if total is None else (placed.body for placed in event_file.read(file))
+                await client.publish_many(events, window=window, check=False, progress=progress)
+        except PhaselineError:
+            if sum(sent):
+                terminal.say(f"stopped there; before that {summary(sent)}")
+            raise
+        if as_json:
+            render.show_json(sent._asdict())
+        else:
+            render.show_line(render.text_of(summary(sent)))
+    return 0
+
+
+class Judge:
+    """Says of each event whether it can be sent, and where the first one stands that cannot."""
+
+    def __init__(self, name: str, subjects: Subjects, kinds: Kinds | None) -> None:
+        """`kinds` None lets everything pass that has a subject at all."""
+        self.name, self.subjects, self.kinds = name, subjects, kinds
+
+    def check(self, placed: Placed) -> dict[str, Any]:
+        """The event; raises `BadEventFile`."""
+        try:
+            compose.pack(self.subjects, placed.body, self.kinds)
+        except EventRefused as error:
+            problem = f"{error.reason}: {error.message}"
+            raise BadEventFile(name=self.name, place=placed.place, problem=problem) from None
+        return placed.body
+
+    async def live(self, file: Path) -> AsyncIterator[dict[str, Any]]:
+        """What comes through standard input, or a pipe that has a name."""
+        source = sys.stdin.buffer if str(file) == "-" else _opened(file)
+        async for placed in event_file.read_live(source.fileno(), self.name):
+            yield self.check(placed)
+
+
+def _opened(file: Path) -> Any:
+    try:
+        return file.open("rb", buffering=0)
+    except OSError as error:
+        raise BadEventFile(name=file, place="beginning", problem=error.strerror) from error
+
+
+def summary(sent: Sent) -> str:
+    """`59 events stored, 3 were there already`."""
+    already = (
+        f", {sent.duplicates:,} {'was' if sent.duplicates == 1 else 'were'} there already" if sent.duplicates else ""
+    )
+    return f"{sent.stored:,} event{'' if sent.stored == 1 else 's'} stored{already}"
+
+
+@contextmanager
+def progress_bar(total: int | None) -> Iterator[Show]:
+    """A bar on stderr, where that is a terminal."""
+    screen = Console(file=sys.stderr)
+    with Progress(
+        TextColumn("publishing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeElapsedColumn(),
+        console=screen, disable=not screen.is_terminal, transient=True,
+    ) as bar:  # fmt: skip
+        task = bar.add_task("", total=total, speed="")
+
+        def show(sent: Sent) -> None:
+            done = sent.stored + sent.duplicates
+            passed = bar.tasks[task].elapsed or 0
+            bar.update(task, completed=done, speed=f"{done / passed:,.0f}/s" if passed else "")
+
+        yield show

@@ -1,0 +1,215 @@
+"""What a replay found, for people and for programs.
+
+Belongs here: tables, lines and JSON of audits, what-ifs and rebuilt states. Does not: finding it out.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rich.text import Text
+
+from phaseline.engine.cli import render, terminal
+from phaseline.engine.replay.audit import AuditReport
+from phaseline.engine.replay.recorded_log import Processors, Recorded
+from phaseline.engine.replay.whatif import Difference, FinalDifference, Move, Refusal, Seen
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import State
+
+SHOWN = 50
+"""Rows of a table for people; JSON has all."""
+
+
+def counted(number: int, what: str, plural: str = "") -> str:
+    """`1 entity`, `12 entities`."""
+    return f"{number:,} {what if number == 1 else plural or what + 's'}"
+
+
+def show_start(begins: int, undecided: int) -> None:
+    """Where it began, and what was left out."""
+    if begins > 1:
+        terminal.say(f"it begins at event {begins}: what was before is taken from the log as it stands")
+    if undecided:
+        terminal.say(f"{counted(undecided, 'event')} not decided yet: left out")
+
+
+def show_audit(verdict: AuditReport, *, as_json: bool) -> None:
+    """The verdict, and the first difference of each entity."""
+    differences = list(verdict.divergences.values())
+    if as_json:
+        told = [difference._asdict() for difference in differences]
+        rewordings = [rewording._asdict() for rewording in verdict.rewordings]
+        render.show_json({**asdict(verdict), "holds": verdict.holds, "divergences": told, "rewordings": rewordings})
+        return
+    if differences:
+        table = render.columns("KIND", "ID", "EVENT", "THE EVENTS MAKE", "THE LOG SAYS")
+        for found in differences:
+            table.add_row(
+                render.text_of(found.kind), render.text_of(found.id), render.text_of(found.sequence),
+                render.text_of(found.expected or "nothing"), render.text_of(found.found or "nothing"),
+            )  # fmt: skip
+        render.show(table)
+    show_start(verdict.begins, verdict.undecided)
+    if verdict.by_others:
+        terminal.say(
+            f"{counted(verdict.by_others, 'event')} decided by other tables: their records are taken as they stand"
+        )
+    if verdict.rewordings:
+        first = verdict.rewordings[0]
+        terminal.say(
+            f"{counted(verdict.reworded, 'record')} worded differently, which is no difference; the first is of event "
+            f"{first.sequence}: the events make {first.expected!r}, the log says {first.found!r}"
+        )
+    sums = f"{verdict.events:,} events, {verdict.records:,} records, {verdict.entities:,} entities"
+    differing = "1 entity differs" if len(differences) == 1 else f"{len(differences):,} entities differ"
+    words = "the log is what the events make" if verdict.holds else differing
+    render.show_line(render.text_of(f"{sums}: {words}", "green" if verdict.holds else "red"))
+
+
+def show_difference(found: Difference, kinds: Kinds, *, as_json: bool) -> None:
+    """What other tables would have made of it."""
+    if as_json:
+        render.show_json(_difference_map(found))
+        return
+    if found.gained or found.lost:
+        render.show(_moves(found, kinds))
+        render.show_line(Text())
+    if found.rejections_gained or found.rejections_lost:
+        render.show(_refusals(found))
+        render.show_line(Text())
+    if found.final:
+        render.show(_ends(found, kinds))
+        render.show_line(Text())
+    show_start(found.begins, found.undecided)
+    sums = f"{counted(found.events, 'event')}, {counted(found.entities, 'entity', 'entities')}"
+    render.show_line(render.text_of(f"{sums}: {_sum(found)}", "green" if found.none else "yellow"))
+
+
+def _sum(found: Difference) -> str:
+    if found.none:
+        return "nothing would differ"
+    parts = (
+        (len(found.final), "entity would end in another state", "entities would end in another state"),
+        (_total(found.gained), "transition gained", "transitions gained"),
+        (_total(found.lost), "transition lost", "transitions lost"),
+        (_total(found.rejections_gained), "rejection gained", "rejections gained"),
+        (_total(found.rejections_lost), "rejection lost", "rejections lost"),
+    )
+    return ", ".join(counted(number, one, more) for number, one, more in parts if number)
+
+
+def _total(sorts: Mapping[Any, Seen]) -> int:
+    return sum(seen.count for seen in sorts.values())
+
+
+def _moves(found: Difference, kinds: Kinds) -> Any:
+    table = render.columns("TRANSITIONS", "HOW OFTEN", "KIND", "FROM", "TO", "BY", "EVENTS")
+    for word, colour, sorts in (("gained", "green", found.gained), ("lost", "red", found.lost)):
+        for move, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
+            kind = kinds.get(move.kind)
+            facet = f" {move.facet}" if kind is not None and len(kind.names) > 1 else ""
+            before = (
+                render.text_of("new")
+                if move.before is None
+                else render.state(kinds, move.kind, move.facet, move.before)
+            )
+            table.add_row(
+                render.text_of(word, colour), render.text_of(f"{seen.count:,}"), render.text_of(f"{move.kind}{facet}"),
+                before, render.state(kinds, move.kind, move.facet, move.after), render.text_of(move.trigger), _events(seen),
+            )  # fmt: skip
+    return table
+
+
+def _refusals(found: Difference) -> Any:
+    table = render.columns("REJECTIONS", "HOW OFTEN", "KIND", "TRIGGER", "REASON", "EVENTS")
+    for word, colour, sorts in (("gained", "red", found.rejections_gained), ("lost", "green", found.rejections_lost)):
+        for refusal, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
+            table.add_row(
+                render.text_of(word, colour), render.text_of(f"{seen.count:,}"), render.text_of(refusal.kind),
+                render.text_of(refusal.trigger), render.text_of(refusal.reason), _events(seen),
+            )  # fmt: skip
+    return table
+
+
+def _events(seen: Seen) -> Text:
+    words = ", ".join(map(str, seen.events))
+    return render.text_of(f"{words}, ..." if seen.count > len(seen.events) else words, "bright_black")
+
+
+def _ends(found: Difference, kinds: Kinds) -> Any:
+    table = render.columns("KIND", "ID", "ENDED", "WOULD END")
+    for one in found.final[:SHOWN]:
+        table.add_row(
+            render.text_of(one.kind),
+            render.text_of(one.id),
+            _states(kinds, one, one.was),
+            _states(kinds, one, one.would),
+        )
+    if len(found.final) > SHOWN:
+        table.add_row("...", render.text_of(f"{len(found.final) - SHOWN:,} more; --json has all"), "", "")
+    return table
+
+
+def _states(kinds: Kinds, one: FinalDifference, states: Mapping[str, State] | None) -> Text:
+    if states is None:
+        return render.text_of("unknown", "bright_black")
+    return Text(", ").join(
+        Text.assemble(f"{name}: " if len(states) > 1 else "", render.state(kinds, one.kind, name, state))
+        for name, state in states.items()
+    )
+
+
+def _difference_map(found: Difference) -> dict[str, Any]:
+    return {
+        "begins": found.begins,
+        "events": found.events,
+        "entities": found.entities,
+        "undecided": found.undecided,
+        "differs": not found.none,
+        "gained": [_move_map(*pair) for pair in found.gained.items()],
+        "lost": [_move_map(*pair) for pair in found.lost.items()],
+        "rejections_gained": [_refusal_map(*pair) for pair in found.rejections_gained.items()],
+        "rejections_lost": [_refusal_map(*pair) for pair in found.rejections_lost.items()],
+        "final": [{"kind": f.kind, "id": f.id, "was": _wire(f.was), "would": _wire(f.would)} for f in found.final],
+    }
+
+
+def _move_map(move: Move, seen: Seen) -> dict[str, Any]:
+    before = None if move.before is None else wire_codec.state_map(move.before)
+    return {
+        "kind": move.kind, "facet": move.facet, "from": before, "to": wire_codec.state_map(move.after),
+        "trigger": move.trigger, "count": seen.count, "events": seen.events,
+    }  # fmt: skip
+
+
+def _refusal_map(refusal: Refusal, seen: Seen) -> dict[str, Any]:
+    return {**refusal._asdict(), "count": seen.count, "events": seen.events}
+
+
+def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
+    return None if states is None else {name: wire_codec.state_map(state) for name, state in states.items()}
+
+
+def show_states(folders: Processors, source: Recorded, *, as_json: bool) -> None:
+    """The states that were rebuilt: each entity for programs, counts for people."""
+    if as_json:
+        for entity in folders.all():
+            render.show_json(render.entity_map(entity))
+        return
+    counts = Counter(
+        (entity.kind, name, facet.state)
+        for entity in folders.all()
+        for name, facet in zip(entity.names, entity.facets, strict=True)
+    )
+    if counts:
+        table = render.columns("KIND", "FACET", "STATE", "HOW MANY")
+        for (kind, name, state), count in sorted(counts.items(), key=lambda pair: (pair[0][0], pair[0][1], -pair[1])):
+            shown = render.state(folders.kinds, kind, name, state)
+            table.add_row(render.text_of(kind), render.text_of(name), shown, render.text_of(f"{count:,}"))
+        render.show(table)
+    show_start(source.begins, source.undecided)
+    render.show_line(
+        render.text_of(f"{counted(folders.events, 'event')}, {counted(folders.entities, 'entity', 'entities')}")
+    )

@@ -1,0 +1,168 @@
+"""From stored bytes to an arrival the core can decide, or to the rejection they get.
+
+See docs/design.md, What bad input gets.
+Belongs here: everything an event can be refused for before its entity is looked at. Does not: legality in a state (`decide`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
+from phaseline.schemas import codec, envelope
+from phaseline.schemas.envelope import Event, Invalid
+from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
+from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
+
+MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
+"""The whole numbers that msgpack can hold."""
+
+
+class Arrival(msgspec.Struct, frozen=True, gc=False):
+    """An event that is well formed. `time`: the stream's, ns."""
+
+    kind: str
+    trigger: str
+    id: str
+    data: Mapping[str, Any]
+    cause: Cause
+    sequence: int | None
+    time: int
+    timer: tuple[str, int] | None = None
+    """Of an event that a timer fired: the facet, and when it was due, ns."""
+
+
+class RejectedEvent(Exception):
+    """An event that no table need look at."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        """Why, and a sentence for people."""
+        super().__init__(message)
+        self.reason: Reason = reason
+
+
+def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: int, time: int) -> Arrival | Rejection:
+    """What the stored message says; `sequence` and `time` (ns) are the stream's."""
+    address, event = None, None
+    try:
+        address = subjects.address(subject)
+        event = envelope.decode(body)
+        return _arrival(kinds, address, event, sequence, time, is_due=subjects.is_due(subject))
+    except BadSubject as error:
+        why: tuple[Reason, str] = ("invalid", str(error))
+    except codec.Undecodable as error:
+        why = ("undecodable", str(error))
+    except Invalid as error:
+        why = ("invalid", str(error))
+    except RejectedEvent as error:
+        why = (error.reason, str(error))
+    return refusal(subject, address, event, body, sequence, time, *why)
+
+
+def address_of(subjects: Subjects, subject: str) -> Address | None:
+    """What the subject says, or None where it says nothing an entity can have."""
+    try:
+        return subjects.address(subject)
+    except BadSubject:
+        return None
+
+
+def refusal(
+    subject: str, address: Address | None, event: Event | None, body: bytes, sequence: int, time: int,
+    reason: Reason, message: str,
+) -> Rejection:  # fmt: skip
+    """The rejection of a message that got no further than here; keeps the first bytes of its body."""
+    named = address or ("-", "-", "/".join(subject.split(".")[-3:]))
+    kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in named)
+    cause = Cause(sequence, event.id if event else "", event.source if event else "", "event")
+    return Rejection(kind, entity_id, trigger, reason, message, None, (), cause, time, body[:MAX_PAYLOAD])
+
+
+def _fired(kind: Kind, address: Address, event: Event, sequence: int, time: int) -> Arrival:
+    """What a timer says; raises `Refused` where the tables know it no longer."""
+    data = event.data or {}
+    if address.trigger not in kind.timed or data.get("facet") not in kind.names or type(data.get("due")) is not int:
+        raise RejectedEvent("unknown_trigger", f"no timer of {kind.name} fires {address.trigger}")
+    cause = Cause(sequence, event.id, event.source, "timer", f"{address.kind}/{address.id}", None)
+    return Arrival(kind.name, address.trigger, address.id, NONE, cause, None, time, (data["facet"], data["due"]))
+
+
+def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: int, *, is_due: bool) -> Arrival:
+    kind = find_kind(kinds, address.kind)
+    if is_due:
+        return _fired(kind, address, event, sequence, time)
+    check_trigger(kind, address.trigger)
+    check_arity(kind, address.id)
+    if event.type != f"{address.kind}.{address.trigger}":
+        raise Invalid(f"envelope: type is {event.type!r}, the subject says {address.kind}.{address.trigger}")
+    if event.subject is not None and event.subject != f"{address.kind}/{address.id}":
+        raise Invalid(
+            f"envelope: subject is {event.subject[:256]!r}, the NATS subject says {address.kind}/{address.id}"
+        )
+    data = event.data
+    if data:
+        check_data(kind, address.trigger, data)
+    elif any(field.required for field in kind.fields[address.trigger]):
+        check_data(kind, address.trigger, {})
+    cause = Cause(sequence, event.id, event.source, "event", None, event.time)
+    return Arrival(
+        kind.name, address.trigger, address.id, data or NONE, cause,
+        None if event.sequence is None else envelope.sequence_of(event), time,
+    )  # fmt: skip
+
+
+def find_kind(kinds: Kinds, name: str) -> Kind:
+    """The kind of that name; raises `Refused` naming those there are."""
+    kind = kinds.get(name)
+    if kind is None:
+        raise RejectedEvent("unknown_kind", f"kind {name!r} is unknown; there are {', '.join(kinds)}")
+    return kind
+
+
+def check_trigger(kind: Kind, trigger: str) -> None:
+    """Raise `Refused` unless somebody outside may send `trigger`."""
+    role = kind.roles.get(trigger)
+    if role == "derived":
+        raise RejectedEvent("derived", f"{trigger} is fired by the engine only")
+    if role is None:
+        offered = ", ".join(name for name, role in kind.roles.items() if role != "derived")
+        raise RejectedEvent("unknown_trigger", f"{kind.name} has no trigger {trigger!r}; it has {offered}")
+
+
+def check_arity(kind: Kind, entity_id: str) -> None:
+    """Raise `Invalid` unless the id has as many parts as the kind's ids have."""
+    if entity_id.count("/") + 1 != kind.arity:
+        shape = "/".join(f"<{part}>" for part in kind.table.id)
+        raise Invalid(f"the id {entity_id!r} does not fit {kind.name}, whose ids are {shape}")
+
+
+def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
+    """Raise `Invalid` where a field that means something has the wrong type or value."""
+    for field in COMMON:
+        if (words := data.get(field.name)) is not None:
+            _check_value(field, words)
+    for field in kind.fields[trigger]:
+        found = data.get(field.name)
+        if found is None:
+            if field.required and not (field.null and field.name in data):
+                raise Invalid(f"data.{field.name} is required: {field.doc}")
+            continue
+        if field.many and not isinstance(found, list):
+            raise Invalid(f"data.{field.name} must be a list of {field.type.__name__}")
+        for value in found if field.many else [found]:
+            _check_value(field, value)
+        if field.many and field.type not in (dict, list) and len(set(found)) < len(found):
+            raise Invalid(f"data.{field.name} holds a value twice")
+
+
+def _check_value(field: Field, value: object) -> None:
+    if type(value) is not field.type and not (field.type is float and type(value) is int):
+        raise Invalid(f"data.{field.name} must be {field.type.__name__}, found {type(value).__name__}")
+    if field.options and value not in field.options:
+        raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}")
+    if isinstance(value, int) and not MIN_WHOLE <= value <= MAX_WHOLE:
+        raise Invalid(f"data.{field.name} must have at most 64 bits")
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        raise Invalid(f"data.{field.name} is longer than {MAX_TEXT} characters")

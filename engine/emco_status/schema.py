@@ -1,0 +1,153 @@
+"""What a status question may hold and what its answers look like, as JSON Schemas (2020-12).
+
+Belongs here: the shapes as types, of which the schemas are made. Does not: making answers.
+"""
+
+from dataclasses import fields
+from typing import Any, NotRequired, TypedDict
+
+import msgspec
+
+from phaseline.engine.emco_status.query import CHOICES, FILTERS, LISTS, TYPES, Query
+
+Schema = dict[str, Any]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DOCS = {
+    "shape": "which form the answer has",
+    "output": "how much of it: counts only, resources too, all that is known of them, or their manifests",
+    "type": "whose status counts; both where left out",
+    "status": "shape emco: what was deployed, or what is ready",
+    "app": "only these apps",
+    "cluster": "only these clusters, each `<provider>+<cluster>`",
+    "resource": "only resources of these names",
+    "instance": "the app context; the current one where left out",
+    "apps": "shape emco: only the names of the apps",
+    "clusters": "shape emco: only the names of the clusters, by app",
+    "resources": "shape emco: only the names of the resources, by app and cluster",
+}
+Gvk = TypedDict("Gvk", {"Group": str, "Version": str, "Kind": str})  # noqa: UP013  # as its siblings
+Resource = TypedDict(
+    "Resource",
+    {
+        "GVK": Gvk,
+        "Name": str,
+        "metadata": NotRequired[dict[str, Any]],
+        "spec": NotRequired[dict[str, Any]],
+        "status": NotRequired[dict[str, Any]],
+        "rsync-status": NotRequired[str],
+        "cluster-status": NotRequired[str],
+    },
+)
+Cluster = TypedDict("Cluster", {"name": str, "resources": list[Resource]})  # noqa: UP013  # as its siblings
+App = TypedDict("App", {"app-name": str, "clusters": list[Cluster]})
+SourceStatus = TypedDict(
+    "SourceStatus",
+    {
+        "name": str,
+        "project": NotRequired[str],
+        "composite-app-name": NotRequired[str],
+        "composite-app-version": NotRequired[str],
+        "composite-profile-name": NotRequired[str],
+        "state": str,
+        "status": NotRequired[str],
+        "rsync-status": NotRequired[dict[str, int]],
+        "cluster-status": NotRequired[dict[str, int]],
+        "resources": NotRequired[list[App]],
+    },
+)
+
+
+class Action(TypedDict):
+    """One of the user's actions."""
+
+    state: str
+    instance: str
+    time: str
+    revision: int
+
+
+class States(TypedDict):
+    """What the user did."""
+
+    statusctxid: str
+    actions: list[Action]
+
+
+class EmcoResource(TypedDict):
+    """A resource in later EMCO's form."""
+
+    GVK: Gvk
+    name: str
+    detail: NotRequired[dict[str, Any]]
+    rsyncStatus: NotRequired[str]
+    clusterStatus: NotRequired[str]
+    deployedStatus: NotRequired[str]
+    readyStatus: NotRequired[str]
+
+
+class EmcoCluster(TypedDict):
+    """A cluster in later EMCO's form."""
+
+    clusterProvider: str
+    cluster: str
+    readyStatus: NotRequired[str]
+    connectivity: NotRequired[str]
+    resources: list[EmcoResource]
+
+
+class EmcoApp(TypedDict):
+    """An app in later EMCO's form."""
+
+    name: str
+    clusters: list[EmcoCluster]
+
+
+class EmcoStatus(TypedDict):
+    """The answer in later EMCO's form, where not only names are asked for."""
+
+    project: NotRequired[str]
+    compositeApp: NotRequired[str]
+    compositeAppVersion: NotRequired[str]
+    compositeProfile: NotRequired[str]
+    name: str
+    states: States
+    status: NotRequired[str]
+    deployedStatus: NotRequired[str]
+    readyStatus: NotRequired[str]
+    rsyncStatus: NotRequired[dict[str, int]]
+    clusterStatus: NotRequired[dict[str, int]]
+    deployedCounts: NotRequired[dict[str, int]]
+    readyCounts: NotRequired[dict[str, int]]
+    apps: NotRequired[list[EmcoApp]]
+    clusters: NotRequired[list[EmcoCluster]]
+    cluster: NotRequired[EmcoCluster]
+
+
+def request() -> Schema:
+    """What a question may hold."""
+    return {
+        "$schema": DIALECT,
+        "title": "A status question",
+        "type": "object",
+        "properties": {field.name: {"description": DOCS[field.name], **_holds(field.name)} for field in fields(Query)},
+        "additionalProperties": False,
+    }
+
+
+def _holds(name: str) -> Schema:
+    if name in LISTS:
+        return {"type": "boolean", "default": False}
+    if name in FILTERS or name == "type":
+        word: Schema = {"type": "string", **({"enum": list(TYPES)} if name == "type" else {})}
+        return {"anyOf": [word, {"type": "array", "items": word}]}
+    return {"type": "string", **({"enum": list(CHOICES[name])} if name in CHOICES else {})}
+
+
+def response(shape: Any) -> Schema:
+    """What an answer of that shape looks like."""
+    return {"$schema": DIALECT, **msgspec.json.schema(shape)}
+
+
+def service() -> dict[str, Schema]:
+    """The schemas that the service announces."""
+    return {"request": request(), "response": response(SourceStatus), "response-emco": response(EmcoStatus)}

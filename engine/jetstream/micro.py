@@ -1,0 +1,80 @@
+"""Services by NATS' conventions over our connection: nats-py's own, given what it needs of a client. Imports `nats` for them.
+
+Belongs here: carrying its subscriptions and answers. Does not: what any service answers (`service`).
+"""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import structlog
+from nats.aio.msg import Msg
+from nats.micro.service import Service, ServiceConfig
+
+from phaseline.engine.errors import NatsUnreachable
+from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream.wire import Wire
+
+log = structlog.get_logger(__name__)
+Handler = Callable[[Msg], Awaitable[None]]
+
+
+async def serve(wire: Wire, name: str, version: str, description: str, metadata: dict[str, str]) -> Service:
+    """A service without endpoints yet, that tells of itself to whoever asks; `stop` ends it."""
+    config = ServiceConfig(name=name, version=version, description=description, metadata=metadata)
+    service = Service(_Client(wire), config)  # type: ignore[arg-type]  # all that it uses of a client
+    await service.start()
+    return service
+
+
+class _Names:
+    def next(self) -> bytes:
+        """A name that no other service has."""
+        return secrets.token_hex(11).encode()
+
+
+class _Client:
+    """What nats-py's services use of a client. Each request is handled by a task of its own."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._nuid = _Names()
+        self._handling: set[asyncio.Future[None]] = set()
+
+    async def subscribe(self, subject: str, queue: str = "", cb: Handler | None = None) -> "_Subscription":
+        def take(subject: str, data: bytes, block: bytes | None, reply: str) -> None:
+            headers = frames.read_headers(block) if block else None
+            message = Msg(self, subject, reply, data, headers)  # type: ignore[arg-type]  # as above
+            if cb is not None:
+                task = asyncio.ensure_future(cb(message))
+                self._handling.add(task)
+                task.add_done_callback(self._handled)
+
+        return _Subscription(self._wire, await self._wire.subscribe(subject, take, queue))
+
+    def _handled(self, task: asyncio.Future[None]) -> None:
+        self._handling.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("request_unanswered", error=f"{type(error).__name__}: {error}")
+
+    async def publish(
+        self, subject: str, data: bytes = b"", headers: Mapping[str, str] | None = None, **_: Any
+    ) -> None:
+        try:
+            self._wire.publish(subject, data, headers)
+        except NatsUnreachable as error:
+            log.warning("answer_lost", subject=subject, why=str(error))
+
+    async def flush(self) -> None:
+        """The server reads what it is sent in order."""
+
+
+class _Subscription:
+    def __init__(self, wire: Wire, sid: int) -> None:
+        self._wire, self._sid = wire, sid
+
+    async def unsubscribe(self) -> None:
+        await self._wire.unsubscribe(self._sid)
+
+    drain = unsubscribe

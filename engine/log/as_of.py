@@ -1,0 +1,184 @@
+"""States as the log had them at an earlier moment, and finding that moment's place in the log.
+
+Belongs here: `resolve`, `AsOf`. Does not: the latest states (`queries`), records to come (`watching`).
+A place is a sequence of LOG. Everything up to a place is committed, so what is read there never changes.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any, Self
+
+from phaseline.engine.core.process import BATCH_LIMIT
+from phaseline.engine.errors import ApiFailed, EntityNotYet, EntityUnknown, NotYetKnown, TreeNotYet
+from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream.api_reply import Reply
+from phaseline.engine.jetstream.direct_get import gather
+from phaseline.engine.jetstream.reader import Reader
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import in_order, patterns
+from phaseline.engine.log.log_records import NOT_FOUND, Logged, direct, history, read_record, records
+from phaseline.engine.log.state_view import Pattern, StateView
+from phaseline.engine.log.when import END, Moment, Time, When, parse
+from phaseline.schemas import codec
+from phaseline.schemas.records import Transition, nanoseconds, timestamp
+from phaseline.schemas.subjects import quoted_id
+
+TOO_MANY = "413"
+"""The server's status where a request selects more than 1,024 subjects."""
+SEQUENCE, SUBJECT, STORED = "Nats-Sequence", "Nats-Subject", "Nats-Time-Stamp"
+NEAR = 100
+"""Places to look back for a message: older checkpoints are deleted, so places may be empty."""
+
+
+async def resolve(installation: Installation, when: When) -> Moment:
+    """The moment that `when` names; a `Moment` is returned as it is. Raises `WordUnknown`.
+
+    Its place is the last one at or before that time, moved back so that no event shows in part: all records of an event
+    are in one batch. An event with more than 999 records takes several batches, and may show in part. Place 0 is before
+    everything; a place beyond the end is the end.
+    """
+    if isinstance(when, Moment):
+        return when
+    named = parse(when)
+    end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
+    place = max(0, min(named, end)) if isinstance(named, int) else await _place_at(installation, named, end)
+    found = await _message(installation, place)
+    cut = 0 if found is None else _cut(installation, found)
+    if isinstance(named, Time):
+        return Moment(place - cut, named.ns)
+    if named == END:
+        return Moment(place - cut, time.time_ns())
+    if found is not None and not cut:
+        return Moment(place, nanoseconds(found.headers[STORED]))
+    return Moment(place - cut, await _time_of(installation, place - cut))
+
+
+async def _place_at(installation: Installation, named: Time, end: int) -> int:
+    """The last place whose message was stored at that time or before."""
+    after = timestamp(named.ns + named.width)
+    async with Reader(installation.wire, installation.layout.log, [], after) as reader:
+        if not reader.caught_up and (found := await reader.take(1)):
+            return found[0].sequence - 1
+    return end
+
+
+async def _message(installation: Installation, place: int) -> Reply | None:
+    """The message at a place; None where there is none."""
+    if place < 1:
+        return None
+    return await direct(installation.wire, installation.layout.log, json.dumps({"seq": place}).encode())
+
+
+def _cut(installation: Installation, found: Reply) -> int:
+    """How many records of this message's event stand up to here while others of it follow."""
+    if not found.headers.get(SUBJECT, "").startswith(f"{installation.prefix}.log."):
+        return 0
+    body = codec.decode(found.data)
+    at, total = int(body["id"].partition("-")[2]) + 1, int(body["data"]["cause"]["records"])
+    return at if at < total <= BATCH_LIMIT else 0
+
+
+async def _time_of(installation: Installation, place: int) -> int:
+    """When the last message at or before a place was stored, ns; 0 where the log no longer holds one."""
+    for sequence in range(place, max(0, place - NEAR), -1):
+        found = await _message(installation, sequence)
+        if found is not None:
+            return nanoseconds(found.headers[STORED])
+    return 0
+
+
+class AsOf(StateView):
+    """The states as the log had them at a moment."""
+
+    moment: Moment
+
+    def __init__(self, installation: Installation, moment: Moment) -> None:
+        """Nothing is read yet."""
+        self.installation, self.moment = installation, moment
+
+    @classmethod
+    async def at(cls, installation: Installation, when: When) -> Self:
+        """The view of the moment that `when` names; raises `WordUnknown`."""
+        return cls(installation, await resolve(installation, when))
+
+    async def last(self, kind: str, entity_id: str) -> Transition:
+        """One entity; raises `EntityNotYet`."""
+        found = await self.matching([self._pattern(kind, entity_id)])
+        if not found:
+            raise EntityNotYet(kind=kind, id=entity_id, place=self.moment.place)
+        return found[0]
+
+    async def exists(self, kind: str, entity_id: str) -> bool:
+        """Whether the log held a record of the entity by then: looks for its first one."""
+        subject = transition_filter(self.installation, self._pattern(kind, entity_id))
+        wanted = json.dumps({"seq": 1, "next_by_subj": subject}).encode()
+        found = await direct(self.installation.wire, self.installation.layout.log, wanted)
+        return found is not None and int(found.headers[SEQUENCE]) <= self.moment.place
+
+    async def states(
+        self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
+    ) -> list[Transition]:
+        """The entities that fit, ids in natural order."""
+        wanted = patterns(self.installation.layout, self.installation.kinds, kind, below)
+        return in_order(await self.matching(wanted), state, deleted=deleted)
+
+    async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
+        """`root` and all entities under it; raises `TreeNotYet`."""
+        found = await self.states(below=root, deleted=True)
+        if not found:
+            raise TreeNotYet(root=root, place=self.moment.place)
+        return in_order(found, None, deleted=deleted)
+
+    async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
+        """The entities that at least one pattern selects: in one request if they are few, else by reading the log."""
+        place, log = self.moment.place, self.installation.layout.log
+        if place < 1:
+            return []
+        subjects = [transition_filter(self.installation, pattern) for pattern in patterns]
+        wanted = {"multi_last": subjects, "up_to_seq": place}
+        replies = await gather(self.installation.wire, f"$JS.API.DIRECT.GET.{log}", wanted)
+        found: dict[tuple[str, str], Logged] = {}
+        if replies and replies[0].headers.get(frames.STATUS) == TOO_MANY:
+            for subject in subjects:
+                async for logged in records(self.installation, subject, 0, place):
+                    _keep(found, logged)
+        for logged in filter(None, (_logged(log, reply) for reply in replies)):
+            _keep(found, logged)
+        return [logged.record for logged in found.values() if isinstance(logged.record, Transition)]
+
+    async def history(self, kind: str, entity_id: str) -> list[Transition]:
+        """The transitions of one entity until then, oldest first."""
+        return await history(self.installation, kind, entity_id, self.moment.place)
+
+    def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
+        """The error for an id that names no entity of these kinds."""
+        return NotYetKnown(id=entity_id, kinds=" or ".join(kinds), place=self.moment.place)
+
+    def _pattern(self, kind: str, entity_id: str) -> Pattern:
+        return Pattern(self.installation.partition_of(entity_id), kind, quoted_id(entity_id))
+
+
+def transition_filter(installation: Installation, pattern: Pattern) -> str:
+    """The subject of LOG for the transitions of the entities that a pattern selects."""
+    return f"{installation.prefix}.log.{pattern.partition}.transition.{pattern.kind}.*.*.{pattern.id}"
+
+
+def _logged(log: str, reply: Reply) -> Logged | None:
+    """The record in one reply; None where the reply says that there is none. Raises `ApiFailed`."""
+    status = reply.headers.get(frames.STATUS)
+    if status is None:
+        body = codec.decode(reply.data)
+        return Logged(int(reply.headers[SEQUENCE]), read_record(body), body)
+    if status not in (NOT_FOUND, TOO_MANY):
+        described: dict[str, Any] = {"description": reply.headers.get(frames.DESCRIPTION, ""), "err_code": 0}
+        raise ApiFailed(subject=log, code=int(status), **described)
+    return None
+
+
+def _keep(found: dict[tuple[str, str], Logged], logged: Logged) -> None:
+    """Keep the last record of each entity, which has a subject for each state that it was in."""
+    if isinstance(logged.record, Transition):
+        key = (logged.record.entity.kind, logged.record.entity.id)
+        if key not in found or found[key].sequence < logged.sequence:
+            found[key] = logged

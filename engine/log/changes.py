@@ -1,0 +1,91 @@
+"""What differs between two moments, out of the records between them.
+
+Belongs here: holding the two ends of each entity against each other, counting what lay between. Does not: reading them (`past`).
+Only records between the two moments are looked at: each has the state before it, and the whole entity after it.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from phaseline.machines.language.table import ABSENT, DELETED
+from phaseline.schemas.records import Entity, Rejection, State, Transition
+from phaseline.schemas.subjects import natural
+
+What = Literal["created", "gone", "changed", "same again", "came and went"]
+
+
+@dataclass(slots=True)
+class Change:
+    """One entity between two moments. `before`, `after`: its facets' states, None while it was unknown.
+
+    transitions: how many of its records lie between. flaps: how often a facet came back to a phase it had left in between.
+    first, last: when the first and the last of them were, ns.
+    """
+
+    kind: str
+    id: str
+    before: dict[str, State] | None
+    after: dict[str, State]
+    transitions: int = 0
+    flaps: int = 0
+    first: int = 0
+    last: int = 0
+    seen: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
+    """Per facet, how often each phase was entered, the one at the beginning included."""
+
+    @property
+    def what(self) -> What:
+        """In a word."""
+        was, is_there = _exists(self.before), _exists(self.after)
+        if was != is_there:
+            return "created" if is_there else "gone"
+        if not was:
+            return "came and went"
+        return "same again" if self.before == self.after else "changed"
+
+    def take(self, record: Transition) -> None:
+        """One more record of this entity."""
+        self.transitions += 1
+        self.last = record.time
+        self.after = _states(record.entity)
+        phases = self.seen.setdefault(record.facet, Counter([record.before.phase] if record.before else []))
+        if record.before is None or record.before.phase != record.after.phase:
+            phases[record.after.phase] += 1
+            self.flaps += phases[record.after.phase] > 1
+
+
+class Changes:
+    """Takes the records between two moments, in order."""
+
+    def __init__(self) -> None:
+        """Nothing has changed yet."""
+        self.found: dict[tuple[str, str], Change] = {}
+
+    def take(self, record: Transition | Rejection) -> None:
+        """One more record; rejections change nothing."""
+        if isinstance(record, Rejection):
+            return
+        key = (record.entity.kind, record.entity.id)
+        if key not in self.found:
+            self.found[key] = Change(*key, _before(record), {}, first=record.time)
+        self.found[key].take(record)
+
+    def sorted(self) -> list[Change]:
+        """All of them, ids in natural order."""
+        return sorted(self.found.values(), key=lambda change: (natural(change.id), change.kind))
+
+
+def _states(entity: Entity) -> dict[str, State]:
+    return {name: facet.state for name, facet in zip(entity.names, entity.facets, strict=True)}
+
+
+def _before(record: Transition) -> dict[str, State] | None:
+    """The entity's states before its first record: that facet's as the record has it, the others' as they still are."""
+    if record.before is None:
+        return None
+    return {**_states(record.entity), record.facet: record.before}
+
+
+def _exists(states: dict[str, State] | None) -> bool:
+    return states is not None and any(state.phase not in (ABSENT, DELETED) for state in states.values())

@@ -1,0 +1,47 @@
+"""An installation: a connection, the names of its streams, and the tables of its kinds.
+
+Belongs here: `Installation`, and what follows from these three alone. Does not: reading or writing streams, finding the
+streams (`streams`).
+"""
+
+from dataclasses import dataclass
+
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.scripts.runner import shared_runner
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import ScriptRunner
+from phaseline.schemas.subjects import Subjects, partition_of_id
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What every read and write needs: the connection, where the streams are, and the kinds to read them by."""
+
+    wire: Wire
+    layout: Layout
+    kinds: Kinds
+
+    @property
+    def prefix(self) -> str:
+        """The first tokens of all subjects of this installation."""
+        return self.layout.prefix
+
+    @property
+    def subjects(self) -> Subjects:
+        """The subjects of this installation."""
+        return Subjects(self.layout.prefix)
+
+    @property
+    def scripts(self) -> ScriptRunner:
+        """The runner of the scripts that rules ask for."""
+        return shared_runner()
+
+    def partition_of(self, entity_id: str) -> int:
+        """The partition that holds the tree of this entity."""
+        return partition_of_id(entity_id, self.layout.partitions)
+
+    def tree(self) -> Tree:
+        """An empty tree for entities of these kinds."""
+        return Tree(self.kinds, self.scripts)

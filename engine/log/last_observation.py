@@ -1,0 +1,71 @@
+"""The last observation of a Kubernetes object, assessed by the settings that its application has now.
+
+Belongs here: reading both, assessing. Does not: the rules (`machines`), layout (`cli`).
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from phaseline.engine.errors import EntityUnknown, NotObserved
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest, check_name
+from phaseline.engine.log.log_records import direct
+from phaseline.machines.gitops.app_settings import application_of, overrides_of
+from phaseline.machines.kubernetes.assess import Assessment
+from phaseline.machines.kubernetes.observation import ObservedPair
+from phaseline.machines.kubernetes.profiles import Profile
+from phaseline.schemas import codec
+from phaseline.schemas.records import nanoseconds
+
+KIND = "resource"
+
+
+class Observation(NamedTuple):
+    """What an observer saw of an object. `live` and `desired`: None where it was not there, or not declared.
+
+    time: when the event was stored, ns since 1970. is_known: whether the event held what Git declares. event: its id and
+    its source.
+    """
+
+    live: Mapping[str, Any] | None
+    desired: Mapping[str, Any] | None
+    is_known: bool
+    time: int
+    event: tuple[str, str]
+
+
+class Judged(NamedTuple):
+    """An observation, and its assessment by the profile of these settings."""
+
+    observation: Observation
+    said: Assessment
+    profile: Profile
+
+
+async def last(installation: Installation, resource_id: str) -> Observation:
+    """The last observation of a resource; raises `NotObserved`, `IdUnfit`."""
+    check_name(installation.kinds, KIND, resource_id)
+    subject = installation.subjects.live(installation.partition_of(resource_id), resource_id)
+    reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")
+    if reply is None:
+        raise NotObserved(id=resource_id)
+    event = codec.decode(reply.data)
+    data = event.get("data") or {}
+    stored = nanoseconds(reply.headers["Nats-Time-Stamp"])
+    return Observation(*ObservedPair.of(data), stored, (event["id"], event["source"]))
+
+
+async def judged(installation: Installation, resource_id: str) -> Judged:
+    """The last observation of a resource, assessed by its application's settings; raises as `last` does."""
+    found = await last(installation, resource_id)
+    tree, states = installation.tree(), Latest(installation)
+    application = application_of(resource_id)
+    for kind, entity_id in (("application_set", application.partition("/")[0]), ("application", application)):
+        try:
+            tree.put((await states.last(kind, entity_id)).entity)
+        except EntityUnknown:
+            continue
+    overrides = overrides_of(tree, resource_id)
+    pair = ObservedPair(found.live, found.desired, found.is_known)
+    said = pair.assess(overrides, installation.scripts, found.time, explains=True)
+    return Judged(found, said, overrides.profile)

@@ -1,0 +1,94 @@
+"""Reads single records of the log and stored events by their sequence, and ranges of records.
+
+Belongs here: reads of LOG and EVENTS that end. Does not: states (`queries`, `past`), records to come (`watching`).
+"""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+
+from phaseline.engine.errors import ApiFailed, RecordGone
+from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream.api_reply import Reply
+from phaseline.engine.jetstream.reader import BUFFER, Reader
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Mark, Rejection, Transition
+
+NOT_FOUND = "404"
+
+
+class Logged(NamedTuple):
+    """A record with its place in the log, and the map it is on the wire."""
+
+    sequence: int
+    record: Transition | Rejection
+    wire: dict[str, Any]
+
+
+class Kept(NamedTuple):
+    """A stored event. `subject`: the inbox's; `time`: when it was stored, RFC 3339."""
+
+    subject: str
+    body: bytes
+    time: str
+
+
+async def record_at(installation: Installation, sequence: int) -> Logged:
+    """The record at `sequence` of the log; raises `RecordGone` where there is none."""
+    log = installation.layout.log
+    reply = await direct(installation.wire, log, json.dumps({"seq": sequence}).encode())
+    body = {} if reply is None else codec.decode(reply.data)
+    if not str(body.get("type", "")).endswith((".transitioned", ".rejected")):
+        held = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
+        raise RecordGone(sequence=sequence, first=held["first_seq"], last=held["last_seq"])
+    return Logged(sequence, read_record(body), body)
+
+
+async def event_at(installation: Installation, sequence: int) -> Kept | None:
+    """One stored event; None where EVENTS no longer holds it."""
+    reply = await direct(installation.wire, installation.layout.events, json.dumps({"seq": sequence}).encode())
+    return None if reply is None else Kept(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
+
+
+async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
+    """Transitions and rejections under one filter subject, with after < place <= up_to, in order."""
+    if up_to <= after:
+        return
+    async with Reader(installation.wire, installation.layout.log, [filter_], after + 1) as reader:
+        while not reader.caught_up:
+            for stored in await reader.take(BUFFER):
+                if stored.sequence > up_to:
+                    return
+                body = codec.decode(stored.data)
+                yield Logged(stored.sequence, read_record(body), body)
+
+
+async def history(installation: Installation, kind: str, entity_id: str, up_to: int) -> list[Transition]:
+    """The transitions of one entity up to a place, oldest first."""
+    partition = installation.partition_of(entity_id)
+    filter_ = installation.subjects.transition(partition, kind, "*", "*", entity_id)
+    found = records(installation, filter_, 0, up_to)
+    return [logged.record async for logged in found if isinstance(logged.record, Transition)]
+
+
+def read_record(body: dict[str, Any]) -> Transition | Rejection:
+    """The record in a decoded message; raises `TypeError` for a mark."""
+    record = wire_codec.from_wire(body)
+    if isinstance(record, Mark):
+        raise TypeError("found a mark where only transitions and rejections are read")
+    return record
+
+
+async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
+    """A direct get of `<stream>` or `<stream>.<subject>`; None where there is no such message."""
+    subject = f"$JS.API.DIRECT.GET.{where}"
+    reply = await wire.request(subject, payload)
+    status = reply.headers.get(frames.STATUS)
+    if status == NOT_FOUND:
+        return None
+    if status is not None:
+        described: dict[str, Any] = {"description": reply.headers.get(frames.DESCRIPTION, ""), "err_code": 0}
+        raise ApiFailed(subject=subject, code=int(status), **described)
+    return reply

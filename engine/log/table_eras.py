@@ -1,0 +1,81 @@
+"""Notes in the log of which tables decide a partition's events. Workers with other tables refuse to continue.
+
+Belongs here: the notes, reading them, comparing. Does not: writing them into a commit (`takeover`), versions (`machines`).
+The tables of a note decided the events after its position. The tables before the first note are not known.
+"""
+
+import msgspec
+
+from phaseline.engine.errors import BadSetting, TablesDiffer
+from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.reader import read_all
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas import codec
+
+
+class Era(msgspec.Struct, frozen=True):
+    """From after `position` (a sequence in EVENTS) on, `worker` and those after it decide by these tables."""
+
+    position: int
+    digest: str
+    tables: dict[str, str]
+    worker: str = ""
+
+    def encode(self) -> bytes:
+        """As the log holds it."""
+        return codec.encode(msgspec.to_builtins(self))
+
+
+def decode(body: bytes) -> Era:
+    """The inverse of `Era.encode`."""
+    return msgspec.convert(codec.decode(body), Era)
+
+
+async def eras(installation: Installation, partition: int) -> list[Era]:
+    """The notes of a partition, oldest first."""
+    log, subject = installation.layout.log, installation.subjects.tables(partition)
+    return [decode(stored.data) async for found in read_all(installation.wire, log, [subject]) for stored in found]
+
+
+async def latest(installation: Installation, partition: int) -> Era | None:
+    """The last note of a partition, by the log's leader; None where there is none."""
+    subject = installation.subjects.tables(partition)
+    found = await last_message(installation.wire, installation.layout.log, subject)
+    return None if found is None else decode(found.data)
+
+
+def check_accepted(settings: Settings, kinds: Kinds) -> None:
+    """Raise `BadSetting` where other tables were accepted than those at hand."""
+    if settings.accept_tables not in ("", kinds.digest):
+        problem = f"the tables installed here are {kinds.digest}, not {settings.accept_tables}"
+        raise BadSetting(name="accept_tables", problem=problem)
+
+
+def check(kinds: Kinds, era: Era | None, partition: int, accepted: str) -> None:
+    """Raise `TablesDiffer` where the partition was decided by other tables, unless ours are `accepted`."""
+    if era is not None and era.digest not in (kinds.digest, "") and accepted != kinds.digest:
+        raise TablesDiffer(partition=partition, digest=kinds.digest, how=how(kinds, era))
+
+
+def how(kinds: Kinds, era: Era) -> str:
+    """In which kinds they differ."""
+    mine, theirs = kinds.versions, era.tables
+    parts = (
+        ("changed", sorted(name for name in mine.keys() & theirs.keys() if mine[name] != theirs[name])),
+        ("new", sorted(mine.keys() - theirs.keys())),
+        ("missing", sorted(theirs.keys() - mine.keys())),
+    )
+    return "; ".join(f"{word}: {', '.join(names)}" for word, names in parts if names)
+
+
+async def check_all(installation: Installation, accepted: str) -> None:
+    """`check` for every partition."""
+    for partition in range(installation.layout.partitions):
+        check(installation.kinds, await latest(installation, partition), partition, accepted)
+
+
+def decided_by(found: list[Era], sequence: int) -> str | None:
+    """The digest of the tables that decided an event; None where no note says so."""
+    return next((era.digest for era in reversed(found) if era.position < sequence), None)

@@ -1,0 +1,247 @@
+"""Many events into the stream, fast and in order: a window of them in flight, acknowledged through one inbox.
+
+Belongs here: the window, and going on after trouble. Does not: what the events are (`outgoing`).
+What is unacknowledged when something goes wrong is sent again in order, under the same ids, so the server drops what
+it has. Nothing new is sent while the oldest one waits for more than a moment: so order survives whatever takes longer.
+"""
+
+import asyncio
+from collections.abc import AsyncIterable, Callable, Iterable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import structlog
+
+from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NoSuchStream, PhaselineError, Unconfirmed
+from phaseline.engine.jetstream.api_reply import Ack, acknowledged
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.single import MESSAGE_ID
+
+WINDOW = 4096
+PATIENCE = 30.0
+CHUNK = 64 * 1024
+"""Bytes of frames handed over in one piece."""
+STALL = 1.0
+"""Seconds the oldest event may wait for its answer: less than a cluster needs to elect a new leader."""
+PAUSE = 0.2
+SHOW = 0.1
+"""Seconds between two words on the progress."""
+
+log = structlog.get_logger(__name__)
+
+
+class Sent(NamedTuple):
+    """How many events are stored by us, and how many were stored before."""
+
+    stored: int = 0
+    duplicates: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Flying:
+    """An event without an answer yet. `since`: when it was sent last, by the loop's clock."""
+
+    message: Outgoing
+    frame: bytes
+    since: float
+    again: bool = False
+
+
+class Pipeline:
+    """`async with Pipeline(wire) as pipeline: await pipeline.add(message)`; leaving it waits for the last answer.
+
+    window: events in flight, at most. patience: seconds without any progress after which `Unconfirmed` is raised.
+    """
+
+    def __init__(self, wire: Wire, window: int, patience: float, progress: Callable[[Sent], None] | None) -> None:
+        """`progress` is called with the counts now and then."""
+        self._wire, self._window, self._patience = wire, max(1, window), patience
+        self._progress = progress or (lambda _: None)
+        self._loop = asyncio.get_running_loop()
+        self._inbox, self._sid = wire.inbox(), 0
+        self._skip = len(self._inbox) + 1
+        self._number = 0
+        self._flying: dict[int, _Flying] = {}
+        self._batch: list[bytes] = []
+        self._size = 0
+        self._stored = self._duplicates = 0
+        self._heard = self._shown = self._loop.time()
+        self._moved = asyncio.Event()
+        self._trouble = self._failed = False
+        self._refusal: ApiFailed | None = None
+        self._unhook: Callable[[], None] = lambda: None
+
+    async def __aenter__(self) -> Self:
+        self._sid = await self._wire.subscribe(f"{self._inbox}.*", self._answered)
+        self._unhook = self._wire.on_disconnect(self._disturb)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            # What was added before the caller's events broke off still counts; not so after Ctrl-C or our own failure.
+            if kind is None or (issubclass(kind, Exception) and not self._failed):
+                await self.drain()
+        finally:
+            self._unhook()
+            await self._wire.unsubscribe(self._sid)
+
+    @property
+    def sent(self) -> Sent:
+        """The counts so far."""
+        return Sent(self._stored, self._duplicates)
+
+    async def add(self, message: Outgoing) -> None:
+        """Send one event after all before it. Raises `Unconfirmed`, `ApiFailed`, `NotPermitted`, `PayloadTooLarge`."""
+        self._number += 1
+        headers = {MESSAGE_ID: message.message_id}
+        frame = self._wire.frame(message.subject, message.body, headers, f"{self._inbox}.{self._number}")
+        now = self._loop.time()
+        self._flying[self._number] = _Flying(message, frame, now)
+        if not self._batch:
+            # A caller that waits for its next event must not hold back this one.
+            self._loop.call_soon(self._flush)
+        self._batch.append(frame)
+        self._size += len(frame)
+        if self._size >= CHUNK:
+            self._flush()
+            await asyncio.sleep(0)
+        if len(self._flying) >= self._window or self._trouble or self._stalled(now):
+            await self._settle(self._window // 2)
+
+    async def drain(self) -> None:
+        """Wait until all that was added is acknowledged; raises as `add` does."""
+        await self._settle(0)
+        self._progress(self.sent)
+
+    async def _settle(self, room: int) -> None:
+        """Wait until at most `room` events are in flight, mending whatever breaks."""
+        self._flush()
+        try:
+            while len(self._flying) > room or (self._flying and self._trouble):
+                if self._refusal is not None:
+                    raise self._refusal
+                if self._trouble or self._stalled(self._loop.time()):
+                    await self._mend()
+                else:
+                    await self._wait()
+        except PhaselineError:
+            self._failed = True
+            raise
+
+    async def _wait(self) -> None:
+        self._moved.clear()
+        try:
+            async with asyncio.timeout(STALL):
+                await self._moved.wait()
+        except TimeoutError:
+            self._trouble = True
+
+    def _stalled(self, now: float) -> bool:
+        oldest = next(iter(self._flying.values()), None)
+        return oldest is not None and now - oldest.since > STALL
+
+    def _flush(self) -> None:
+        batch, self._batch, self._size = self._batch, [], 0
+        if batch and not self._trouble:
+            self._send(b"".join(batch))
+
+    def _send(self, buffer: bytes) -> None:
+        try:
+            self._wire.send(buffer)
+        except NatsUnreachable:
+            self._trouble = True
+
+    async def _mend(self) -> None:
+        """Send the oldest one alone, which tells what is wrong, then all others again."""
+        self._trouble = False
+        number, oldest = next(iter(self._flying.items()))
+        for flying in self._flying.values():
+            flying.again = True
+        try:
+            message = oldest.message
+            ack = await self._wire.publish_acked(message.subject, message.body, {MESSAGE_ID: message.message_id})
+        except NoAnswer as error:
+            await self._endure(error, oldest.message)
+        except ApiFailed as error:
+            if not _passing(error):
+                raise
+            await self._endure(error, oldest.message)
+        else:
+            if self._flying.pop(number, None) is not None:
+                self._count(ack, again=True)
+            now = self._loop.time()
+            for flying in self._flying.values():
+                flying.since = now
+            self._batch, self._size = [], 0
+            self._send(b"".join([flying.frame for flying in self._flying.values()]))
+
+    async def _endure(self, error: NoAnswer | ApiFailed, oldest: Outgoing) -> None:
+        if isinstance(error, NoSuchStream) and not self._stored + self._duplicates:
+            raise error
+        if self._loop.time() - self._heard > self._patience:
+            raise Unconfirmed(event=oldest.event, source=oldest.source) from error
+        log.info("publish_again", unacknowledged=len(self._flying), why=str(error))
+        await asyncio.sleep(PAUSE)
+        self._trouble = True
+
+    def _disturb(self) -> None:
+        self._trouble = True
+        self._moved.set()
+
+    def _answered(self, subject: str, data: bytes, *_: object) -> None:
+        number = int(subject[self._skip :])
+        flying = self._flying.get(number)
+        if flying is None:
+            return
+        if not data:
+            self._disturb()
+            return
+        try:
+            ack = acknowledged(flying.message.subject, data)
+        except ApiFailed as error:
+            if not _passing(error):
+                self._refusal = error
+            self._disturb()
+            return
+        del self._flying[number]
+        self._count(ack, again=flying.again)
+        self._moved.set()
+
+    def _count(self, ack: Ack, *, again: bool) -> None:
+        # One that we sent more than once may be a repeat of our own.
+        if ack.duplicate and not again:
+            self._duplicates += 1
+        else:
+            self._stored += 1
+        self._heard = self._loop.time()
+        if self._heard - self._shown > SHOW:
+            self._shown = self._heard
+            self._progress(self.sent)
+
+
+def _passing(error: ApiFailed) -> bool:
+    """Whether the server may accept later what it refuses now."""
+    code: int | None = error.code
+    return code is not None and code >= 500
+
+
+async def publish_many(
+    wire: Wire,
+    messages: Iterable[Outgoing] | AsyncIterable[Outgoing],
+    window: int = WINDOW,
+    patience: float = PATIENCE,
+    progress: Callable[[Sent], None] | None = None,
+) -> Sent:
+    """Store all `messages` in order. Raises as `Pipeline.add`, or what the iterable raises, all before it stored."""
+    async with Pipeline(wire, window, patience, progress) as pipeline:
+        if isinstance(messages, AsyncIterable):
+            async for message in messages:
+                await pipeline.add(message)
+        else:
+            for message in messages:
+                await pipeline.add(message)
+    return pipeline.sent

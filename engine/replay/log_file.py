@@ -1,0 +1,124 @@
+"""A log as a file, read piece by piece and checked to the last byte.
+
+Belongs here: opening, expanding, what is wrong with a file. Does not: the items (`logformat`), writing (`logwriter`),
+what the items mean (`recorded`). How a file is to be read is told by its first bytes, whatever its name.
+"""
+
+import gzip
+import hashlib
+import io
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, cast
+
+import msgspec
+import zstandard
+
+from phaseline.engine.errors import BadLogFile, LogFileAltered, LogFileCut, NoLogFile
+from phaseline.engine.replay import log_format
+from phaseline.engine.replay.log_format import WORDS, End, EventItem, Header, Item, Malformed, Part
+from phaseline.engine.replay.log_writer import STANDARD
+from phaseline.schemas import codec
+
+PIECE = 1 << 18
+ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
+BROKEN = (Malformed, codec.Undecodable, OSError, zstandard.ZstdError)
+"""What damaged bytes raise on their way to us."""
+
+
+class LogFile:
+    """A log to be read: `header` at once, then `items()`.
+
+    Raises `NoLogFile` where it is none; at the end of `items`, after all that could be read: `LogFileCut`, `LogFileAltered`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open it and read the header."""
+        self.path = path
+        self.counts: Counter[str] = Counter()
+        self.last = 0
+        """The sequence of the last event read."""
+        self._digest = hashlib.sha256()
+        self._parts = self._read()
+        try:
+            header = next(self._parts, None)
+        except OSError as error:
+            raise BadLogFile(name=path, problem=error.strerror or error) from None
+        except (*BROKEN, EOFError) as error:
+            raise NoLogFile(name=path, problem=error) from None
+        if not isinstance(header, Header):
+            raise NoLogFile(name=path, problem="it does not begin with a header")
+        self.header = header
+
+    def items(self) -> Iterator[Item]:
+        """Each item in order, and then the proof that nothing is missing and nothing was changed."""
+        while True:
+            try:
+                part = next(self._parts, None)
+            except EOFError:
+                part = None
+            except BROKEN as error:
+                raise LogFileAltered(name=self.path, read=self.told(), problem=error) from None
+            if part is None:
+                raise LogFileCut(name=self.path, read=self.told())
+            if isinstance(part, End):
+                self._check(part)
+                return
+            if isinstance(part, Header):
+                raise LogFileAltered(name=self.path, read=self.told(), problem="there is a second header")
+            if isinstance(part, EventItem):
+                self.last = part.sequence
+            self.counts[WORDS[type(part)]] += 1
+            yield part
+
+    def told(self) -> str:
+        """What was read so far, in words."""
+        words = ", ".join(f"{count:,} {word}{'' if count == 1 else 's'}" for word, count in self.counts.items())
+        return f"{words}, up to event {self.last}" if self.last else words or "nothing"
+
+    def _check(self, end: End) -> None:
+        counts = self.counts
+        found = End(counts["state"], counts["event"], counts["record"], counts["expected"], self._digest.hexdigest())
+        if found != end:
+            what = next(name for name in End.__struct_fields__ if getattr(end, name) != getattr(found, name))
+            problem = f"{what} should be {msgspec.to_builtins(end)[what]}, but is {getattr(found, what)}"
+            raise LogFileAltered(name=self.path, read=self.told(), problem=problem)
+
+    def _read(self) -> Iterator[Part]:
+        with sys.stdin.buffer if self.path == STANDARD else self.path.open("rb") as file:
+            source = _expanding(cast("io.BufferedReader", file))
+            first = source.read(PIECE)
+            yield from self._lines(source, first) if first[:1] == b"{" else self._values(source, first)
+
+    def _values(self, source: IO[bytes], piece: bytes) -> Iterator[Part]:
+        values, held, begin = codec.Values(), b"", 0
+        while piece:
+            held += piece
+            for value in values.feed(piece):
+                part = log_format.unpack(value)
+                if isinstance(part, End):
+                    self._digest.update(held[: values.begin - begin])
+                yield part
+            self._digest.update(held[: values.end - begin])
+            held, begin = held[values.end - begin :], values.end
+            piece = source.read(PIECE)
+
+    def _lines(self, source: IO[bytes], piece: bytes) -> Iterator[Part]:
+        rest = b""
+        while piece:
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                part = log_format.from_line(line)
+                if not isinstance(part, End):
+                    self._digest.update(line + b"\n")
+                yield part
+            piece = source.read(PIECE)
+
+
+def _expanding(file: io.BufferedReader) -> IO[bytes]:
+    start = file.peek(len(ZSTD))
+    if start.startswith(ZSTD):
+        return cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
+    return cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if start.startswith(GZIP) else file

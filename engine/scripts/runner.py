@@ -1,0 +1,55 @@
+"""The `ScriptRunner` that runs scripts in the sandbox: a health from Lua, an object without paths from jq.
+
+Belongs here: the sandbox's answers as results of Kubernetes rules. Does not: running scripts (`parent`, `child`).
+"""
+
+import atexit
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.engine.scripts.sandbox import Sandbox, Stopped
+from phaseline.machines.kubernetes.health.result import HealthResult, unknown
+from phaseline.machines.kubernetes.profiles import ALIASES, SOURCE_ORDER
+from phaseline.machines.language.scripts import JqResult
+from phaseline.machines.language.table import MAX_TEXT
+
+
+class SandboxRunner:
+    """A `ScriptRunner` on a sandbox, which the caller owns and closes."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        """Ask that sandbox."""
+        self.sandbox = sandbox
+
+    def lua(self, script: str, live: Mapping[str, Any], now: int) -> HealthResult:
+        """Run a health script. A failure gives Unknown with the reason; no answer gives an empty status."""
+        try:
+            answer = self.sandbox.ask({"run": "lua", "script": script, "object": live, "now": now})
+        except Stopped as error:
+            return unknown(f"health script: {error}")
+        if "error" in answer:
+            return unknown(f"health script: {answer['error']}"[:MAX_TEXT])
+        status, message = answer.get("status") or "", answer.get("message") or ""
+        status = ALIASES.get(status, status)
+        if status and status not in SOURCE_ORDER:
+            return unknown(f"health script: {status!r:.60} is no health; those are {', '.join(SOURCE_ORDER)}")
+        return HealthResult(status, message[:MAX_TEXT])
+
+    def jq(self, program: str, found: Any) -> JqResult:
+        """Delete the paths that a jq program selects."""
+        try:
+            answer = self.sandbox.ask({"run": "jq", "program": program, "object": found})
+        except Stopped as error:
+            return JqResult(found, str(error))
+        if "error" in answer:
+            return JqResult(found, answer["error"], broken=answer["broken"])
+        return JqResult(answer["object"])
+
+
+def shared_runner() -> SandboxRunner:
+    """The sandbox of this process: started when first used, closed at exit."""
+    return _SHARED
+
+
+_SHARED = SandboxRunner(Sandbox())
+atexit.register(_SHARED.sandbox.close)

@@ -1,0 +1,112 @@
+"""The child process that runs users' scripts, seen from the parent.
+
+Belongs here: starting, asking and killing it. Does not: what runs in it (`child`).
+"""
+
+import contextlib
+import os
+import select
+import struct
+import subprocess
+import sys
+import time
+from types import TracebackType
+from typing import Any, Self
+
+from phaseline.schemas import codec
+
+SECONDS = 1.0
+"""How long a script may take."""
+START_SECONDS = 15.0
+"""How long the process may take to start on a busy machine."""
+HEAD = struct.Struct(">I")
+
+
+class Stopped(Exception):
+    """A script did not end by itself. The message says why."""
+
+
+class Sandbox:
+    """One child process, started when first asked. Not thread-safe."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        """`seconds`: how long a program may take."""
+        self.seconds = seconds
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The child's answer; raises `Stopped` if the process had to be killed, or ended by itself."""
+        child = self._child or self._start()
+        body = codec.encode(request)
+        try:
+            self._write(child, HEAD.pack(len(body)) + body, self.seconds)
+            return self._answer(child, self.seconds)
+        except TimeoutError:
+            self.close()
+            raise Stopped(f"it was stopped after {self.seconds:g} s") from None
+        except (EOFError, BrokenPipeError):
+            self.close()
+            raise Stopped("its process ended: it needed too much memory, or too deep a stack") from None
+
+    def close(self) -> None:
+        """End the process; the next question starts another."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        child.kill()
+        child.wait()
+        for pipe in (child.stdin, child.stdout):
+            with contextlib.suppress(BrokenPipeError):
+                if pipe is not None:
+                    pipe.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+        command = [sys.executable, "-m", "phaseline.engine.scripts.child"]
+        self._child = subprocess.Popen(  # noqa: S603  # our own module, nothing from outside
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env=kept,
+            start_new_session=True,
+        )  # fmt: skip
+        os.set_blocking(self._child.stdin.fileno(), False)  # type: ignore[union-attr]  # it is piped
+        try:
+            self._answer(self._child, START_SECONDS)
+        except (EOFError, TimeoutError):
+            self.close()
+            raise Stopped("the process in which programs run does not start") from None
+        return self._child
+
+    @staticmethod
+    def _write(child: subprocess.Popen[bytes], message: bytes, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        pipe, left = child.stdin.fileno(), memoryview(message)  # type: ignore[union-attr]  # it is piped
+        while left:
+            _, ready, _ = select.select([], [pipe], [], max(0.0, end - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            left = left[os.write(pipe, left) :]
+
+    def _answer(self, child: subprocess.Popen[bytes], seconds: float) -> dict[str, Any]:
+        end = time.monotonic() + seconds
+        (size,) = HEAD.unpack(self._read(child, HEAD.size, end))
+        return codec.decode(self._read(child, size, end))
+
+    @staticmethod
+    def _read(child: subprocess.Popen[bytes], size: int, end: float) -> bytes:
+        pipe, found = child.stdout.fileno(), bytearray()  # type: ignore[union-attr]  # it is piped
+        while len(found) < size:
+            ready, _, _ = select.select([pipe], [], [], max(0.0, end - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            more = os.read(pipe, size - len(found))
+            if not more:
+                raise EOFError
+            found += more
+        return bytes(found)

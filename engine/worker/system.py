@@ -1,0 +1,105 @@
+"""Running it: a worker process, the whole system on an embedded server, the demo.
+
+Belongs here: putting the pieces together and taking them apart in order. Does not: options and words for people (`cli`).
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import structlog
+
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.worker import Worker, worker_name
+from phaseline.machines.compiler.kinds import Kinds
+
+DRAIN = 10.0
+"""Seconds a further worker process gets to finish its commits."""
+
+log = structlog.get_logger(__name__)
+
+
+def stopped_by_signals() -> asyncio.Event:
+    """An event that Ctrl-C or SIGTERM sets; a second one ends the process at once."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def ask(number: signal.Signals) -> None:
+        if stop.is_set():
+            loop.remove_signal_handler(number)
+            signal.raise_signal(number)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ask, number)
+    return stop
+
+
+async def work(settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None) -> Worker:
+    """One worker against a server that exists, until `stop`; the answer tells what it did.
+
+    ready: set once the streams exist.
+    """
+    name = worker_name()
+    async with Wire.open(settings, name=name, patient=True) as wire:
+        worker = Worker(wire, settings, kinds, name, ready)
+        await worker.run(stop)
+        return worker
+
+
+@asynccontextmanager
+async def system(
+    settings: Settings,
+    kinds: Kinds,
+    data: Path | None,
+    port: int,
+    *,
+    workers: int = 1,
+    sync_always: bool = False,
+) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker]]]:
+    """An embedded server with a worker in this process, and `workers - 1` further processes; all drained at the end."""
+    async with EmbeddedServer(data, port, sync_always=sync_always) as server:
+        settings = replace(settings, nats=(server.url,))
+        stop, ready = asyncio.Event(), asyncio.Event()
+        task = asyncio.create_task(work(settings, kinds, stop, ready))
+        others = [await _spawn(settings) for _ in range(workers - 1)]
+        try:
+            await until(ready, task)
+            yield server, settings, task
+        finally:
+            stop.set()
+            for process in others:
+                if process.returncode is None:
+                    process.terminate()
+            await asyncio.gather(task, *(_drained(process) for process in others))
+
+
+async def _spawn(settings: Settings) -> asyncio.subprocess.Process:
+    command = ["-m", "phaseline.engine.cli", "worker", "--nats", settings.nats[0], "--prefix", settings.prefix]
+    return await asyncio.create_subprocess_exec(sys.executable, *command, start_new_session=True)
+
+
+async def _drained(process: asyncio.subprocess.Process) -> None:
+    try:
+        await asyncio.wait_for(process.wait(), DRAIN)
+    except TimeoutError:
+        log.warning("worker_killed", pid=process.pid, why=f"it did not stop within {DRAIN:g} s")
+        process.kill()
+        await process.wait()
+
+
+async def until(stop: asyncio.Event, task: asyncio.Task[Worker]) -> None:
+    """Wait for `stop`; a worker that ends by itself ends the wait with its error."""
+    waiting = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+    if task.done():
+        await task

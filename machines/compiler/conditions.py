@@ -1,0 +1,63 @@
+"""What becomes of phase and conditions when a row is taken or a view shows.
+
+See docs/spec/reading-the-tables.md, Conditions.
+Belongs here: the arithmetic of one facet's conditions. Does not: which row or view applies (`machine`, `engine.settle`).
+"""
+
+from functools import cache
+
+from phaseline.machines.language.table import DELETED, OK, SAME, Facet, Row, View
+from phaseline.schemas.records import State, state
+
+
+@cache
+def own_condition(facet: Facet, phase: str) -> str | None:
+    """The condition that a phase brings along; None where a row must say which (or the phase has none)."""
+    own = [label.condition for label in facet.labels if label.phase == phase and label.condition not in facet.standing]
+    return None if None in own else OK if OK in own else own[0] if len(own) == 1 else None
+
+
+@cache
+def stands_alone(facet: Facet, phase: str) -> bool:
+    """Whether the phase has a label without a condition, so that it needs none."""
+    return any(label.phase == phase and label.condition is None for label in facet.labels)
+
+
+def causes(facet: Facet) -> frozenset[str]:
+    """The conditions that hold an entity in the phase that collects them."""
+    found = (label.condition for label in facet.labels if label.phase == facet.collects)
+    return frozenset(condition for condition in found if condition is not None)
+
+
+def taken(facet: Facet, row: Row, base: State, phase: str) -> State:
+    """The base after `row` took it to `phase`."""
+    if phase == DELETED:
+        return state(DELETED)
+    stays = phase == base.phase and (row.to == SAME or phase == facet.collects)
+    kept = [c for c in base.conditions if c not in row.clears and c != OK and (stays or c in facet.standing)]
+    arriving = row.sets or row.because or (None if stays else own_condition(facet, phase))
+    return state(phase, _joined(kept, arriving, own_condition(facet, phase)))
+
+
+def shown(facet: Facet, view: View, base: State) -> State:
+    """What a view makes of the base. View by view the base's causes stay or go, as it says."""
+    if isinstance(view.keeps, tuple):
+        kept = [c for c in base.conditions if c in view.keeps]
+    else:
+        kept = [c for c in base.conditions if view.keeps and base.phase == view.to and c != OK]
+    own = own_condition(facet, view.to)
+    return state(view.to, _joined(kept, view.because or own, own))
+
+
+def lapsed(facet: Facet, base: State, conditions: frozenset[str]) -> State:
+    """The base without conditions that were about a stay that is over."""
+    return state(
+        base.phase, _joined([c for c in base.conditions if c not in conditions], None, own_condition(facet, base.phase))
+    )
+
+
+def _joined(kept: list[str], arriving: str | None, own: str | None) -> tuple[str, ...]:
+    """Conditions in order of arrival; Ok only where nothing else stands."""
+    if arriving is not None and arriving != OK and arriving not in kept:
+        kept.append(arriving)
+    return tuple(kept) or ((own,) if own is not None else ())

@@ -1,0 +1,197 @@
+"""Computes the version of a table: a short digest of everything in the table that changes what it does.
+
+Belongs here: the digest, the stable words for classes and fields of the table language, what is left out. Does not: where
+a version is kept, the declarations of rules (`rules`). Texts for people are left out: another translation of a label, or
+another description, makes no other version.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, NamedTuple
+
+from phaseline.machines.language.fields import Field
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child
+from phaseline.machines.language.rules import Revision, declaration_of
+from phaseline.machines.language.sources import At, Live
+from phaseline.machines.language.table import (
+    Cascade,
+    Facet,
+    FanOut,
+    Interpret,
+    Label,
+    OnTally,
+    Row,
+    Table,
+    Timeout,
+    View,
+)
+
+LENGTH = 12
+LANGUAGE = Revision("phaseline.tables", 1)
+"""Part of every version. Raise it when a word of the table language comes to mean something else."""
+
+
+class Word(NamedTuple):
+    """The stable word for a class of the table language, and for each of its fields; None for a text for people."""
+
+    name: str
+    fields: Mapping[str, str | None]
+
+
+WORDS: Mapping[type, Word] = {
+    Table: Word("table", {
+        "kind": "kind", "id": "id", "facets": "facets", "intents": "intents", "derived": "derived", "parent": "parent",
+        "attributes": "attributes", "fields": "fields", "fired": "cascades", "told": "fan_outs", "read": "interprets",
+        "reached": "on_tally", "counts": "tallies", "known_by": "known_by", "doc": None,
+    }),
+    Facet: Word("facet", {
+        "name": "name", "labels": "labels", "rows": "rows", "views": "views", "standing": "sticky",
+        "collects": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "after": "timeouts",
+        "says": "message_from", "names": "message_names",
+    }),
+    Label: Word("label", {
+        "phase": "phase", "condition": "condition", "zh": None, "en": None, "schedulable": "schedulable",
+    }),
+    Row: Word("row", {
+        "start": "source", "trigger": "trigger", "to": "to", "because": "condition", "sets": "sets", "clears": "clears",
+        "given": "given", "when": "when", "assigns": "assigns", "computes": "computes",
+    }),
+    View: Word("view", {
+        "to": "to", "while_": "while", "because": "condition", "base": "base", "unless": "unless", "keeps": "keeps",
+    }),
+    Cascade: Word("cascade", {
+        "trigger": "trigger", "at": "at", "on": "on", "into": "into", "unless": "unless", "then": "then",
+        "one": "only_child", "must": "required", "gives": "data",
+    }),
+    FanOut: Word("fan_out", {"triggers": "triggers", "at": "at", "on": "on", "says": "rule"}),
+    Interpret: Word("interpret", {"on": "on", "words": "fields", "says": "rule"}),
+    OnTally: Word("on_tally", {"when": "when", "trigger": "trigger"}),
+    Timeout: Word("timeout", {
+        "phase": "phase", "trigger": "trigger", "seconds": "seconds", "attribute": "seconds_from", "anew": "restart_on",
+        "again": "repeat_after",
+    }),
+    Field: Word("field", {
+        "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
+        "required": "required", "null": "null",
+    }),
+    At: Word("at", {"phase": "phase", "has": "has", "lacks": "lacks", "base": "base"}),
+    Live: Word("live", {"but": "but", "has": "has"}),
+    Above: Word("above", {"kind": "kind", "phases": "phases", "facet": "facet", "base": "base"}),
+    AttributeIs: Word("attribute_is", {"kind": "kind", "name": "name", "value": "value", "or_of": "or_of"}),
+    Child: Word("child", {"of": "of", "kind": "kind", "named": "named", "phases": "phases", "none": "none"}),
+    AnyBelow: Word("any_below", {"of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has"}),
+    AllBelow: Word("all_below", {"of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has"}),
+}  # fmt: skip
+"""The words stand in every version. To rename a class or a field in Python, change the left side here and nothing else."""
+TYPES: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "map"}
+"""The stable words for the types of fields and attributes."""
+
+
+class Undeclared(TypeError):
+    """A value in a table that has no stable name."""
+
+
+def version_of(table: Table) -> str:
+    """Twelve hexadecimal digits, the same for the same behaviour in every process. Raises `Undeclared`."""
+    return _digest([*LANGUAGE, canonical(table)])
+
+
+def digest_of(versions: Mapping[str, str]) -> str:
+    """One digest over the versions of all kinds."""
+    return _digest(dict(versions))
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
+
+
+def canonical(value: Any) -> Any:
+    """`value` as JSON can hold it, the same for equal values. Raises `Undeclared` for what has no stable name."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): canonical(found) for name, found in value.items()}
+    if isinstance(value, AbstractSet):
+        return sorted((canonical(found) for found in value), key=repr)
+    if isinstance(value, type) and value in TYPES:
+        return TYPES[value]
+    if type(value) in WORDS:
+        word = WORDS[type(value)]
+        return [word.name, {word.fields[name]: canonical(found) for name, found in _set(value) if word.fields[name]}]
+    if isinstance(value, tuple | list):
+        return [canonical(found) for found in value]
+    return _declared(value)
+
+
+def _declared(value: Any) -> Any:
+    """A rule that is code: its name, its revision, what it uses, and the fields of a predicate."""
+    found = declaration_of(value)
+    if found is None:
+        raise Undeclared(_advice(value))
+    held = {name: canonical(each) for name, each in _set(value)} if _has_fields(value) else {}
+    return ["rule", *found.revision, [list(one) for one in found.used], held]
+
+
+def _set(value: Any) -> Iterator[tuple[str, Any]]:
+    """The fields whose value is not the default: a field that the language gets later changes no version by itself."""
+    for field in fields(value):
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        found = getattr(value, field.name)
+        if found != default:
+            yield field.name, found
+
+
+def _has_fields(value: Any) -> bool:
+    return is_dataclass(value) and not isinstance(value, type)
+
+
+def undeclared(value: Any, where: str = "the table") -> Iterator[str]:
+    """What to write for each value in a table that has no stable name, with the place at which it stands."""
+    if isinstance(value, Mapping):
+        for name, found in value.items():
+            yield from undeclared(found, f"{where}[{name!r}]")
+    elif isinstance(value, tuple | list | AbstractSet):
+        for index, found in enumerate(value):
+            yield from undeclared(found, f"{where}[{index}]")
+    elif type(value) in WORDS or (declaration_of(value) is not None and _has_fields(value)):
+        for name, found in _set(value):
+            yield from undeclared(found, f"{where}.{name}" if where != "the table" else name)
+    else:
+        try:
+            canonical(value)
+        except Undeclared as problem:
+            yield f"{where} {problem}"
+
+
+def rules_of(value: Any) -> Iterator[Any]:
+    """Every function, and every predicate with code of its own, in a table; one that stands twice comes twice."""
+    if declaration_of(value) is not None:
+        yield value
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    if isinstance(value, tuple | list | AbstractSet):
+        for found in value:
+            yield from rules_of(found)
+    elif _has_fields(value):
+        for _, found in _set(value):
+            yield from rules_of(found)
+
+
+def _advice(value: Any) -> str:
+    """What is wrong with a value that has no stable name, and what to write."""
+    if isinstance(value, type):
+        return f"is the type {value.__name__}: write one of {', '.join(kind.__name__ for kind in TYPES)}"
+    name = getattr(value, "__name__", None)
+    what = f"the function {name}" if name else f"an instance of {type(value).__name__}"
+    if name == "<lambda>":
+        return "is a lambda, which cannot declare a name: write a function, with @rule('<yours>.<name>', revision=1) above it"
+    above = "the function" if name else "its class"
+    yours = (name or type(value).__name__).lower()
+    return (
+        f"is {what}, which declares no name and revision: write @rule('<yours>.{yours}', revision=1) above {above} "
+        "(from phaseline.machines.language.rules import rule)"
+    )

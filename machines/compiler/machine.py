@@ -1,0 +1,213 @@
+"""One facet of a table, compiled: its steps by trigger and phase, and the view that shows.
+
+Belongs here: `FacetMachine`, which builds one `transitions.Machine` for each facet and reads it back as a lookup; `Step`, a
+row from one phase to one phase. It is the only importer of `transitions`. Does not: a second definition of any rule. A
+test drives the machine itself through every state and trigger, and compares the result with the lookup.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from transitions import EventData, Machine
+from transitions import Transition as _Arrow
+
+from phaseline.machines.compiler.conditions import causes, shown, taken
+from phaseline.machines.language.predicates import Predicate, Scene
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Live, Row, Source, View
+from phaseline.schemas.records import State, state
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """A row from one phase to one phase, with what must hold for it to be this step."""
+
+    row: Row
+    facet: Facet
+    source: str
+    dest: str
+    start: At
+    last: bool | None = None
+    """For a row that clears causes: whether this is the step that clears the last one."""
+    results: dict[State, State] = field(default_factory=dict)
+    plain: bool = False
+    """Whether the phase alone says that the row means it."""
+
+    def __post_init__(self) -> None:
+        start, row = self.start, self.row
+        narrow = start.has or start.base or start.lacks or row.given or row.to == FROM_DATA
+        self.plain = not narrow and self.last is None
+
+    def fits(self, judged: State, base: State, data: Mapping[str, Any]) -> bool:
+        """Whether the row means this state and this data; guards are asked separately."""
+        if self.plain:
+            return True
+        start, row = self.start, self.row
+        if start.has is not None and start.has not in judged.conditions:
+            return False
+        if start.base is not None and start.base != base.phase:
+            return False
+        if any(c in judged.conditions for c in start.lacks):
+            return False
+        if not self.means(data):
+            return False
+        if row.to == FROM_DATA:
+            return bool(data.get("phase") == self.dest)
+        return self.last is None or self.last == self._clears_last(base)
+
+    def failed_guard(self, scene: Scene, entity_id: str) -> Predicate | None:
+        """The first guard of the row that does not hold; None where all hold."""
+        for guard in self.row.when:
+            if not guard.holds(scene, entity_id):
+                return guard
+        return None
+
+    def is_offered(self, judged: State, base: State) -> bool:
+        """Whether some data exists with which the step fits; guards are asked separately."""
+        return self.plain or self.fits(judged, base, {**self.row.given, "phase": self.dest})
+
+    def reports(self, base: State, data: Mapping[str, Any]) -> bool:
+        """Whether the row, with this data, reports what the base is already: its target, or nothing left to clear."""
+        row = self.row
+        if not self.means(data):
+            return False
+        if row.clears:
+            return base.phase in (self.source, self.dest) and not any(c in base.conditions for c in row.clears)
+        if row.to == FROM_DATA:
+            named = data.get("conditions") or base.conditions
+            return data.get("phase") == base.phase and sorted(named) == sorted(base.conditions)
+        return self.dest == base.phase and (row.because is None or row.because in base.conditions)
+
+    def means(self, data: Mapping[str, Any]) -> bool:
+        """Whether the row is the one for this data."""
+        given = self.row.given
+        return not given or all(data.get(name) == value for name, value in given.items())
+
+    def _clears_last(self, base: State) -> bool:
+        standing = causes(self.facet).difference(self.row.clears)
+        return not any(c in standing for c in base.conditions) and any(c in self.row.clears for c in base.conditions)
+
+    def result(self, base: State, data: Mapping[str, Any]) -> State:
+        """The base after this step."""
+        if self.row.to == FROM_DATA:
+            named = data.get("conditions")
+            return state(self.dest, tuple(named)) if named else taken(self.facet, self.row, base, self.dest)
+        found = self.results.get(base)
+        if found is None:
+            stays = self.row.to == SAME and not self.last
+            found = self.results[base] = taken(self.facet, self.row, base, base.phase if stays else self.dest)
+        return found
+
+
+class _Step(_Arrow):
+    """An arrow of the machine that remembers the step it was made from."""
+
+    def __init__(self, *arrow: Any, step: Step, **rest: Any) -> None:
+        super().__init__(*arrow, **rest)
+        self.step = step
+
+
+class _Machine(Machine):
+    transition_cls = _Step
+
+
+@dataclass(slots=True)
+class Model:
+    """What the machine moves when it is driven directly: a throwaway."""
+
+    state: str
+
+
+class FacetMachine:
+    """One facet, ready to be asked: `steps[trigger][phase]` are the steps to try, in the table's order."""
+
+    def __init__(self, facet: Facet) -> None:
+        """Build the machine from the table and read the lookup back from it."""
+        self.facet = facet
+        self.phases = phases_of(facet)
+        self.machine = _Machine(
+            model=None, states=list(self.phases), initial=ABSENT, auto_transitions=False, send_event=True
+        )
+        for row in facet.rows:
+            for step in steps_of(facet, row, self.phases):
+                self.machine.add_transition(
+                    row.trigger, step.source, step.dest, conditions=[_condition(step)], step=step
+                )
+        self.steps: dict[str, dict[str, tuple[Step, ...]]] = {
+            trigger: {
+                source: tuple(cast("_Step", arrow).step for arrow in arrows)
+                for source, arrows in event.transitions.items()
+            }
+            for trigger, event in self.machine.events.items()
+        }
+        self.views = {
+            phase: tuple(
+                view
+                for view in facet.views
+                if (phase in view.base or not view.base) and phase not in (*view.unless, ABSENT, DELETED)
+            )
+            for phase in self.phases
+        }
+
+    def shown(self, base: State, scene: Scene, entity_id: str) -> State:
+        """The state that the entity shows: the base, or what the first view that holds makes of it."""
+        view = self.shown_view(base, scene, entity_id) if self.views[base.phase] else None
+        return base if view is None else shown(self.facet, view, base)
+
+    def shown_view(self, base: State, scene: Scene, entity_id: str) -> View | None:
+        """The first view of this base whose predicates all hold; None where the base itself shows."""
+        for view in self.views[base.phase]:
+            for predicate in view.while_:
+                if not predicate.holds(scene, entity_id):
+                    break
+            else:
+                return view
+        return None
+
+    def drive(self, model: Model, trigger: str, judged: State, base: State, data: Mapping[str, Any]) -> bool:
+        """Let the machine itself take `trigger`, guards aside: what the lookup must agree with."""
+        event = self.machine.events[trigger]
+        if judged.phase not in event.transitions:
+            return False
+        return bool(event.trigger(model, judged=judged, base=base, data=data))
+
+
+def _condition(step: Step) -> Any:
+    def fits(event: EventData) -> bool:
+        return step.fits(event.kwargs["judged"], event.kwargs["base"], event.kwargs["data"])
+
+    return fits
+
+
+def phases_of(facet: Facet) -> tuple[str, ...]:
+    """Every phase of a facet, in the order of its labels: Absent first, Deleted last where a row leads there."""
+    named = [label.phase for label in facet.labels]
+    ends = [DELETED] if any(row.to == DELETED for row in facet.rows) else []
+    return tuple(dict.fromkeys([ABSENT, *named, *ends]))
+
+
+def starts_of(start: Source, phases: tuple[str, ...]) -> list[At]:
+    """A row's start, phase by phase."""
+    if isinstance(start, Live):
+        return [At(phase, has=start.has) for phase in phases if phase not in (*start.but, ABSENT, DELETED)]
+    return [start if isinstance(start, At) else At(start)]
+
+
+def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:
+    """A row, phase by phase."""
+    starts = [at for start in row.start for at in starts_of(start, phases)]
+    if row.to == FROM_DATA:
+        return [
+            Step(row, facet, at.phase, dest, at) for at in starts for dest in phases if dest not in (ABSENT, DELETED)
+        ]
+    found: list[Step] = []
+    for at in starts:
+        source = at.phase
+        if row.to == SAME and row.clears and source == facet.collects and causes(facet).intersection(row.clears):
+            found += [
+                Step(row, facet, source, facet.healthy, at, last=True),
+                Step(row, facet, source, source, at, last=False),
+            ]
+        else:
+            found.append(Step(row, facet, source, source if row.to == SAME else row.to, at))
+    return found

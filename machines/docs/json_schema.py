@@ -1,0 +1,204 @@
+"""JSON Schemas (2020-12) of everything on the wire: the envelope, the data of each event, each sort of record.
+
+Belongs here: schemas made from tables and from `wire_types`. Does not: a second definition of any field; channels
+(`asyncapi`); files (`generate`).
+"""
+
+from typing import Any
+
+import msgspec
+
+from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.machine import phases_of
+from phaseline.machines.docs import wording
+from phaseline.machines.language.table import COMMON, MAX_TEXT, Facet, Field
+from phaseline.schemas.envelope import SCHEMA_VERSION, Event
+from phaseline.schemas.upcasting import RECORD_VERSION
+from phaseline.schemas.wire_types import MarkData, RecordMap, RejectionData, TransitionData
+
+Schema = dict[str, Any]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+HERE = "#/$defs/{name}"
+
+TYPES: dict[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    dict: "object",
+    list: "array",
+}
+ROLES = {"intent": "An intent: it requests a change.", "observation": "An observation: it reports a fact."}
+RECORDS: dict[str, Any] = {
+    "Transition": RecordMap[TransitionData],
+    "Rejection": RecordMap[RejectionData],
+    "Mark": RecordMap[MarkData],
+}
+VERBS = {"Transition": "transitioned", "Rejection": "rejected", "Mark": "marked"}
+"""The last word of the `type` of each sort of record."""
+NARROWED = ("Transition", "Mark")
+"""The records whose data follows a kind's table."""
+
+
+def files(kinds: Kinds) -> dict[str, Schema]:
+    """Every schema by its path: `envelope.json`, `records.json`, and `kinds/<kind>.json` for a kind's events."""
+    found = {"envelope": envelope(HERE), "records": records(kinds)}
+    found |= {f"kinds/{kind.name}": events(kind) for kind in kinds.values()}
+    return {f"{path}.json": _identified(path, schema) for path, schema in found.items()}
+
+
+def events(kind: Kind) -> Schema:
+    """The events of a kind: what `data` may hold for each `type`. The envelope around it has a schema of its own."""
+    triggers = outside(kind)
+    return {
+        "title": f"Events of kind {kind.name}",
+        "description": f"The `data` of `{kind.name}.<trigger>` is `#/$defs/<trigger>`.",
+        "type": "object",
+        "required": ["type"],
+        "oneOf": [event(kind, trigger, HERE.format(name=trigger)) for trigger in triggers],
+        "$defs": {**{trigger: event_data(kind, trigger, HERE) for trigger in triggers}, **common()},
+    }
+
+
+def event(kind: Kind, trigger: str, data: str) -> Schema:
+    """What `type` and `data` of an event are. `data`: the reference to the schema of its data."""
+    required = any(field.required for field in kind.fields[trigger])
+    return {
+        "properties": {"type": {"const": f"{kind.name}.{trigger}"}, "data": {"$ref": data}},
+        **({"required": ["data"]} if required else {}),
+    }
+
+
+def common() -> dict[str, Schema]:
+    """The fields that every event may have, by the names under which `event_data` refers to them."""
+    return {field.name.title(): _field(field) for field in COMMON}
+
+
+def outside(kind: Kind) -> tuple[str, ...]:
+    """The triggers that a publisher may send: all except those that only the engine fires."""
+    return tuple(trigger for trigger, role in kind.roles.items() if role != "derived")
+
+
+def event_data(kind: Kind, trigger: str, ref: str) -> Schema:
+    """What `data` of `<kind>.<trigger>` may hold. Fields that the table does not name are allowed and ignored.
+
+    ref: where the schemas of `common` stand.
+    """
+    own = kind.fields[trigger]
+    required = [field.name for field in own if field.required]
+    shared = {field.name: {"$ref": ref.format(name=field.name.title())} for field in COMMON}
+    return {
+        "title": f"Data of {kind.name}.{trigger}",
+        "description": " ".join([ROLES[kind.roles[trigger]], *_rows(kind, trigger)]),
+        "type": "object" if required else ["object", "null"],
+        "properties": {**shared, **{field.name: _field(field) for field in own}},
+        **({"required": required} if required else {}),
+    }
+
+
+def envelope(ref: str) -> Schema:
+    """The envelope of every event. `ref`: where the schemas to which it refers stand."""
+    _, named = msgspec.json.schema_components([Event], ref_template=ref)
+    found: Schema = named["Event"]
+    return found
+
+
+def record(name: str, ref: str) -> tuple[Schema, dict[str, Schema]]:
+    """The envelope of a sort of record, and by name the schemas to which it refers. `ref`: where those stand."""
+    _, named = msgspec.json.schema_components([RECORDS[name]], ref_template=ref)
+    schema = named.pop(f"RecordMap_{name}Data_")
+    schema["properties"]["type"]["pattern"] = rf"\.{VERBS[name]}$"
+    return {**schema, "title": name, "description": named[f"{name}Data"]["description"]}, named
+
+
+def records(kinds: Kinds) -> Schema:
+    """Any record; what a kind's table says about it applies if `kind` in its data names that kind."""
+    named: dict[str, Schema] = {}
+    for name in RECORDS:
+        schema, parts = record(name, HERE)
+        named |= {name: schema, **parts}
+    for name in NARROWED:
+        named[f"{name}Data"]["allOf"] = [{"$ref": HERE.format(name="ByKind")}]
+    named["ByKind"] = {
+        "description": "What the table of each built-in or installed kind says about the data of its records.",
+        "allOf": [
+            {"if": {"properties": {"kind": {"const": kind}}}, "then": {"$ref": HERE.format(name=f"{kind}.record")}}
+            for kind in kinds
+        ],
+    }
+    for kind in kinds.values():
+        named |= narrowed(kind, HERE)
+    return {
+        "title": "Record",
+        "description": "A record that Phaseline commits to its log and sends to the live feed.",
+        "anyOf": [{"$ref": HERE.format(name=name)} for name in RECORDS],
+        "$defs": named,
+    }
+
+
+def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
+    """What a kind's table says about the data of its records, as `<kind>.record`, and the states of each facet."""
+    facets = kind.table.facets
+    states = {facet.name: f"{kind.name}.state.{facet.name}" for facet in facets}
+    refs = {facet: {"$ref": ref.format(name=name)} for facet, name in states.items()}
+    any_state = next(iter(refs.values())) if len(refs) == 1 else {"anyOf": list(refs.values())}
+    held = {facet: {**state, "properties": {"base": state}} for facet, state in refs.items()}
+    data = {
+        "title": f"Record of kind {kind.name}",
+        "properties": {
+            "kind": {"const": kind.name},
+            "facet": {"enum": list(kind.names)},
+            "from": any_state,
+            "to": any_state,
+            "entity": {
+                "properties": {
+                    "facets": {"properties": held, "required": list(kind.names), "additionalProperties": False},
+                    "attributes": {"properties": {field.name: _field(field) for field in kind.table.attributes}},
+                }
+            },
+        },
+    }
+    unborn = len(facets) > 1
+    return {f"{kind.name}.record": data, **{states[facet.name]: _state(facet, unborn=unborn) for facet in facets}}
+
+
+def _state(facet: Facet, *, unborn: bool) -> Schema:
+    """unborn: whether the facet may still be Absent while another one is not."""
+    phases = phases_of(facet)[0 if unborn else 1 :]
+    conditions = dict.fromkeys(label.condition for label in facet.labels if label.condition)
+    allowed = {"items": {"enum": list(conditions)}} if conditions else {"maxItems": 0}
+    return {"properties": {"state": {"enum": list(phases)}, "conditions": allowed}}
+
+
+def _field(field: Field) -> Schema:
+    one: Schema = {"type": TYPES[field.type]} if field.type in TYPES else {}
+    if field.options:
+        one["enum"] = list(field.options)
+    elif field.type is str:
+        one["maxLength"] = MAX_TEXT
+    unique = {} if field.type in (dict, list) else {"uniqueItems": True}
+    found = {"type": "array", "items": one, **unique} if field.many else one
+    default = {} if field.default is None else {"default": field.default}
+    null = field.null or not field.required
+    return {"description": field.doc, **default, **(_or_null(found) if null else found)}
+
+
+def _or_null(schema: Schema) -> Schema:
+    """The schema, with null allowed too."""
+    found = {**schema, "type": [schema["type"], "null"]} if "type" in schema else schema
+    return {**found, "enum": [*schema["enum"], None]} if "enum" in schema else found
+
+
+def _rows(kind: Kind, trigger: str) -> list[str]:
+    found = []
+    for facet in kind.table.facets:
+        for row in (row for row in facet.rows if row.trigger == trigger):
+            data = f" with {wording.data(row)}" if row.given else ""
+            needs = f", only while {wording.needs(row)}" if row.when else ""
+            found.append(f"From {wording.starts(row)}{data}: {wording.becomes(facet, row)}{needs}.")
+    return found
+
+
+def _identified(path: str, schema: Schema) -> Schema:
+    version = SCHEMA_VERSION if path.startswith(("kinds/", "envelope")) else RECORD_VERSION
+    return {"$schema": DIALECT, "$id": f"urn:phaseline:{version}:{path.replace('/', ':')}", **schema}
