@@ -87,7 +87,7 @@ def colour(state: State, facet: Facet | None) -> str:
     """The colour of a state: how it is, not which one."""
     if state.phase in (DELETED, ABSENT):
         return "bright_black"
-    if facet is not None and state.phase == facet.collects:
+    if facet is not None and state.phase == facet.accumulates_in:
         return "red"
     if PROGRESSING in state.conditions:
         return "yellow"
@@ -130,9 +130,9 @@ def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
 def reason(kinds: Kinds, entity: Entity, name: str, found: State) -> Text:
     """` (1 of 3 replicas are new)`: why a facet is not well, where its table keeps that."""
     facet = facet_of(kinds, entity.kind, name)
-    if facet is None or facet.says is None or found.phase in (facet.healthy, DELETED):
+    if facet is None or facet.message_from is None or found.phase in (facet.healthy, DELETED):
         return Text()
-    said = entity.attributes.get(facet.says)
+    said = entity.attributes.get(facet.message_from)
     return text_of(f" ({said})" if said else "", "italic")
 
 

@@ -142,7 +142,7 @@ class Drawing:
     def reached(self, record: Transition) -> str | None:
         """What the tally came to, where it fired the record's trigger."""
         kind = self.kinds.get(record.entity.kind)
-        fired = kind.table.reached if kind else ()
+        fired = kind.table.on_tally if kind else ()
         return next((each.when.text() for each in fired if each.trigger == record.trigger), None)
 
     def event(self, record: Transition) -> Text:

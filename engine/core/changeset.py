@@ -117,10 +117,10 @@ class Changeset:
             result = step.result(base, why.data)
             self.move(kind, entity_id, facet, result, why)
             moves.append((base, result))
-        for fired in self.kinds[kind].table.fired:
+        for fired in self.kinds[kind].table.cascades:
             if fires(fired, why.trigger, moves, why.data):
                 self._fire(fired, kind, entity_id)
-        for told in self.kinds[kind].table.told if moves else ():
+        for told in self.kinds[kind].table.fan_outs if moves else ():
             if why.trigger in told.on:
                 self._tell(told, kind, entity_id, why.data)
 
@@ -135,17 +135,17 @@ class Changeset:
 
     def _fire(self, fired: Cascade, kind: str, entity_id: str) -> None:
         attributes = self.touch(kind, entity_id).attributes
-        given = {name: attributes.get(of) for name, of in fired.gives.items()} if fired.gives else NONE
+        given = {name: attributes.get(of) for name, of in fired.data.items()} if fired.data else NONE
         why = Origin(fired.trigger, "cascade", f"{kind}/{entity_id}", given)
         for below in fired.at:
             found = self.descendants(kind, entity_id, below)
-            if fired.one is not None:
-                found = [one for one in found if one == f"{entity_id}/{attributes.get(fired.one)}"]
+            if fired.only_child is not None:
+                found = [one for one in found if one == f"{entity_id}/{attributes.get(fired.only_child)}"]
             self.cascades.extend((below, one, why) for one in found)
 
     def _tell(self, told: FanOut, kind: str, entity_id: str, data: Mapping[str, Any]) -> None:
         for found in self.descendants(kind, entity_id, told.at):
-            trigger = told.says(self, entity_id, data, found)
+            trigger = told.rule(self, entity_id, data, found)
             if trigger is not None:
                 self.cascades.append((told.at, found, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
 
@@ -180,7 +180,7 @@ class Changeset:
             base, state = old.base, machine.shown(old.base, self, entity_id)
             if state == old.state:
                 continue
-            over = self.kinds[kind].lapsing[index].get(old.state.phase)
+            over = self.kinds[kind].expiring[index].get(old.state.phase)
             if over and state.phase != old.state.phase and not over.isdisjoint(base.conditions):
                 base = lapsed(machine.facet, base, over)
                 state = machine.shown(base, self, entity_id)
@@ -215,7 +215,7 @@ class Changeset:
         """Fire the triggers of tallies that this event brought to their condition."""
         for key in list(self.tallies):
             entity_id, of, below, facet, has = key
-            for reached in self.kinds[of].table.reached:
+            for reached in self.kinds[of].table.on_tally:
                 when, once = reached.when, (of, entity_id, reached.trigger)
                 if (when.kind, when.facet, when.has) != (below, facet, has) or once in self.fired:
                     continue

@@ -36,8 +36,8 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     orphan = adoption.missing(tree, kind, arrival)
     if orphan is not None and not orphan.adoptable:
         return _rejected(tree, arrival, "unknown_parent", str(orphan))
-    if arrival.trigger in kind.reads:
-        words = kind.reads[arrival.trigger](tree, arrival.id, _begun(kind, entity), _happened(arrival))
+    if arrival.trigger in kind.interprets:
+        words = kind.interprets[arrival.trigger](tree, arrival.id, _begun(kind, entity), _happened(arrival))
         if isinstance(words, Refusal):
             return _refused(tree, arrival, words)
         arrival = replace(arrival, data={**arrival.data, **words})
@@ -47,7 +47,7 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
         return _rejected(tree, arrival, "invalid", problem)
     if not picked:
         return Decision([] if arrival.timer is not None else unpicked(tree, kind, facets, arrival, refused))
-    if entity is not None and orphan is None and kind.simple and len(picked) == 1:
+    if entity is not None and orphan is None and kind.fast_path_ok and len(picked) == 1:
         record = quiet(tree, kind, entity, arrival, *picked[0])
         if record is not None:
             return Decision([record])
@@ -113,8 +113,8 @@ def _begun(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
 
 def _unmet(tree: Tree, kind: Kind, attributes: Mapping[str, Any], arrival: Arrival) -> str | None:
     """Why a child cannot take the trigger that it must take with this event; None where each can."""
-    for fired in kind.table.fired:
-        if fired.must and arrival.trigger in fired.on:
+    for fired in kind.table.cascades:
+        if fired.required and arrival.trigger in fired.on:
             problem = _cannot(tree, fired, attributes, arrival)
             if problem is not None:
                 return problem
@@ -123,12 +123,12 @@ def _unmet(tree: Tree, kind: Kind, attributes: Mapping[str, Any], arrival: Arriv
 
 def _cannot(tree: Tree, fired: Cascade, attributes: Mapping[str, Any], arrival: Arrival) -> str | None:
     """Why one child cannot take the trigger fired at it."""
-    kind, child_id = tree.kinds[fired.at[0]], f"{arrival.id}/{attributes.get(str(fired.one))}"
+    kind, child_id = tree.kinds[fired.at[0]], f"{arrival.id}/{attributes.get(str(fired.only_child))}"
     child = tree.get(kind.name, child_id)
     needs = f"{arrival.trigger} needs that {kind.name} {child_id} takes {fired.trigger}"
     if child is None:
         return f"{needs}, but that is unknown: create it first"
-    given = {name: attributes.get(of) for name, of in fired.gives.items()}
+    given = {name: attributes.get(of) for name, of in fired.data.items()}
     steps = kind.select(fired.trigger, child.facets, tree, child_id, given).steps
     if steps and _unreachable(kind, steps, given) is None:
         return None

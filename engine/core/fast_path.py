@@ -23,10 +23,10 @@ def quiet(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int, 
     old = entity.facets[index]
     was = old.base.phase
     data, trigger = arrival.data, arrival.trigger
-    if step.row.assigns or step.row.computes or was in (ABSENT, DELETED) or trigger in kind.telling:
+    if step.row.assigns or step.row.computes or was in (ABSENT, DELETED) or trigger in kind.fan_out_triggers:
         return None
     base = step.result(old.base, data)
-    for fired in kind.table.fired:
+    for fired in kind.table.cascades:
         if fires(fired, trigger, [(old.base, base)], data):
             return None
     state = kind.machines[index].shown(base, tree, arrival.id)

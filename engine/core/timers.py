@@ -44,10 +44,10 @@ class Schedule(NamedTuple):
 
 def begins_anew(kind: Kind, index: int, facet: FacetState, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether the time of a facet that stays in its phase begins again when the attributes change like this."""
-    timed = kind.after[index].get(facet.state.phase)
-    if timed is None or timed.anew is None or before is after:
+    timed = kind.timeouts[index].get(facet.state.phase)
+    if timed is None or timed.restart_on is None or before is after:
         return False
-    return any(before.get(name) != after.get(name) for name in (timed.anew, timed.attribute) if name is not None)
+    return any(before.get(name) != after.get(name) for name in (timed.restart_on, timed.seconds_from) if name is not None)
 
 
 def restarted(
@@ -57,10 +57,10 @@ def restarted(
 
     fired: the facet's timer fired just now. record: as in `TimerChange`.
     """
-    name, after = kind.names[index], kind.after[index].get(facet.state.phase)
+    name, after = kind.names[index], kind.timeouts[index].get(facet.state.phase)
     if after is None:
         return TimerChange(record, name, "", None)
-    named = after.again if fired else after.attribute
+    named = after.repeat_after if fired else after.seconds_from
     seconds = (attributes.get(named) or 0) if named is not None else 0 if fired else after.seconds
     if seconds <= 0:
         return TimerChange(record, name, "", None)

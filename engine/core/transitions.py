@@ -77,17 +77,17 @@ def _cause(cause: Cause, why: Origin) -> Cause:
 def _said(draft: Changeset, kind: str, entity: Entity, index: int, why: Origin) -> str | None:
     """Why the state is what it is, where the table knows where that stands: in an attribute, or among those below."""
     facet = draft.kinds[kind].table.facets[index]
-    if facet.names is not None and entity.facets[index].state != entity.facets[index].base:
-        return named(draft, kind, entity.id, *facet.names, shown_by(facet, entity.facets[index].state.phase))
-    if facet.says is not None and why.by in ("event", "timer"):
-        return entity.attributes.get(facet.says) or None
+    if facet.message_names is not None and entity.facets[index].state != entity.facets[index].base:
+        return named(draft, kind, entity.id, *facet.message_names, shown_by(facet, entity.facets[index].state.phase))
+    if facet.message_from is not None and why.by in ("event", "timer"):
+        return entity.attributes.get(facet.message_from) or None
     return None
 
 
 def shown_by(facet: TableFacet, phase: str) -> frozenset[str]:
     """The phases below on account of which views show this one."""
     seen = [predicate for view in facet.views if view.to == phase for predicate in view.while_]
-    found = [one.phases for one in seen if isinstance(one, AnyBelow) and (one.kind, one.facet) == facet.names]
+    found = [one.phases for one in seen if isinstance(one, AnyBelow) and (one.kind, one.facet) == facet.message_names]
     return frozenset(phase for phases in found for phase in phases)
 
 

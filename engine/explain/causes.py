@@ -61,8 +61,8 @@ def of_base(kind: Kind, index: int, base: State, history: History) -> list[Groun
     if base.phase == ABSENT:
         return []
     facet, moved = kind.machines[index].facet, list(moves(history, index))
-    held = causes(facet) if base.phase == facet.collects else frozenset()
-    lasting = [c for c in base.conditions if c in held or c in facet.standing]
+    held = causes(facet) if base.phase == facet.accumulates_in else frozenset()
+    lasting = [c for c in base.conditions if c in held or c in facet.sticky]
     found = [_ground(kind, facet, moved, "condition", c, added(facet, moved, c)) for c in lasting]
     if held.isdisjoint(base.conditions):
         found.append(_ground(kind, facet, moved, "phase", base.phase, entered(moved)))
@@ -107,7 +107,7 @@ def added(facet: Facet, moved: Sequence[Move], condition: str) -> int | None:
     for at, move in reversed([*enumerate(moved)]):
         if move.before is None:
             return None
-        stays = condition in facet.standing or move.before.phase == move.after.phase
+        stays = condition in facet.sticky or move.before.phase == move.after.phase
         if condition not in move.before.conditions or not stays:
             return at
     return None

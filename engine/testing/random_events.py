@@ -64,7 +64,7 @@ def wished(history: History, wish: bytes) -> Sent:
 
 def harsh(table: Table) -> set[str]:
     """The triggers that end much: too many of them, and nothing ever grows."""
-    return {on for fired in table.fired for on in fired.on} | {
+    return {on for fired in table.cascades for on in fired.on} | {
         row.trigger for facet in table.facets for row in facet.rows if row.to in (DELETED, "Deleting")
     }
 
@@ -97,9 +97,9 @@ def _compared(kinds: Kinds, kind: Kind, name: str) -> Iterator[Any]:
         for predicate in predicates(other.table):
             if isinstance(predicate, AttributeIs) and (predicate.kind, predicate.name) == (kind.name, name):
                 yield from predicate.value if isinstance(predicate.value, tuple) else (predicate.value,)
-        for fired in (fired for fired in other.table.fired if fired.one is not None):
+        for fired in (fired for fired in other.table.cascades if fired.only_child is not None):
             child = kinds[fired.at[0]]
-            if (other is kind and name == fired.one) or (child is kind and name in fired.gives):
+            if (other is kind and name == fired.only_child) or (child is kind and name in fired.data):
                 yield from (f"{child.table.id[-1][0]}{number}" for number in (1, 2))
     for facet in kind.table.facets:
         for row in facet.rows:

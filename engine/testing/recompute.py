@@ -75,13 +75,13 @@ class Anew:
             kept = tuple(c for c in base.conditions if c in view.keeps)
         else:
             kept = tuple(c for c in base.conditions if c != OK) if view.keeps and base.phase == view.to else ()
-        if view.because is not None and view.because != OK:
-            return kept if view.because in kept else (*kept, view.because)
+        if view.condition is not None and view.condition != OK:
+            return kept if view.condition in kept else (*kept, view.condition)
         facet = next(f for kind in self.kinds.values() for f in kind.table.facets if f.views is views)
         own = [
             found.condition
             for found in facet.labels
-            if found.phase == view.to and found.condition not in facet.standing
+            if found.phase == view.to and found.condition not in facet.sticky
         ]
         return kept or (
             () if None in own else (OK,) if OK in own else tuple(c for c in own if c) if len(own) == 1 else ()

@@ -44,7 +44,7 @@ def predicates(table: Table) -> Iterator[Predicate]:
             yield from row.when
         for view in facet.views:
             yield from view.while_
-    for reached in table.reached:
+    for reached in table.on_tally:
         yield reached.when
 
 
@@ -85,8 +85,8 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
         else:
             yield from _known(predicate, named)
     for facet in table.facets:
-        below, place = facet.names or (table.kind, 0)
-        if facet.names is not None and (not _is_above(table.kind, below, named) or place >= len(named[below].facets)):
+        below, place = facet.message_names or (table.kind, 0)
+        if facet.message_names is not None and (not _is_above(table.kind, below, named) or place >= len(named[below].facets)):
             yield f"{facet.name} names those of {below}, facet {place}, which is not below it: name a descendant's facet"
     yield from _unseen(table)
 
@@ -116,7 +116,7 @@ def _unseen(table: Table) -> Iterator[str]:
                         f"view {view.to} looks at `{seen.text()}`, of whose change it would not hear: "
                         "look at a state above, a tally below or an own attribute"
                     )
-    for reached in table.reached:
+    for reached in table.on_tally:
         if not isinstance(reached.when, AnyBelow | AllBelow):
             yield f"{reached.trigger} waits for `{reached.when.text()}`, which is no tally: write Some(...) or Every(...)"
 
@@ -147,9 +147,9 @@ def _phases(text: str, table: Table, facet: Facet, phases: tuple[str, ...]) -> I
 
 def downward(table: Table) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """What a table fires at whom: each trigger and kind, with the triggers of its own that do."""
-    for fired in table.fired:
+    for fired in table.cascades:
         yield from ((fired.trigger, kind, (*fired.on, *_entering(table, fired.into))) for kind in fired.at)
-    for told in table.told:
+    for told in table.fan_outs:
         yield from ((trigger, told.at, told.on) for trigger in told.triggers)
 
 
@@ -159,18 +159,18 @@ def _fired(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"it fires {trigger} at {kind}, which is not below it: name a descendant"
         elif trigger not in (*named[kind].derived, *named[kind].intents):
             yield f"it fires {trigger} at {kind}, where it is no derived trigger: add it to `derived`, with a row"
-    for fired in (fired for fired in table.fired if fired.one is not None):
+    for fired in (fired for fired in table.cascades if fired.only_child is not None):
         for kind in (kind for kind in fired.at if len(named[kind].id) != len(table.id) + 1):
             yield f"it fires {fired.trigger} at one {kind}, whose id has more than a name more: name a child"
-    for kind, facet in table.counts:
+    for kind, facet in table.tallies:
         if kind not in named or not any(path(named, table.kind, kind)) or facet >= len(named[kind].facets):
             yield f"it counts facet {facet} of {kind}, which is not below it: name a descendant and one of its facets"
-    for reached in table.reached:
+    for reached in table.on_tally:
         if reached.trigger not in table.derived:
             yield f"it fires {reached.trigger} at itself: add it to `derived`, with a row"
     firing = {(kind, trigger) for t in named.values() for trigger, kind, _ in downward(t)}
-    firing |= {(table.kind, reached.trigger) for reached in table.reached}
-    firing |= {(table.kind, after.trigger) for facet in table.facets for after in facet.after}
+    firing |= {(table.kind, reached.trigger) for reached in table.on_tally}
+    firing |= {(table.kind, after.trigger) for facet in table.facets for after in facet.timeouts}
     for trigger in table.derived:
         if (table.kind, trigger) not in firing:
             yield f"nothing fires the derived trigger {trigger}: add a Fired, a Reached or an After for it, or drop it"
@@ -225,7 +225,7 @@ def _cascades_end(named: Mapping[str, Table]) -> None:
         for trigger, kind, causes in downward(table):
             for on in causes:
                 graph.setdefault(f"{table.kind}.{on}", {})[f"{kind}.{trigger}"] = None
-        for reached in table.reached:
+        for reached in table.on_tally:
             if isinstance(reached.when, AnyBelow | AllBelow):
                 for trigger in named[reached.when.kind].triggers:
                     graph.setdefault(f"{reached.when.kind}.{trigger}", {})[f"{table.kind}.{reached.trigger}"] = None

@@ -67,7 +67,7 @@ def _rules(table: Table) -> Iterator[str]:
 
 def _names(table: Table) -> Iterator[str]:
     fields = [*table.attributes, *(field for found in table.fields.values() for field in found)]
-    fields += [word for read in table.read for word in read.words]
+    fields += [word for read in table.interprets for word in read.fields]
     words = [table.kind, *(facet.name for facet in table.facets), *table.triggers, *(field.name for field in fields)]
     for word in words:
         if not subjects.check_word(word):
@@ -96,7 +96,7 @@ def _twice(words: list[Any]) -> list[Any]:
 
 
 def _triggers(table: Table) -> Iterator[str]:
-    named = [one.on for one in table.fired] + [one.on for one in table.told] + [one.on for one in table.read]
+    named = [one.on for one in table.cascades] + [one.on for one in table.fan_outs] + [one.on for one in table.interprets]
     firing = (on for found in named for on in found)
     listed = (*table.intents, *table.derived, *table.fields, *firing)
     for trigger in dict.fromkeys(listed):
@@ -107,9 +107,9 @@ def _triggers(table: Table) -> Iterator[str]:
     for trigger in table.triggers:
         if sum(row.trigger == trigger and row.to == FROM_DATA for facet in table.facets for row in facet.rows) > 1:
             yield f"{trigger} names two bases, data only one: let it lead the other facet, or row, to a phase"
-    for fired in table.fired:
+    for fired in table.cascades:
         yield from _fired(table, fired)
-    for trigger in _twice([on for read in table.read for on in read.on]):
+    for trigger in _twice([on for read in table.interprets for on in read.on]):
         yield f"the data of {trigger} is read twice: let one reading say all of it"
 
 
@@ -119,7 +119,7 @@ def _fired(table: Table, fired: Cascade) -> Iterator[str]:
         if phase not in phases:
             yield f"it fires {fired.trigger} into {phase}, which is unknown: correct the name"
     yield from _fires_when(table, fired)
-    for name in filter(None, (fired.one, *fired.gives.values())):
+    for name in filter(None, (fired.only_child, *fired.data.values())):
         if name not in {attribute.name for attribute in table.attributes}:
             yield f"firing {fired.trigger} depends on attribute {name}, which is unknown: declare it in `attributes`"
 
@@ -129,16 +129,16 @@ def _fires_when(table: Table, fired: Cascade) -> Iterator[str]:
         yield f"it never fires {fired.trigger}: say on which triggers (on=), or entering which phase (into=)"
     if fired.unless is not None and not any(fired.unless[0] in _fields(table, on) for on in fired.on):
         yield f"it fires {fired.trigger} unless data.{fired.unless[0]} says so: add that field to `fields`"
-    if fired.must and fired.one is None:
+    if fired.required and fired.only_child is None:
         yield f"it must fire {fired.trigger}, but at any number of entities: say at which with one="
-    if fired.must and not fired.on:
+    if fired.required and not fired.on:
         yield f"it must fire {fired.trigger}, but no event asks for it: say on which triggers (on=)"
 
 
 def _fields(table: Table, trigger: str) -> set[str]:
     rows = (row for facet in table.facets for row in facet.rows if row.trigger == trigger)
     assigned = {name for row in rows for name in table.assigned(row)}
-    words = {word.name for read in table.read if trigger in read.on for word in read.words}
+    words = {word.name for read in table.interprets if trigger in read.on for word in read.fields}
     return assigned.union(words, (field.name for field in table.fields.get(trigger, ())))
 
 
@@ -155,11 +155,11 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
             yield f"{where}: it assigns {name}, which is no attribute: declare it in `attributes`, or correct the name"
     yield from (
         f"{facet.name}, after {after.phase}: {problem}"
-        for after in facet.after
+        for after in facet.timeouts
         for problem in _after(table, facet, after)
     )
     attributes = {field.name for field in table.attributes}
-    for name in filter(None, (facet.says, *(name for after in facet.after for name in (after.anew, after.again)))):
+    for name in filter(None, (facet.message_from, *(name for after in facet.timeouts for name in (after.restart_on, after.repeat_after)))):
         if name not in attributes:
             yield f"{facet.name}: {name} is no attribute: declare it in `attributes`, or correct the name"
     for view in facet.views:
@@ -168,37 +168,37 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
 
 def _facet(facet: Facet, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     conditions = {condition for _, condition in pairs}
-    for condition in dict.fromkeys((*facet.standing, *facet.order)):
+    for condition in dict.fromkeys((*facet.sticky, *facet.order)):
         if condition not in conditions:
             yield f"condition {condition} has no label: add one, or correct the name"
-    if facet.collects is not None and facet.collects not in phases:
-        yield f"causes collect in {facet.collects}, which is unknown: add a label for it, or correct the name"
-    elif facet.collects is not None and facet.healthy not in phases:
+    if facet.accumulates_in is not None and facet.accumulates_in not in phases:
+        yield f"causes collect in {facet.accumulates_in}, which is unknown: add a label for it, or correct the name"
+    elif facet.accumulates_in is not None and facet.healthy not in phases:
         yield f"phase {facet.healthy}, without causes, is unknown: name the phase it falls back to with healthy="
 
 
 def _after(table: Table, facet: Facet, after: Timeout) -> Iterator[str]:
     if after.phase not in phases_of(facet) or after.phase in (ABSENT, DELETED):
         yield "nothing lasts there: name a phase that has a label"
-    if sum(other.phase == after.phase for other in facet.after) > 1:
+    if sum(other.phase == after.phase for other in facet.timeouts) > 1:
         yield "two triggers wait there, but an entity has one timer a facet: drop one"
     if after.trigger not in table.derived:
         yield f"{after.trigger} is fired by the engine: list it in `derived`, and give it a row"
-    if (after.seconds > 0) == (after.attribute is not None):
+    if (after.seconds > 0) == (after.seconds_from is not None):
         yield "say how long: seconds above 0, or the attribute that holds them"
-    named = next((field for field in table.attributes if field.name == after.attribute), None)
-    if after.attribute is not None and (named is None or named.type not in (int, float)):
-        yield f"{after.attribute} is no attribute that holds a number: add it to `attributes`, as int or float"
+    named = next((field for field in table.attributes if field.name == after.seconds_from), None)
+    if after.seconds_from is not None and (named is None or named.type not in (int, float)):
+        yield f"{after.seconds_from} is no attribute that holds a number: add it to `attributes`, as int or float"
 
 
 def _start(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     conditions = {condition for _, condition in pairs}
-    if not row.start:
+    if not row.source:
         yield "it starts nowhere: name the phases it starts from"
-    for phase in (phase for start in row.start if isinstance(start, Live) for phase in start.but):
+    for phase in (phase for start in row.source if isinstance(start, Live) for phase in start.but):
         if phase not in phases:
             yield f"it starts from all but {phase}, which is unknown: correct the name"
-    for at in (at for start in row.start for at in starts_of(start, phases)):
+    for at in (at for start in row.source for at in starts_of(start, phases)):
         if at.phase not in phases or (at.base or at.phase) not in phases:
             unknown = at.phase if at.phase not in phases else at.base
             if unknown == DELETED:
@@ -206,7 +206,7 @@ def _start(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
             else:
                 yield f"it starts from {unknown}, which is unknown: add a label for it, or correct the name"
     for condition in dict.fromkeys(
-        c for start in row.start for at in starts_of(start, phases) for c in (at.has, *at.lacks)
+        c for start in row.source for at in starts_of(start, phases) for c in (at.has, *at.lacks)
     ):
         if condition is not None and condition not in conditions:
             yield f"it asks for condition {condition}, which has no label: add one, or correct the name"
@@ -214,19 +214,19 @@ def _start(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
 
 def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     conditions = {condition for _, condition in pairs}
-    timed = {after.trigger for after in facet.after}
+    timed = {after.trigger for after in facet.timeouts}
     if row.to not in (*phases, SAME, FROM_DATA):
         yield f"it leads to {row.to}, which is unknown: add a label for it, or correct the name"
-    elif row.to not in (SAME, FROM_DATA, DELETED, ABSENT) and not row.because and _unclear(facet, row.to):
+    elif row.to not in (SAME, FROM_DATA, DELETED, ABSENT) and not row.condition and _unclear(facet, row.to):
         yield f"{row.to} has several conditions: say which with because="
     if row.to == ABSENT:
         yield f"it leads to {ABSENT}: what was known stays known, write {DELETED}"
-    if row.because and (row.to, row.because) not in pairs:
-        yield f"{row.to} [{row.because}] has no label: add one, or correct the name"
+    if row.condition and (row.to, row.condition) not in pairs:
+        yield f"{row.to} [{row.condition}] has no label: add one, or correct the name"
     for condition in filter(None, (row.sets, *row.clears)):
         if condition not in conditions:
             yield f"condition {condition} has no label: add one, or correct the name"
-    if row.sets and row.sets not in facet.standing and row.trigger not in timed:
+    if row.sets and row.sets not in facet.sticky and row.trigger not in timed:
         yield f"it sets {row.sets}, which is not in the facet's standing conditions: add it there"
 
 
@@ -236,9 +236,9 @@ def _view(facet: Facet, view: View, phases: tuple[str, ...], pairs: Pairs) -> It
             yield f"phase {phase} is unknown: add a label for it, or correct the name"
     if view.to in (ABSENT, DELETED):
         yield "it would make what lives look as if it did not: show a phase that has a label"
-    elif view.because and (view.to, view.because) not in pairs:
-        yield f"{view.because} has no label there: add one"
-    elif not view.because and view.to in phases and _unclear(facet, view.to):
+    elif view.condition and (view.to, view.condition) not in pairs:
+        yield f"{view.condition} has no label there: add one"
+    elif not view.condition and view.to in phases and _unclear(facet, view.to):
         yield f"{view.to} has several conditions: say which with because="
     for condition in view.keeps if isinstance(view.keeps, tuple) else ():
         if condition not in {found for _, found in pairs}:

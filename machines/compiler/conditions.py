@@ -13,7 +13,7 @@ from phaseline.schemas.records import State, state
 @cache
 def own_condition(facet: Facet, phase: str) -> str | None:
     """The condition that a phase brings along; None where a row must say which (or the phase has none)."""
-    own = [label.condition for label in facet.labels if label.phase == phase and label.condition not in facet.standing]
+    own = [label.condition for label in facet.labels if label.phase == phase and label.condition not in facet.sticky]
     return None if None in own else OK if OK in own else own[0] if len(own) == 1 else None
 
 
@@ -25,7 +25,7 @@ def stands_alone(facet: Facet, phase: str) -> bool:
 
 def causes(facet: Facet) -> frozenset[str]:
     """The conditions that hold an entity in the phase that collects them."""
-    found = (label.condition for label in facet.labels if label.phase == facet.collects)
+    found = (label.condition for label in facet.labels if label.phase == facet.accumulates_in)
     return frozenset(condition for condition in found if condition is not None)
 
 
@@ -33,9 +33,9 @@ def taken(facet: Facet, row: Row, base: State, phase: str) -> State:
     """The base after `row` took it to `phase`."""
     if phase == DELETED:
         return state(DELETED)
-    stays = phase == base.phase and (row.to == SAME or phase == facet.collects)
-    kept = [c for c in base.conditions if c not in row.clears and c != OK and (stays or c in facet.standing)]
-    arriving = row.sets or row.because or (None if stays else own_condition(facet, phase))
+    stays = phase == base.phase and (row.to == SAME or phase == facet.accumulates_in)
+    kept = [c for c in base.conditions if c not in row.clears and c != OK and (stays or c in facet.sticky)]
+    arriving = row.sets or row.condition or (None if stays else own_condition(facet, phase))
     return state(phase, _joined(kept, arriving, own_condition(facet, phase)))
 
 
@@ -46,7 +46,7 @@ def shown(facet: Facet, view: View, base: State) -> State:
     else:
         kept = [c for c in base.conditions if view.keeps and base.phase == view.to and c != OK]
     own = own_condition(facet, view.to)
-    return state(view.to, _joined(kept, view.because or own, own))
+    return state(view.to, _joined(kept, view.condition or own, own))
 
 
 def lapsed(facet: Facet, base: State, conditions: frozenset[str]) -> State:

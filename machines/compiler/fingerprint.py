@@ -44,34 +44,34 @@ class Word(NamedTuple):
 WORDS: Mapping[type, Word] = {
     Table: Word("table", {
         "kind": "kind", "id": "id", "facets": "facets", "intents": "intents", "derived": "derived", "parent": "parent",
-        "attributes": "attributes", "fields": "fields", "fired": "cascades", "told": "fan_outs", "read": "interprets",
-        "reached": "on_tally", "counts": "tallies", "known_by": "known_by", "doc": None,
+        "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs", "interprets": "interprets",
+        "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "doc": None,
     }),
     Facet: Word("facet", {
-        "name": "name", "labels": "labels", "rows": "rows", "views": "views", "standing": "sticky",
-        "collects": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "after": "timeouts",
-        "says": "message_from", "names": "message_names",
+        "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
+        "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "timeouts": "timeouts",
+        "message_from": "message_from", "message_names": "message_names",
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "zh": None, "en": None, "schedulable": "schedulable",
     }),
     Row: Word("row", {
-        "start": "source", "trigger": "trigger", "to": "to", "because": "condition", "sets": "sets", "clears": "clears",
+        "source": "source", "trigger": "trigger", "to": "to", "condition": "condition", "sets": "sets", "clears": "clears",
         "given": "given", "when": "when", "assigns": "assigns", "computes": "computes",
     }),
     View: Word("view", {
-        "to": "to", "while_": "while", "because": "condition", "base": "base", "unless": "unless", "keeps": "keeps",
+        "to": "to", "while_": "while", "condition": "condition", "base": "base", "unless": "unless", "keeps": "keeps",
     }),
     Cascade: Word("cascade", {
         "trigger": "trigger", "at": "at", "on": "on", "into": "into", "unless": "unless", "then": "then",
-        "one": "only_child", "must": "required", "gives": "data",
+        "only_child": "only_child", "required": "required", "data": "data",
     }),
-    FanOut: Word("fan_out", {"triggers": "triggers", "at": "at", "on": "on", "says": "rule"}),
-    Interpret: Word("interpret", {"on": "on", "words": "fields", "says": "rule"}),
+    FanOut: Word("fan_out", {"triggers": "triggers", "at": "at", "on": "on", "rule": "rule"}),
+    Interpret: Word("interpret", {"on": "on", "fields": "fields", "rule": "rule"}),
     OnTally: Word("on_tally", {"when": "when", "trigger": "trigger"}),
     Timeout: Word("timeout", {
-        "phase": "phase", "trigger": "trigger", "seconds": "seconds", "attribute": "seconds_from", "anew": "restart_on",
-        "again": "repeat_after",
+        "phase": "phase", "trigger": "trigger", "seconds": "seconds", "seconds_from": "seconds_from", "restart_on": "restart_on",
+        "repeat_after": "repeat_after",
     }),
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",

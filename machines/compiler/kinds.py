@@ -78,15 +78,15 @@ class Kind:
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
-        self.after = tuple({after.phase: after for after in facet.after} for facet in table.facets)
+        self.timeouts = tuple({after.phase: after for after in facet.timeouts} for facet in table.facets)
         """Per facet, what fires when a state lasts, by phase."""
-        self.lapsing = tuple(dict(lapsing(facet)) for facet in table.facets)
+        self.expiring = tuple(dict(lapsing(facet)) for facet in table.facets)
         """Per facet and phase, the conditions that end with a stay in it."""
-        self.timed = frozenset(after.trigger for facet in table.facets for after in facet.after)
-        self.simple = not self.timed and not looks_at_itself(table)
+        self.timed = frozenset(after.trigger for facet in table.facets for after in facet.timeouts)
+        self.fast_path_ok = not self.timed and not looks_at_itself(table)
         """Whether no time runs, and no view of it depends on the entity itself."""
-        self.reads = {on: read.says for read in table.read for on in read.on}
-        self.telling = frozenset(on for told in table.told for on in told.on)
+        self.interprets = {on: read.rule for read in table.interprets for on in read.on}
+        self.fan_out_triggers = frozenset(on for told in table.fan_outs for on in told.on)
         self.counted = tuple(counted_by(table, tables))
         self.seen = tuple(seen_by(table, tables))
         self.bases: tuple[frozenset[State], ...] = tuple(
@@ -185,9 +185,9 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
 
 def lapsing(facet: FacetOfTable) -> Iterator[tuple[str, frozenset[str]]]:
     """By phase, the conditions that the rows of its timer's trigger set: they are about that one stay."""
-    for after in facet.after:
+    for after in facet.timeouts:
         sets = {row.sets for row in facet.rows if row.trigger == after.trigger and row.sets is not None}
-        yield after.phase, frozenset(sets.difference(facet.standing))
+        yield after.phase, frozenset(sets.difference(facet.sticky))
 
 
 def looks_at_itself(table: Table) -> bool:
@@ -204,7 +204,7 @@ def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
     """Which ancestors look at this kind's tally."""
     phases: dict[tuple[int, str, str], set[str]] = {}
     for other in tables.values():
-        for facet in (facet for kind, facet in other.counts if kind == table.kind):
+        for facet in (facet for kind, facet in other.tallies if kind == table.kind):
             phases.setdefault((facet, other.kind, ""), set())
         for predicate in check_kinds.predicates(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:

@@ -76,7 +76,7 @@ class Step:
         if row.to == FROM_DATA:
             named = data.get("conditions") or base.conditions
             return data.get("phase") == base.phase and sorted(named) == sorted(base.conditions)
-        return self.dest == base.phase and (row.because is None or row.because in base.conditions)
+        return self.dest == base.phase and (row.condition is None or row.condition in base.conditions)
 
     def means(self, data: Mapping[str, Any]) -> bool:
         """Whether the row is the one for this data."""
@@ -195,7 +195,7 @@ def starts_of(start: Source, phases: tuple[str, ...]) -> list[At]:
 
 def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:
     """A row, phase by phase."""
-    starts = [at for start in row.start for at in starts_of(start, phases)]
+    starts = [at for start in row.source for at in starts_of(start, phases)]
     if row.to == FROM_DATA:
         return [
             Step(row, facet, at.phase, dest, at) for at in starts for dest in phases if dest not in (ABSENT, DELETED)
@@ -203,7 +203,7 @@ def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:
     found: list[Step] = []
     for at in starts:
         source = at.phase
-        if row.to == SAME and row.clears and source == facet.collects and causes(facet).intersection(row.clears):
+        if row.to == SAME and row.clears and source == facet.accumulates_in and causes(facet).intersection(row.clears):
             found += [
                 Step(row, facet, source, facet.healthy, at, last=True),
                 Step(row, facet, source, source, at, last=False),

@@ -33,7 +33,7 @@ def _unreached(facet: Facet, machine: FacetMachine, bases: frozenset[State]) -> 
     for phase in machine.phases:
         if phase not in by_view and not any(base.phase == phase for base in bases):
             yield f"{facet.name}: no row leads to {phase}: add one, or take out its label"
-    viewed = {(view.to, view.because or own_condition(facet, view.to)) for view in facet.views}
+    viewed = {(view.to, view.condition or own_condition(facet, view.to)) for view in facet.views}
     kept = {c for base in bases for c in base.conditions}
     viewed |= {(v.to, c) for v in facet.views if isinstance(v.keeps, tuple) for c in v.keeps if c in kept}
     for label in facet.labels:

@@ -42,7 +42,7 @@ class _Drawing:
     def lines(self) -> Iterator[str]:
         """Names first, then arrows, then what the views show as notes."""
         for row in self.facet.rows:
-            for where in row.start:
+            for where in row.source:
                 for source, dest in self._ends(row, where):
                     self.arrows.setdefault((source, dest), {})[self._word(row.trigger)] = None
         for phase in self.phases[1:]:

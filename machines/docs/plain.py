@@ -41,12 +41,12 @@ def kind(found: Kind) -> dict[str, Any]:
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "facets": [_facet(table, facet) for facet in table.facets],
-        "fired": [_fired(fired) for fired in table.fired],
-        "told": [_told(told) for told in table.told],
-        "read": [_read(read) for read in table.read],
-        "counts": [{"kind": below, "facet": facet} for below, facet in table.counts],
+        "fired": [_fired(fired) for fired in table.cascades],
+        "told": [_told(told) for told in table.fan_outs],
+        "read": [_read(read) for read in table.interprets],
+        "counts": [{"kind": below, "facet": facet} for below, facet in table.tallies],
         "known_by": table.known_by,
-        "reached": [{"when": _predicate(reached.when), "trigger": reached.trigger} for reached in table.reached],
+        "reached": [{"when": _predicate(reached.when), "trigger": reached.trigger} for reached in table.on_tally],
     }
 
 
@@ -63,16 +63,16 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "facet": facet.name,
         "phases": list(phases_of(facet)),
         "healthy": facet.healthy,
-        "collects": facet.collects,
-        "standing": list(facet.standing),
+        "collects": facet.accumulates_in,
+        "standing": list(facet.sticky),
         "order": list(facet.order),
         "adopted": {"state": facet.adopted.phase, "conditions": list(facet.adopted.conditions)},
         "labels": [_label(label) for label in facet.labels],
         "rows": [_row(table, facet, row) for row in facet.rows],
         "views": [_view(facet, view) for view in facet.views],
-        "after": [_after(after) for after in facet.after],
-        "says": facet.says,
-        "names": None if facet.names is None else {"kind": facet.names[0], "facet": facet.names[1]},
+        "after": [_after(after) for after in facet.timeouts],
+        "says": facet.message_from,
+        "names": None if facet.message_names is None else {"kind": facet.message_names[0], "facet": facet.message_names[1]},
     }
 
 
@@ -88,11 +88,11 @@ def _row(table: Table, facet: Facet, row: Row) -> dict[str, Any]:
     return {
         "trigger": row.trigger,
         "role": table.role(row.trigger),
-        "start": [_start(where) for where in row.start],
+        "start": [_start(where) for where in row.source],
         "to": None if row.to in (SAME, FROM_DATA) else row.to,
         "stays": row.to == SAME,
         "named": row.to == FROM_DATA,
-        "because": row.because,
+        "because": row.condition,
         "sets": row.sets,
         "clears": list(row.clears),
         "given": dict(row.given),
@@ -113,7 +113,7 @@ def _start(where: Source) -> dict[str, Any]:
 def _view(facet: Facet, view: View) -> dict[str, Any]:
     return {
         "to": view.to,
-        "because": view.because,
+        "because": view.condition,
         "keeps": _listed(view.keeps),
         "base": list(view.base),
         "unless": list(view.unless),
@@ -130,9 +130,9 @@ def _fired(fired: Cascade) -> dict[str, Any]:
         "into": fired.into,
         "unless": None if fired.unless is None else {"field": fired.unless[0], "is": fired.unless[1]},
         "then": fired.then,
-        "one": fired.one,
-        "must": fired.must,
-        "gives": dict(fired.gives),
+        "one": fired.only_child,
+        "must": fired.required,
+        "gives": dict(fired.data),
         "text": {"on": wording.firing(fired), "at": wording.targets(fired)},
     }
 
@@ -142,7 +142,7 @@ def _told(told: FanOut) -> dict[str, Any]:
         "triggers": list(told.triggers),
         "at": told.at,
         "on": list(told.on),
-        "says": told.says.__name__,
+        "says": told.rule.__name__,
         "text": dict(zip(("on", "triggers", "at"), wording.telling(told), strict=True)),
     }
 
@@ -150,8 +150,8 @@ def _told(told: FanOut) -> dict[str, Any]:
 def _read(read: Interpret) -> dict[str, Any]:
     return {
         "on": list(read.on),
-        "words": [_field(word) for word in read.words],
-        "says": read.says.__name__,
+        "words": [_field(word) for word in read.fields],
+        "says": read.rule.__name__,
         "text": dict(zip(("on", "words", "says"), wording.reading(read), strict=True)),
     }
 

@@ -70,18 +70,18 @@ def _views(name: str, facet: Facet) -> Section:
 
 
 def _timers(name: str, facet: Facet) -> Section:
-    rows = [(after.phase, wording.lasting(after), after.trigger) for after in facet.after]
+    rows = [(after.phase, wording.lasting(after), after.trigger) for after in facet.timeouts]
     return _section("timers", ("having been in", "for", "fires at itself"), rows, name)
 
 
 def _fired(table: Table) -> Section:
-    rows = [(wording.firing(fired), fired.trigger, wording.targets(fired)) for fired in table.fired]
-    rows += [wording.telling(told) for told in table.told]
+    rows = [(wording.firing(fired), fired.trigger, wording.targets(fired)) for fired in table.cascades]
+    rows += [wording.telling(told) for told in table.fan_outs]
     return _section("fired downward", ("fired downward on", "trigger", "at"), rows)
 
 
 def _reached(table: Table) -> Section:
-    rows = [(wording.reaching(reached), reached.trigger) for reached in table.reached]
+    rows = [(wording.reaching(reached), reached.trigger) for reached in table.on_tally]
     return _section("fired at itself", ("fired at itself", "trigger"), rows)
 
 
@@ -100,7 +100,7 @@ def _fields(table: Table) -> Section:
 
 
 def _read(table: Table) -> Section:
-    rows = [wording.reading(read) for read in table.read]
+    rows = [wording.reading(read) for read in table.interprets]
     return _section("data that is read", ("data of", "becomes the words", "that are"), rows)
 
 

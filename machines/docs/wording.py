@@ -51,7 +51,7 @@ def start(where: Source) -> str:
 
 def starts(row: Row) -> str:
     """Everywhere a row starts, in its order."""
-    return ", ".join(start(where) for where in row.start)
+    return ", ".join(start(where) for where in row.source)
 
 
 def becomes(facet: Facet, row: Row) -> str:
@@ -63,18 +63,18 @@ def becomes(facet: Facet, row: Row) -> str:
         clears = [f"clears {', '.join(row.clears)}"] if row.clears else []
         moves = bool(causes(facet).intersection(row.clears)) and not row.sets
         return "; ".join([*([] if moves else ["same phase" if sets or clears else "same"]), *sets, *clears])
-    if row.because is None:
+    if row.condition is None:
         sets = [f"sets {row.sets}"] if row.sets else []
         clears = [f"clears {', '.join(row.clears)}"] if row.clears else []
         return "; ".join([row.to, *sets, *clears])
-    return f"{row.to} [{'+' if _adds(facet, row) else ''}{row.because}]"
+    return f"{row.to} [{'+' if _adds(facet, row) else ''}{row.condition}]"
 
 
 def _adds(facet: Facet, row: Row) -> bool:
     """Whether other conditions can stand beside the one that the row brings."""
-    phases = {where if isinstance(where, str) else where.phase for where in row.start if not isinstance(where, Live)}
-    from_there = facet.collects in phases or any(isinstance(where, Live) for where in row.start)
-    return row.to == facet.collects and (from_there or bool(facet.standing))
+    phases = {where if isinstance(where, str) else where.phase for where in row.source if not isinstance(where, Live)}
+    from_there = facet.accumulates_in in phases or any(isinstance(where, Live) for where in row.source)
+    return row.to == facet.accumulates_in and (from_there or bool(facet.sticky))
 
 
 def data(row: Row) -> str:
@@ -97,7 +97,7 @@ def needs(row: Row) -> str:
 
 def shown(facet: Facet, view: View) -> str:
     """What a view shows: `Scaling [Progressing]`."""
-    condition = view.because or own_condition(facet, view.to)
+    condition = view.condition or own_condition(facet, view.to)
     if isinstance(view.keeps, tuple):
         own = f"{condition}, " if condition else ""
         return f"{view.to} [{own}{listed(view.keeps)} if the base has it]"
@@ -122,29 +122,29 @@ def firing(fired: Cascade) -> str:
 
 def targets(fired: Cascade) -> str:
     """At whom: `every node_pool and component`, `the app_context that its context names, which must take it`."""
-    if fired.one is not None:
-        given = [f"data.{name} is its {of}" for name, of in fired.gives.items()]
-        must = ["which must take it"] if fired.must else []
-        return "; ".join([", ".join([f"the {fired.at[0]} that its {fired.one} names", *must]), *given])
+    if fired.only_child is not None:
+        given = [f"data.{name} is its {of}" for name, of in fired.data.items()]
+        must = ["which must take it"] if fired.required else []
+        return "; ".join([", ".join([f"the {fired.at[0]} that its {fired.only_child} names", *must]), *given])
     return f"every {' and '.join([', '.join(fired.at[:-1]), fired.at[-1]] if len(fired.at) > 1 else fired.at)}"
 
 
 def telling(told: FanOut) -> tuple[str, str, str]:
     """On what, which triggers, at whom: `bundle_state`, `present or not_present`, `every rsync_resource, each its own`."""
-    return listed(told.on), listed(told.triggers), f"every {told.at}: {first_line(told.says)}"
+    return listed(told.on), listed(told.triggers), f"every {told.at}: {first_line(told.rule)}"
 
 
 def reading(read: Interpret) -> tuple[str, str, str]:
     """On what, which words, from what: `observed`, `health or sync`, `What the manifests say`."""
-    return listed(read.on), ", ".join(word.name for word in read.words), first_line(read.says)
+    return listed(read.on), ", ".join(word.name for word in read.fields), first_line(read.rule)
 
 
 def lasting(after: Timeout) -> str:
     """How long a state may last: `10 m`, `as long as its deadline says`."""
-    anew = f", anew when its {after.anew} changes" if after.anew is not None else ""
-    anew += f", and again after as many as its {after.again} says" if after.again is not None else ""
-    if after.attribute is not None:
-        return f"as many seconds as its {after.attribute} says (0: never){anew}"
+    anew = f", anew when its {after.restart_on} changes" if after.restart_on is not None else ""
+    anew += f", and again after as many as its {after.repeat_after} says" if after.repeat_after is not None else ""
+    if after.seconds_from is not None:
+        return f"as many seconds as its {after.seconds_from} says (0: never){anew}"
     for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):
         if after.seconds >= unit and after.seconds % unit == 0:
             return f"{after.seconds / unit:g} {name}{anew}"
@@ -166,15 +166,15 @@ def takes(field: Field) -> str:
 def collecting(facet: Facet) -> list[str]:
     """The facet's own rules of conditions, one sentence each."""
     found = []
-    if facet.collects:
+    if facet.accumulates_in:
         found.append(
-            f"In {facet.collects}, causes add up and each is cleared by its own trigger; "
+            f"In {facet.accumulates_in}, causes add up and each is cleared by its own trigger; "
             f"when none is left the base is {facet.healthy}."
         )
-    if facet.standing:
-        found.append(f"Standing, so they stay across phases until cleared: {', '.join(facet.standing)}.")
-    if facet.names is not None:
-        found.append(f"What a view shows names, as its message, those of {facet.names[0]} that make it so.")
+    if facet.sticky:
+        found.append(f"Standing, so they stay across phases until cleared: {', '.join(facet.sticky)}.")
+    if facet.message_names is not None:
+        found.append(f"What a view shows names, as its message, those of {facet.message_names[0]} that make it so.")
     if facet.order:
         found.append(f"With several conditions, the label is the first one's in the order {', '.join(facet.order)}.")
     return found

@@ -35,7 +35,7 @@ CLUSTER = Table(
     },
     facets=(Facet(
         name="phase",
-        collects=FAILED,
+        accumulates_in=FAILED,
         labels=(
             #     phase     condition                zh         en
             Label(CREATING, PROGRESSING,             "创建中",   "Creating"),
@@ -56,10 +56,10 @@ CLUSTER = Table(
             Row((ABSENT, DELETED),                              "create",         CREATING),
             Row((ABSENT,),                                      "adopt",          FROM_DATA),
             Row((CREATING,),                                    "created",        RUNNING),
-            Row((CREATING,),                                    "create_failed",  FAILED, because="LimitedByQuota", given={"condition": "LimitedByQuota"}),
-            Row((CREATING,),                                    "create_failed",  FAILED, because="StockOut",       given={"condition": "StockOut"}),
-            Row((CREATING,),                                    "create_failed",  FAILED, because="Balance",        given={"condition": "Balance"}),
-            Row((CREATING,),                                    "create_failed",  FAILED, because="CreateError"),
+            Row((CREATING,),                                    "create_failed",  FAILED, condition="LimitedByQuota", given={"condition": "LimitedByQuota"}),
+            Row((CREATING,),                                    "create_failed",  FAILED, condition="StockOut",       given={"condition": "StockOut"}),
+            Row((CREATING,),                                    "create_failed",  FAILED, condition="Balance",        given={"condition": "Balance"}),
+            Row((CREATING,),                                    "create_failed",  FAILED, condition="CreateError"),
             Row((RUNNING, At(UPDATING, base=RUNNING)),          "update",         UPDATING),
             Row((UPDATING,),                                    "updated",        RUNNING),
             Row((CREATING, RUNNING, UPDATING, STARTING, FAILED), "overdue",       STOPPED),
@@ -67,8 +67,8 @@ CLUSTER = Table(
             Row((STARTING,),                                    "started",        RUNNING),
             Row((RUNNING, FAILED, STOPPED),                     "delete",         DELETING),
             Row((DELETING,),                                    "deleted",        DELETED),
-            Row((DELETING,),                                    "cleanup_failed", FAILED, because="ResourceCleanupFailed"),
-            Row((Live(but=(DELETING, STOPPED)),),               "error",          FAILED, because="Unknown"),
+            Row((DELETING,),                                    "cleanup_failed", FAILED, condition="ResourceCleanupFailed"),
+            Row((Live(but=(DELETING, STOPPED)),),               "error",          FAILED, condition="Unknown"),
             Row((At(FAILED, has="Unknown"),),                   "recovered",      SAME,   clears=("Unknown",)),
         ),
         views=(
@@ -76,7 +76,7 @@ CLUSTER = Table(
             View(UPDATING, (AnyBelow("cluster", "node_pool", (CREATING, DELETING, "Scaling")),), base=(RUNNING,)),
         ),
     ),),
-    fired=(
+    cascades=(
         Cascade("remove",     at=("node_pool", "component"),         on=("delete",), unless=("cascade", False)),
         Cascade("owner_gone", at=("node_pool", "node", "component"), into=DELETED),
     ),

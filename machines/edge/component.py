@@ -38,7 +38,7 @@ COMPONENT = Table(
     fields={"recovered": (Field("condition", str, "the only cause that is over; all that can pass where left out", PASSING),)},
     facets=(Facet(
         name="phase",
-        collects=FAILED,
+        accumulates_in=FAILED,
         labels=(
             #     phase     condition                zh         en
             Label(CREATING, PROGRESSING,             "安装中",   "Installing"),
@@ -62,11 +62,11 @@ COMPONENT = Table(
             Row((RUNNING, At(FAILED, lacks=("ResourceCleanupFailed", "ClusterNotRunning"))),
                                                         "update",            UPDATING, when=CLUSTER_UP),
             Row((UPDATING,),                            "updated",           RUNNING),
-            Row((CREATING,),                            "name_conflict",     FAILED,   because="NameConflict"),
-            Row((CREATING, RUNNING, UPDATING, FAILED),  "crash_loop",        FAILED,   because="CrashLoopBackOff"),
-            Row((CREATING, RUNNING, UPDATING, FAILED),  "image_pull_failed", FAILED,   because="ImagePullBackOff"),
-            Row((CREATING, RUNNING, UPDATING, FAILED),  "scheduling_failed", FAILED,   because="SchedulingFailed"),
-            Row((RUNNING, UPDATING, FAILED),            "degraded",          FAILED,   because="Degraded"),
+            Row((CREATING,),                            "name_conflict",     FAILED,   condition="NameConflict"),
+            Row((CREATING, RUNNING, UPDATING, FAILED),  "crash_loop",        FAILED,   condition="CrashLoopBackOff"),
+            Row((CREATING, RUNNING, UPDATING, FAILED),  "image_pull_failed", FAILED,   condition="ImagePullBackOff"),
+            Row((CREATING, RUNNING, UPDATING, FAILED),  "scheduling_failed", FAILED,   condition="SchedulingFailed"),
+            Row((RUNNING, UPDATING, FAILED),            "degraded",          FAILED,   condition="Degraded"),
             *(Row((At(FAILED, has=cause),),             "recovered",         SAME,     clears=(cause,), given={"condition": cause})
               for cause in PASSING),
             Row((FAILED,),                              "recovered",         SAME,     clears=PASSING, given={"condition": None}),
@@ -74,13 +74,13 @@ COMPONENT = Table(
                                                         "delete",            DELETING, when=CLUSTER_UP),
             Row((LIVE,),                                "remove",            DELETING),
             Row((DELETING,),                            "deleted",           DELETED),
-            Row((DELETING,),                            "cleanup_failed",    FAILED,   because="ResourceCleanupFailed"),
-            Row((Live(but=(DELETING,)),),               "error",             FAILED,   because="Unknown"),
+            Row((DELETING,),                            "cleanup_failed",    FAILED,   condition="ResourceCleanupFailed"),
+            Row((Live(but=(DELETING,)),),               "error",             FAILED,   condition="Unknown"),
             Row((LIVE,),                                "owner_gone",        DELETED),
         ),
         views=(
             #    shows   while
-            View(FAILED, (CLUSTER_DOWN,), because="ClusterNotRunning", unless=(DELETING,), keeps=True),
+            View(FAILED, (CLUSTER_DOWN,), condition="ClusterNotRunning", unless=(DELETING,), keeps=True),
         ),
     ),),
 )

@@ -41,7 +41,7 @@ NODE_POOL = Table(
     ),
     facets=(Facet(
         name="phase",
-        collects=FAILED,
+        accumulates_in=FAILED,
         labels=(
             #     phase     condition                zh         en
             Label(CREATING, PROGRESSING,             "创建中",   "Creating"),
@@ -66,18 +66,18 @@ NODE_POOL = Table(
             Row((RUNNING, FAILED),                      "delete",         DELETING, when=CLUSTER_KEPT),
             Row((LIVE,),                                "remove",         DELETING),
             Row((DELETING,),                            "deleted",        DELETED),
-            Row((DELETING,),                            "cleanup_failed", FAILED,   because="ResourceCleanupFailed"),
-            Row((Live(but=(DELETING,)),),               "error",          FAILED,   because="Unknown"),
+            Row((DELETING,),                            "cleanup_failed", FAILED,   condition="ResourceCleanupFailed"),
+            Row((Live(but=(DELETING,)),),               "error",          FAILED,   condition="Unknown"),
             Row((At(FAILED, has="Unknown"),),           "recovered",      SAME,     clears=("Unknown",)),
             Row((LIVE,),                                "owner_gone",     DELETED),
         ),
         views=(
             #    shows    while
-            View(FAILED,  (CLUSTER_DOWN,), because="ClusterNotRunning", unless=(DELETING,), keeps=True),
+            View(FAILED,  (CLUSTER_DOWN,), condition="ClusterNotRunning", unless=(DELETING,), keeps=True),
             View(SCALING, (AnyBelow("node_pool", "node", (CREATING, DELETING)),), base=(RUNNING, FAILED)),
         ),
     ),),
-    fired=(
+    cascades=(
         Cascade("remove",     at=("node",), on=("delete", "remove")),
         Cascade("owner_gone", at=("node",), into=DELETED),
     ),

@@ -50,9 +50,9 @@ APP_CLUSTER = Table(
             Row((LIVE,),                 "owner_gone",   DELETED),
         ),
     ),),
-    told=(
-        FanOut(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.told),
-        FanOut(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), says=bundle_state.judged),
+    fan_outs=(
+        FanOut(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.told),
+        FanOut(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.judged),
     ),
-    counts=(("rsync_resource", 0), ("rsync_resource", 1), ("rsync_resource", 2)),
+    tallies=(("rsync_resource", 0), ("rsync_resource", 1), ("rsync_resource", 2)),
 )

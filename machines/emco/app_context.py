@@ -70,7 +70,7 @@ APP_CONTEXT = Table(
         name="phase",
         adopted=State(CREATED),
         healthy=INSTANTIATED,
-        standing=(STOPPED,),
+        sticky=(STOPPED,),
         order=(STOPPED, DEADLINE_EXCEEDED),
         labels=(
             #     phase               condition          zh             en
@@ -122,16 +122,16 @@ APP_CONTEXT = Table(
             View(UPDATED,            (ALL_LEAVING_TERMINATED,), base=(UPDATE,),      keeps=(STOPPED,)),
             View(UPDATING,           (),                        base=(UPDATE,),      keeps=(STOPPED,)),
         ),
-        after=(
-            Timeout(INSTANTIATING, "deadline_exceeded", attribute="deadline"),
-            Timeout(TERMINATING,   "deadline_exceeded", attribute="deadline"),
+        timeouts=(
+            Timeout(INSTANTIATING, "deadline_exceeded", seconds_from="deadline"),
+            Timeout(TERMINATING,   "deadline_exceeded", seconds_from="deadline"),
         ),
     ),),
-    fired=(
+    cascades=(
         Cascade("instantiate", at=("rsync_resource",), on=("instantiate", "update_from")),
         Cascade("terminate",   at=("rsync_resource",), on=("terminate", "instantiation_stopped"), then=TERMINATE),
         Cascade("owner_gone",  at=("app_cluster", "rsync_resource"), into=DELETED),
     ),
-    told=(FanOut(("leave",), at="rsync_resource", on=("update",), says=left_behind),),
-    counts=(("rsync_resource", 0), ("rsync_resource", 1)),
+    fan_outs=(FanOut(("leave",), at="rsync_resource", on=("update",), rule=left_behind),),
+    tallies=(("rsync_resource", 0), ("rsync_resource", 1)),
 )

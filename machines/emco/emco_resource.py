@@ -117,14 +117,14 @@ EMCO_RESOURCE = Table(
             Row((CREATED, APPROVED, TERMINATED, TERMINATE_STOPPED),  "delete",      DELETED,      when=OVER),
         ),
     ),),
-    fired=(
-        Cascade("resume",      at=("app_context",), on=("terminate",),           one="context"),
-        Cascade("resume",      at=("app_context",), on=("update", "rollback"),   one="previous"),
-        Cascade("instantiate", at=("app_context",), on=("instantiate", "apply"), one="context", must=True),
-        Cascade("update",      at=("app_context",), on=("update", "rollback"),   one="previous", gives={"to": "context"}),
-        Cascade("update_from", at=("app_context",), on=("update", "rollback"),   one="context", must=True),
-        Cascade("terminate",   at=("app_context",), on=("terminate",),           one="context"),
-        Cascade("stop",        at=("app_context",), on=("stop",),                one="context"),
+    cascades=(
+        Cascade("resume",      at=("app_context",), on=("terminate",),           only_child="context"),
+        Cascade("resume",      at=("app_context",), on=("update", "rollback"),   only_child="previous"),
+        Cascade("instantiate", at=("app_context",), on=("instantiate", "apply"), only_child="context", required=True),
+        Cascade("update",      at=("app_context",), on=("update", "rollback"),   only_child="previous", data={"to": "context"}),
+        Cascade("update_from", at=("app_context",), on=("update", "rollback"),   only_child="context", required=True),
+        Cascade("terminate",   at=("app_context",), on=("terminate",),           only_child="context"),
+        Cascade("stop",        at=("app_context",), on=("stop",),                only_child="context"),
         Cascade("owner_gone",  at=("app_context", "app_cluster", "rsync_resource"), into=DELETED),
     ),
 )

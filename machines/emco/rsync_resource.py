@@ -82,7 +82,7 @@ RSYNC_RESOURCE = Table(
     facets=(
         Facet(
             name="rsync",
-            standing=(LEAVING,),
+            sticky=(LEAVING,),
             healthy=APPLIED,
             labels=(
                 #     phase       condition  zh           en

@@ -46,7 +46,7 @@ BUNDLE = Table(
         name="state",
         healthy=READY,
         adopted=State(PENDING),
-        names=("bundle_deployment", 0),
+        message_names=("bundle_deployment", 0),
         labels=LABELS,
         rows=(
             #   from               trigger       to
@@ -56,6 +56,6 @@ BUNDLE = Table(
         ),
         views=ranked("bundle", *RANKED),
     ),),
-    fired=(Cascade("owner_gone", at=("bundle_deployment", "bundle_resource"), into=DELETED),),
-    counts=(("bundle_deployment", 0), ("bundle_resource", 0)),
+    cascades=(Cascade("owner_gone", at=("bundle_deployment", "bundle_resource"), into=DELETED),),
+    tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )

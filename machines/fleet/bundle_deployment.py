@@ -145,7 +145,7 @@ BUNDLE_DEPLOYMENT = Table(
         Field("missing_is", str, "what a missing resource makes of it: modified, as in Fleet, or not_ready", ("modified", "not_ready")),
     ),
     fields={"target": ID, "staged": ID, "applied": ID},
-    read=(
+    interprets=(
         Interpret(("target",),       WORDS, target),
         Interpret(("staged",),       WORDS, stage),
         Interpret(("applied",),      WORDS, applied),
@@ -155,8 +155,8 @@ BUNDLE_DEPLOYMENT = Table(
         name="state",
         healthy=READY,
         adopted=State(PENDING),
-        says="why",
-        names=("bundle_resource", 0),
+        message_from="why",
+        message_names=("bundle_resource", 0),
         labels=(
             #     phase         condition  zh        en
             Label(ERR_APPLIED,  None,      "应用失败", "Apply failed"),
@@ -189,6 +189,6 @@ BUNDLE_DEPLOYMENT = Table(
             View(MODIFIED,  CHANGED,                              base=(READY,)),
         ),
     ),),
-    fired=(Cascade("owner_gone", at=("bundle_resource",), into=DELETED),),
-    counts=(("bundle_resource", 0),),
+    cascades=(Cascade("owner_gone", at=("bundle_resource",), into=DELETED),),
+    tallies=(("bundle_resource", 0),),
 )

@@ -87,7 +87,7 @@ BUNDLE_RESOURCE = Table(
             Field("desired", dict, "the manifest from Git; null where none is declared, left out where that is not known now"),
         ),
     },
-    read=(Interpret(
+    interprets=(Interpret(
         ("observed",),
         (
             Field("state", str,  "what it is", STATES),
@@ -99,7 +99,7 @@ BUNDLE_RESOURCE = Table(
     facets=(Facet(
         name="state",
         healthy=READY,
-        says="why",
+        message_from="why",
         adopted=State(UNKNOWN),
         labels=(
             #     phase         condition  zh        en

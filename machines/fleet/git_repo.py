@@ -25,8 +25,8 @@ GIT_REPO = Table(
         name="state",
         healthy=READY,
         adopted=State(PENDING),
-        standing=(GIT_ERROR,),
-        names=("bundle_deployment", 0),
+        sticky=(GIT_ERROR,),
+        message_names=("bundle_deployment", 0),
         labels=(
             *LABELS,
             #     phase      condition   zh               en
@@ -48,6 +48,6 @@ GIT_REPO = Table(
             *ranked("git_repo", READY, base=(PENDING,)),
         ),
     ),),
-    fired=(Cascade("owner_gone", at=("bundle", "bundle_deployment", "bundle_resource"), into=DELETED),),
-    counts=(("bundle_deployment", 0), ("bundle_resource", 0)),
+    cascades=(Cascade("owner_gone", at=("bundle", "bundle_deployment", "bundle_resource"), into=DELETED),),
+    tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )

@@ -76,7 +76,7 @@ APPLICATION = Table(
             Field("revision", str, "what it came to"),
         ),
     },
-    read=(
+    interprets=(
         Interpret(("configure",), (), checked),
         Interpret(("sync",),      (), may_sync),
         Interpret(
@@ -94,7 +94,7 @@ APPLICATION = Table(
             name="health",
             healthy=HEALTHY,
             adopted=State(HEALTHY),
-            names=("resource", HEALTH),
+            message_names=("resource", HEALTH),
             labels=HEALTHS,
             rows=(
                 #   from               trigger          to
@@ -122,7 +122,7 @@ APPLICATION = Table(
             name="sync",
             healthy=SYNCED,
             adopted=State(SYNCED),
-            names=("resource", SYNC),
+            message_names=("resource", SYNC),
             labels=SYNCS,
             rows=(
                 #   from               trigger       to
@@ -138,9 +138,9 @@ APPLICATION = Table(
                 View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
                 View(SYNCING,     (some(SYNC, SYNCING),)),
             ),
-            after=(Timeout(OUT_OF_SYNC, "auto_sync", attribute="auto_sync_in", anew="operation", again="auto_sync_again"),),
+            timeouts=(Timeout(OUT_OF_SYNC, "auto_sync", seconds_from="auto_sync_in", restart_on="operation", repeat_after="auto_sync_again"),),
         ),
     ),
-    fired=(Cascade("owner_gone", at=("resource",), into=DELETED),),
-    counts=(("resource", HEALTH), ("resource", SYNC)),
+    cascades=(Cascade("owner_gone", at=("resource",), into=DELETED),),
+    tallies=(("resource", HEALTH), ("resource", SYNC)),
 )

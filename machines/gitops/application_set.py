@@ -67,13 +67,13 @@ APPLICATION_SET = Table(
         Field("rollout_progressing",  bool, "its controller is rolling out (argocd)"),
         Field("resources_up_to_date", bool, "its controller has made all its applications (argocd)"),
     ),
-    read=(Interpret(("configure",), (), checked),),
+    interprets=(Interpret(("configure",), (), checked),),
     facets=(
         Facet(
             name="health",
             healthy=HEALTHY,
             adopted=State(HEALTHY),
-            names=("application", HEALTH),
+            message_names=("application", HEALTH),
             labels=(*HEALTHS, UNRULED),
             rows=(
                 #   from               trigger      to
@@ -99,7 +99,7 @@ APPLICATION_SET = Table(
             name="sync",
             healthy=SYNCED,
             adopted=State(SYNCED),
-            names=("application", SYNC),
+            message_names=("application", SYNC),
             labels=SYNCS,
             rows=(
                 #   from               trigger      to
@@ -114,9 +114,9 @@ APPLICATION_SET = Table(
             ),
         ),
     ),
-    fired=(
+    cascades=(
         Cascade("inherit",    at=("application",), on=("configure",)),
         Cascade("owner_gone", at=("application", "resource"), into=DELETED),
     ),
-    counts=(("application", HEALTH), ("application", SYNC), ("resource", HEALTH), ("resource", SYNC)),
+    tallies=(("application", HEALTH), ("application", SYNC), ("resource", HEALTH), ("resource", SYNC)),
 )

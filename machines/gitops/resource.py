@@ -94,12 +94,12 @@ RESOURCE = Table(
             Field("desired", dict, "the manifest from Git; null where none is declared, left out where that is not known now"),
         ),
     },
-    read=(Interpret(("observed",), observed.WORDS, observed.said),),
+    interprets=(Interpret(("observed",), observed.WORDS, observed.said),),
     facets=(
         Facet(
             name="health",
             healthy=HEALTHY,
-            says="health_message",
+            message_from="health_message",
             adopted=State(NOT_ASSESSED),
             labels=(*HEALTHS, UNRULED, Label(ASIDE, None, "不参与", "Takes no part (a hook)")),
             rows=(
@@ -113,12 +113,12 @@ RESOURCE = Table(
                 Row((LIVE,),            "removed",        DELETED),
                 Row((LIVE,),            "owner_gone",     DELETED),
             ),
-            after=(Timeout(PROGRESSING, "deadline", attribute="deadline", anew="progress"),),
+            timeouts=(Timeout(PROGRESSING, "deadline", seconds_from="deadline", restart_on="progress"),),
         ),
         Facet(
             name="sync",
             healthy=SYNCED,
-            says="sync_message",
+            message_from="sync_message",
             adopted=State(NOT_COMPARED),
             labels=(*SYNCS, Label(NOT_COMPARED, None, "未比较", "NotCompared")),
             rows=(

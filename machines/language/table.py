@@ -86,10 +86,10 @@ class Row:
     computes: the attributes after the event, from those before it (and what it assigned); pure, at the top of a module.
     """
 
-    start: tuple[Source, ...]
+    source: tuple[Source, ...]
     trigger: str
     to: str
-    because: str | None = None
+    condition: str | None = None
     sets: str | None = None
     clears: tuple[str, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class View:
 
     to: str
     while_: tuple[Predicate, ...]
-    because: str | None = None
+    condition: str | None = None
     base: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     keeps: bool | tuple[str, ...] = False
@@ -132,9 +132,9 @@ class Cascade:
     into: str | None = None
     unless: tuple[str, Any] | None = None
     then: str | None = None
-    one: str | None = None
-    must: bool = False
-    gives: Mapping[str, str] = field(default_factory=dict)
+    only_child: str | None = None
+    required: bool = False
+    data: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class FanOut:
     triggers: tuple[str, ...]
     at: str
     on: tuple[str, ...]
-    says: Callable[[Scene, str, Mapping[str, Any], str], str | None]
+    rule: Callable[[Scene, str, Mapping[str, Any], str], str | None]
 
 
 InterpretRule = Callable[[Scene, str, Attributes, RuleEvent], Mapping[str, Any] | Refusal]
@@ -163,8 +163,8 @@ class Interpret:
     """
 
     on: tuple[str, ...]
-    words: tuple[Field, ...]
-    says: InterpretRule
+    fields: tuple[Field, ...]
+    rule: InterpretRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +189,9 @@ class Timeout:
     phase: str
     trigger: str
     seconds: float = 0
-    attribute: str | None = None
-    anew: str | None = None
-    again: str | None = None
+    seconds_from: str | None = None
+    restart_on: str | None = None
+    repeat_after: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,14 +210,14 @@ class Facet:
     labels: tuple[Label, ...]
     rows: tuple[Row, ...]
     views: tuple[View, ...] = ()
-    standing: tuple[str, ...] = ()
-    collects: str | None = None
+    sticky: tuple[str, ...] = ()
+    accumulates_in: str | None = None
     healthy: str = "Running"
     order: tuple[str, ...] = ()
     adopted: State = ADOPTED
-    after: tuple[Timeout, ...] = ()
-    says: str | None = None
-    names: tuple[str, int] | None = None
+    timeouts: tuple[Timeout, ...] = ()
+    message_from: str | None = None
+    message_names: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,11 +237,11 @@ class Table:
     parent: str | None = None
     attributes: tuple[Field, ...] = ()
     fields: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
-    fired: tuple[Cascade, ...] = ()
-    told: tuple[FanOut, ...] = ()
-    read: tuple[Interpret, ...] = ()
-    reached: tuple[OnTally, ...] = ()
-    counts: tuple[tuple[str, int], ...] = ()
+    cascades: tuple[Cascade, ...] = ()
+    fan_outs: tuple[FanOut, ...] = ()
+    interprets: tuple[Interpret, ...] = ()
+    on_tally: tuple[OnTally, ...] = ()
+    tallies: tuple[tuple[str, int], ...] = ()
     known_by: KnownBy = "observations"
     doc: str = ""
 

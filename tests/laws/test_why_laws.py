@@ -128,8 +128,8 @@ def stood_since(history: History, records: list[Transition], index: int) -> dict
     phase = ABSENT
     for record in records:
         base = record.entity.facets[index].base
-        lasting = [*facet.standing, *(conditions.causes(facet) if base.phase == facet.collects else ())]
-        kept = {c: r for c, r in since.items() if c in facet.standing or phase == base.phase}
+        lasting = [*facet.sticky, *(conditions.causes(facet) if base.phase == facet.accumulates_in else ())]
+        kept = {c: r for c, r in since.items() if c in facet.sticky or phase == base.phase}
         since = {c: kept.get(c, record) for c in base.conditions if c in lasting}
         phase = base.phase
     return since

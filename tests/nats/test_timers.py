@@ -41,7 +41,7 @@ from tests.support.random_events import RandomEvents, Sent, publish
 SECOND = 1_000_000_000
 FACET = Facet(
     name="phase",
-    standing=("Late",),
+    sticky=("Late",),
     labels=(
         Label("Waiting", "Ok", "等", "Waiting"),
         Label("Waiting", "Late", "迟", "Late"),
@@ -58,7 +58,7 @@ FACET = Facet(
         Row(("Waiting", "Busy", "Lost"), "drop", DELETED),
     ),
     views=(View("Blocked", (Above("depot", ("Closed",)),), base=("Busy",)),),
-    after=(Timeout("Waiting", "late", attribute="patience"), Timeout("Busy", "lose", seconds=0.3)),
+    timeouts=(Timeout("Waiting", "late", seconds_from="patience"), Timeout("Busy", "lose", seconds=0.3)),
 )
 JOB = Table(
     kind="job",
@@ -229,12 +229,12 @@ def test_a_timer_that_the_tables_know_no_longer_is_rejected() -> None:
         ((Timeout("Waiting", "begin", 1),), "list it in `derived`"),
         ((Timeout("Waiting", "late"),), "say how long"),
         ((Timeout("Waiting", "late", 3, "patience"),), "say how long"),
-        ((Timeout("Waiting", "late", attribute="mood"),), "no attribute that holds a number"),
+        ((Timeout("Waiting", "late", seconds_from="mood"),), "no attribute that holds a number"),
     ],
 )
 def test_wrong_tables(after: tuple[Timeout, ...], said: str) -> None:
     with pytest.raises(WrongTable, match=said):
-        Kinds((DEPOT, replace(JOB, facets=(replace(FACET, after=after),))))
+        Kinds((DEPOT, replace(JOB, facets=(replace(FACET, timeouts=after),))))
 
 
 # ---- the real server

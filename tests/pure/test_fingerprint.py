@@ -92,7 +92,7 @@ def test_every_class_and_field_of_the_language_has_a_word() -> None:
 
 def test_the_words_are_what_versions_are_made_of() -> None:
     """A word that changes here changes every version: that is never needed, so it is spelled out once more."""
-    made = Row(("Off",), "on", "On", because="Lit", when=(AnyBelow("room", "lamp", ("On",)),))
+    made = Row(("Off",), "on", "On", condition="Lit", when=(AnyBelow("room", "lamp", ("On",)),))
     assert fingerprint.canonical(made) == [
         "row", {
             "source": ["Off"], "trigger": "on", "to": "On", "condition": "Lit",
@@ -116,7 +116,7 @@ def test_another_name_of_a_class_or_a_field_in_python_changes_no_version(monkeyp
         condition: str | None = None
         later: tuple[str, ...] = ()
 
-    row, line = Row(("Off",), "on", "On", because="Lit"), Line(("Off",), "on", "On", condition="Lit")
+    row, line = Row(("Off",), "on", "On", condition="Lit"), Line(("Off",), "on", "On", condition="Lit")
     words = {"source": "source", "trigger": "trigger", "to": "to", "condition": "condition", "later": "later"}
     monkeypatch.setattr(fingerprint, "WORDS", {**fingerprint.WORDS, Line: fingerprint.Word("row", words)})
     assert fingerprint.canonical(line) == fingerprint.canonical(row)

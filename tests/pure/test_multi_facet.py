@@ -186,7 +186,7 @@ def test_nothing_begins_below_what_is_gone_however_far_above() -> None:
 def pair(*reached: OnTally, shelf_rows: tuple[Row, ...], view: View) -> Kinds:
     """A shelf that is told by the tally of its boxes, and boxes that look up at it."""
     shelf = Table(
-        kind="shelf", id=("shelf",), intents=(), derived=tuple(found.trigger for found in reached), reached=reached,
+        kind="shelf", id=("shelf",), intents=(), derived=tuple(found.trigger for found in reached), on_tally=reached,
         facets=(Facet("phase", adopted=State("Free", (OK,)), labels=(label("Free"), label("Full")), rows=(
             Row((ABSENT, DELETED), "built", "Free"), *shelf_rows, Row((LIVE,), "gone", DELETED),
         )),),

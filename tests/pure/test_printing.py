@@ -58,8 +58,8 @@ LIBRARY = Table(
         ),
     ),),
     fields={"close": (Field("forever", bool, "whether it never opens again", default=False),)},
-    fired=(Cascade("withdraw", at=("book",), on=("close",), into=DELETED, unless=("forever", False)),),
-    reached=(OnTally(AllBelow("library", "book", ("Lent",), facet=0), "emptied"),),
+    cascades=(Cascade("withdraw", at=("book",), on=("close",), into=DELETED, unless=("forever", False)),),
+    on_tally=(OnTally(AllBelow("library", "book", ("Lent",), facet=0), "emptied"),),
 )
 BOOK = Table(
     kind="book",
@@ -76,8 +76,8 @@ BOOK = Table(
     facets=(
         Facet(
             name="place",
-            standing=("Reserved",),
-            collects="Missing",
+            sticky=("Reserved",),
+            accumulates_in="Missing",
             healthy="Shelved",
             order=("Lost", "Stolen"),
             labels=(
@@ -95,13 +95,13 @@ BOOK = Table(
                 Row(("Lent",),                                 "returned", "Shelved"),
                 Row((Live(but=("Missing",)),),                 "reserved", SAME, sets="Reserved"),
                 Row((Live(has="Reserved"),),                   "released", SAME, clears=("Reserved",)),
-                Row(("Shelved", "Lent", "Missing"),            "lost",     "Missing", because="Lost"),
-                Row((At("Shelved", lacks=("Reserved",)),),     "stolen",   "Missing", because="Stolen"),
+                Row(("Shelved", "Lent", "Missing"),            "lost",     "Missing", condition="Lost"),
+                Row((At("Shelved", lacks=("Reserved",)),),     "stolen",   "Missing", condition="Stolen"),
                 Row((At("Missing", has="Lost"),),              "found",    SAME, clears=("Lost", "Stolen"), given={"by": None}),
                 Row((LIVE,),                                   "relabel",  SAME, assigns=True),
                 Row((LIVE,),                                   "withdraw", DELETED),
             ),
-            views=(View("Missing", (Above("library", ("Shut",)),), because="Shut", unless=("Lent",), keeps=True),),
+            views=(View("Missing", (Above("library", ("Shut",)),), condition="Shut", unless=("Lent",), keeps=True),),
         ),
         Facet(
             name="condition",

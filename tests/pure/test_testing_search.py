@@ -103,13 +103,13 @@ def test_kinds_that_are_right_pass() -> None:
 def test_views_may_show_what_the_base_has_already() -> None:
     """A condition that the base has and a view brings stands once, where it stood."""
     rows = (
-        Row((ABSENT, DELETED), "build", "Running", assigns=True), Row(("Running", "Failed"), "wet", "Failed", because="Wet"),
-        Row(("Running", "Failed"), "cold", "Failed", because="Cold"), Row(("Running", "Failed"), "mend", SAME, clears=("Wet", "Cold"), assigns=True),
+        Row((ABSENT, DELETED), "build", "Running", assigns=True), Row(("Running", "Failed"), "wet", "Failed", condition="Wet"),
+        Row(("Running", "Failed"), "cold", "Failed", condition="Cold"), Row(("Running", "Failed"), "mend", SAME, clears=("Wet", "Cold"), assigns=True),
         Row(("Running", "Failed"), "raze", DELETED),
     )  # fmt: skip
-    roofless = View("Failed", (AttributeIs("shed", "roof", value=False),), because="Wet", keeps=True)
+    roofless = View("Failed", (AttributeIs("shed", "roof", value=False),), condition="Wet", keeps=True)
     labels = (label("Running"), label("Failed", "Wet"), label("Failed", "Cold"))
-    facet = Facet(name="phase", collects="Failed", labels=labels, rows=rows, views=(roofless,))
+    facet = Facet(name="phase", accumulates_in="Failed", labels=labels, rows=rows, views=(roofless,))
     shed = Table(
         kind="shed",
         id=("shed",),
@@ -144,7 +144,7 @@ def test_random_data_is_of_the_right_type_and_means_something() -> None:
         Row(("Running",), "count", SAME, given={"by": 12}, sets="Counted"), Row(("Running",), "adopt", FROM_DATA),
     )  # fmt: skip
     labels = (label("Running"), label("Running", "Counted"))
-    facet = Facet(name="phase", labels=labels, rows=rows, standing=("Counted",))
+    facet = Facet(name="phase", labels=labels, rows=rows, sticky=("Counted",))
     fields = {"count": (Field("by", int, "b"),)}
     kinds = Kinds(
         (Table(kind="lot", id=("lot",), intents=("open",), attributes=attributes, fields=fields, facets=(facet,)),)

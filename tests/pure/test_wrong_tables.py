@@ -42,12 +42,12 @@ ROWS = (
     Row((ABSENT, DELETED), "create", "On"),
     Row(("On",), "switched_off", "Off"),
     Row(("Off",), "switched_on", "On"),
-    Row((LIVE,), "heat", "Broken", because="Heat"),
-    Row((LIVE,), "rust", "Broken", because="Rust"),
+    Row((LIVE,), "heat", "Broken", condition="Heat"),
+    Row((LIVE,), "rust", "Broken", condition="Rust"),
     Row((At("Broken", has="Heat"),), "cooled", SAME, clears=("Heat",)),
     Row((LIVE,), "deleted", DELETED),
 )
-FACET = Facet("phase", labels=LABELS, rows=ROWS, collects="Broken", healthy="On")
+FACET = Facet("phase", labels=LABELS, rows=ROWS, accumulates_in="Broken", healthy="On")
 HOT = AttributeIs("lamp", "hot", value=True)
 
 
@@ -110,7 +110,7 @@ def with_row(row: Row, read: tuple[Interpret, ...] = (), **changes: Any) -> Tabl
 def stuck(*rows: Row) -> Table:
     """A lamp that is never thrown away."""
     first = Row((ABSENT,), "create", "On")
-    return lamp(replace(FACET, rows=(first, *rows), labels=LABELS[:2], collects=None), fields={})
+    return lamp(replace(FACET, rows=(first, *rows), labels=LABELS[:2], accumulates_in=None), fields={})
 
 
 def with_view(view: View) -> Table:
@@ -135,14 +135,14 @@ def test_the_table_that_the_others_are_made_from_is_right() -> None:
 WRONG = {
     "assigns what is no attribute": (with_row(Row(("On",), "dim", SAME, assigns=("hot", "colour"))), "it assigns colour, which is no attribute: declare it in `attributes`"),
     "view that always shows": (lamp(replace(FACET, views=(View("Off", ()),))), "it always shows, so nobody ever sees the base"),
-    "view below one that always shows": (lamp(replace(FACET, views=(View("Off", (), base=("On",)), View("Broken", (HOT,), because="Heat", base=("On",))))),
+    "view below one that always shows": (lamp(replace(FACET, views=(View("Off", (), base=("On",)), View("Broken", (HOT,), condition="Heat", base=("On",))))),
         "it shows wherever no view before it does, so the one to Broken after it never does: move it below"),
     "view keeps what is unknown": (lamp(replace(FACET, views=(View("Off", (HOT,), keeps=("Dust",)),))), "it keeps Dust, which has no label"),
     "told on what has no row": (lamp(told=(FanOut(("dim",), "bulb", ("burst",), says),)), "trigger burst has no row"),
-    "must fire at many": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), must=True),)), "it must fire dim, but at any number of entities: say at which with one="),
-    "must fire on no event": (lamp(fired=(Cascade("dim", at=("bulb",), into="Off", one="hot", must=True),)), "no event asks for it: say on which triggers"),
-    "fires at one named by nothing": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), one="name"),)), "firing dim depends on attribute name, which is unknown: declare it in `attributes`"),
-    "gives what is unknown": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), gives={"to": "name"}),)), "firing dim depends on attribute name"),
+    "must fire at many": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), required=True),)), "it must fire dim, but at any number of entities: say at which with one="),
+    "must fire on no event": (lamp(fired=(Cascade("dim", at=("bulb",), into="Off", only_child="hot", required=True),)), "no event asks for it: say on which triggers"),
+    "fires at one named by nothing": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), only_child="name"),)), "firing dim depends on attribute name, which is unknown: declare it in `attributes`"),
+    "gives what is unknown": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), data={"to": "name"}),)), "firing dim depends on attribute name"),
     "sets what is not standing": (with_row(Row(("On",), "dim", SAME, sets="Heat")), "it sets Heat, which is not in the facet's standing conditions"),
     "nothing leads there": (
         with_row(Row(("On",), "dim", "Off"), labels=(*LABELS, Label("Dim", OK, "暗", "Dim"))),
@@ -166,7 +166,7 @@ WRONG = {
     "leads to an unknown phase": (with_row(Row(("On",), "dim", "Dim")), "it leads to Dim, which is unknown: add a label for it, or correct the name"),
     "leads to what is unknown": (with_row(Row(("On",), "dim", ABSENT)), "it leads to Absent: what was known stays known, write Deleted"),
     "because is missing": (with_row(Row(("On",), "dim", "Broken")), "Broken has several conditions: say which with because="),
-    "because has no label": (with_row(Row(("On",), "dim", "Broken", because="Fall")), "Broken [Fall] has no label: add one, or correct the name"),
+    "because has no label": (with_row(Row(("On",), "dim", "Broken", condition="Fall")), "Broken [Fall] has no label: add one, or correct the name"),
     "clears an unknown condition": (with_row(Row(("On",), "dim", SAME, clears=("Fall",))), "condition Fall has no label: add one, or correct the name"),
     "sets an unknown condition": (with_row(Row(("On",), "dim", SAME, sets="Fall"), standing=("Rust",)), "condition Fall has no label: add one"),
     "sets what does not stand": (with_row(Row(("On",), "dim", SAME, sets="Rust")), "it sets Rust, which is not in the facet's standing conditions: add it there"),
@@ -180,18 +180,18 @@ WRONG = {
     "never reached, one later": (
         lamp(replace(FACET, rows=(*ROWS, Row(("On",), "dim", "Off"), Row((At("On", lacks=("Rust",)),), "dim", DELETED, when=(HOT,))))),
         "dim from On: the row to Deleted is never reached"),
-    "standing condition unknown": (lamp(replace(FACET, standing=("Fall",))), "phase: condition Fall has no label: add one, or correct the name"),
+    "standing condition unknown": (lamp(replace(FACET, sticky=("Fall",))), "phase: condition Fall has no label: add one, or correct the name"),
     "order of an unknown condition": (lamp(replace(FACET, order=("Fall",))), "phase: condition Fall has no label"),
-    "collects in an unknown phase": (lamp(replace(FACET, collects="Fault")), "causes collect in Fault, which is unknown: add a label for it, or correct the name"),
+    "collects in an unknown phase": (lamp(replace(FACET, accumulates_in="Fault")), "causes collect in Fault, which is unknown: add a label for it, or correct the name"),
     "heals to an unknown phase": (lamp(replace(FACET, healthy="Running")), "phase Running, without causes, is unknown: name the phase it falls back to with healthy="),
     "too many bases": (
         lamp(replace(FACET, labels=(*LABELS, *(Label("Broken", f"C{n}", "坏", "Broken") for n in range(13))),
-                     rows=(*ROWS, *(Row((LIVE,), f"c{n}", "Broken", because=f"C{n}") for n in range(13))))),
+                     rows=(*ROWS, *(Row((LIVE,), f"c{n}", "Broken", condition=f"C{n}") for n in range(13))))),
         "more than 5000 bases can arise: collect fewer conditions in one phase"),
     "view shows an unknown phase": (with_view(View("Dim", (HOT,))), "view Dim: phase Dim is unknown: add a label for it, or correct the name"),
     "view over an unknown phase": (with_view(View("Off", (HOT,), base=("Onn",))), "view Off: phase Onn is unknown"),
     "view but over an unknown phase": (with_view(View("Off", (HOT,), unless=("Onn",))), "view Off: phase Onn is unknown"),
-    "view shows a condition without label": (with_view(View("Broken", (HOT,), because="Fall")), "view Broken: Fall has no label there: add one"),
+    "view shows a condition without label": (with_view(View("Broken", (HOT,), condition="Fall")), "view Broken: Fall has no label there: add one"),
     "view does not say which condition": (with_view(View("Broken", (HOT,))), "view Broken: Broken has several conditions: say which with because="),
     "view hides that it lives": (with_view(View(DELETED, (HOT,))), "it would make what lives look as if it did not: show a phase that has a label"),
     "view without a reason": (with_view(View("Off", ())), "it always shows, so nobody ever sees the base: say while what, or let rows lead there"),
@@ -232,8 +232,8 @@ WRONG = {
     "a lambda": (with_row(Row(("On",), "dim", SAME, computes=lambda attributes, _: attributes)), "facets[0].rows[7].computes is a lambda, which cannot declare a name: write a function"),
     "a type that no wire has": (lamp(attributes=(Field("hot", complex, "whether it is"),)), "attributes[0].type is the type complex: write one of str, int, float, bool, dict"),
     "two rules of one name": (with_row(Row(("On",), "dim", SAME, computes=dimmed), read=(Interpret(("heat",), (), spoken),)), "two rules are called lamp.spoken: give one of them another name"),
-    "says what it does not keep": (lamp(replace(FACET, says="why")), "phase: why is no attribute: declare it in `attributes`, or correct the name"),
-    "time anew by what it does not keep": (lamp(replace(FACET, after=(Timeout("On", "tire", 5, anew="steps"),), rows=(*ROWS, Row(("On",), "tire", "Off"))), derived=("tire",)), "phase: steps is no attribute"),
+    "says what it does not keep": (lamp(replace(FACET, message_from="why")), "phase: why is no attribute: declare it in `attributes`, or correct the name"),
+    "time anew by what it does not keep": (lamp(replace(FACET, timeouts=(Timeout("On", "tire", 5, restart_on="steps"),), rows=(*ROWS, Row(("On",), "tire", "Off"))), derived=("tire",)), "phase: steps is no attribute"),
     "no id": (lamp(id=()), "a table needs the names of its id's parts (`id`) and at least one facet"),
     "no facet": (lamp(facets=(), intents=(), fields={}), "and at least one facet"),
 }

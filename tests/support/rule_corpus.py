@@ -168,10 +168,10 @@ def _rules(found: Any) -> Iterator[tuple[Any, Run]]:
     if isinstance(found, Row) and found.computes is not None:
         yield found.computes, _computes(found.computes)
     if isinstance(found, FanOut):
-        yield found.says, _fan_out(found.says)
+        yield found.rule, _fan_out(found.rule)
         return
     if isinstance(found, Table):
-        yield from ((read_.says, _interprets(read_.says)) for read_ in found.read)
+        yield from ((read_.rule, _interprets(read_.rule)) for read_ in found.interprets)
     if isinstance(found, Mapping):
         found = tuple(found.values())
     if isinstance(found, tuple):

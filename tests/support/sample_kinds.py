@@ -73,11 +73,11 @@ ORCHARD = Table(
             ),
         ),
     ),
-    fired=(
+    cascades=(
         Cascade("prune",      at=("row",),                   on=("winter",)),
         Cascade("owner_gone", at=("row", "fruit", "ladder"), into=DELETED),
     ),
-    reached=(
+    on_tally=(
         OnTally(AllBelow("orchard", "fruit", ("Picked",)), "all_picked"),
         OnTally(AnyBelow("orchard", "fruit", ("Rotten",)),  "rot_found"),
     ),
@@ -111,11 +111,11 @@ ROW = Table(
             View("Done", (AllBelow("row", "fruit", ("Picked",)), AttributeIs("row", "organic", value=True)), base=("Planted", "Pruned")),
         ),
     ),),
-    fired=(
+    cascades=(
         Cascade("recall",     at=("ladder",),         on=("rot_found",)),
         Cascade("owner_gone", at=("fruit", "ladder"), into=DELETED),
     ),
-    reached=(OnTally(AnyBelow("row", "fruit", ("Rotten",)), "rot_found"),),
+    on_tally=(OnTally(AnyBelow("row", "fruit", ("Rotten",)), "rot_found"),),
 )
 FRUIT = Table(
     kind="fruit",
@@ -128,9 +128,9 @@ FRUIT = Table(
     facets=(
         Facet(
             name="phase",
-            collects="Sick",
+            accumulates_in="Sick",
             healthy="Green",
-            standing=("Tagged", "Frost"),
+            sticky=("Tagged", "Frost"),
             labels=(
                 label("Green"), label("Green", "Tagged"), label("Ripe"), label("Picked"), label("Rotten"), label("Held"),
                 label("Sick", "Mites"), label("Sick", "Mould"), label("Sick", "Frost"),
@@ -143,9 +143,9 @@ FRUIT = Table(
                 Row((Live(but=("Picked",)),),         "rotted",   "Rotten"),
                 Row((Live(but=("Picked",)),),         "tag",      SAME, sets="Tagged"),
                 Row((LIVE,),                          "untag",    SAME, clears=("Tagged",)),
-                Row(("Green", "Ripe", "Sick"),        "mites",    "Sick", because="Mites"),
-                Row(("Green", "Ripe", "Sick"),        "mould",    "Sick", because="Mould"),
-                Row((Live(but=("Picked", "Rotten")),), "froze",   "Sick", because="Frost"),
+                Row(("Green", "Ripe", "Sick"),        "mites",    "Sick", condition="Mites"),
+                Row(("Green", "Ripe", "Sick"),        "mould",    "Sick", condition="Mould"),
+                Row((Live(but=("Picked", "Rotten")),), "froze",   "Sick", condition="Frost"),
                 Row((Live(has="Frost"),),             "thawed",   SAME, clears=("Frost",)),
                 Row((At("Sick", has="Mites"),),       "spray",    SAME, clears=("Mites", "Mould"), when=(AttributeIs("row", "organic", value=False),)),
                 Row((At("Sick", has="Mites"),),       "healed",   SAME, clears=("Mites",), given={"condition": "Mites"}),
@@ -156,7 +156,7 @@ FRUIT = Table(
             ),
             views=(
                 View("Held", (Above("row", ("Closed",), base=True),), base=("Green", "Ripe")),
-                View("Sick", (Above("row", ("Stump",), base=True),), because="Frost", base=("Green", "Sick")),
+                View("Sick", (Above("row", ("Stump",), base=True),), condition="Frost", base=("Green", "Sick")),
             ),
         ),
         Facet(

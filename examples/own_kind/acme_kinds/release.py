@@ -25,7 +25,7 @@ IS_APPROVED = (Above("release", (APPROVED,), facet=1),)
 # fmt: off
 ROLLOUT = Facet(
     name="rollout",
-    collects=FAILED,
+    accumulates_in=FAILED,
     healthy=ROLLING,
     labels=(
         #     phase    condition       zh          en
@@ -40,9 +40,9 @@ ROLLOUT = Facet(
         Row((ABSENT, DELETED),                 "create",        PENDING, assigns=True),
         Row((PENDING,),                        "start",         ROLLING, when=IS_APPROVED),
         Row((ROLLING,),                        "finished",      DONE),
-        Row((ROLLING, FAILED),                 "checks_failed", FAILED, because="ChecksFailed"),
+        Row((ROLLING, FAILED),                 "checks_failed", FAILED, condition="ChecksFailed"),
         Row((At(FAILED, has="ChecksFailed"),), "checks_passed", SAME,   clears=("ChecksFailed",)),
-        Row((ROLLING, FAILED),                 "timed_out",     FAILED, because="TimedOut"),
+        Row((ROLLING, FAILED),                 "timed_out",     FAILED, condition="TimedOut"),
         Row((At(FAILED, has="TimedOut"),),     "resumed",       SAME,   clears=("TimedOut",)),
         Row((LIVE,),                           "withdraw",      DELETED),
     ),
