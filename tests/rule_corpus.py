@@ -2,8 +2,8 @@
 
 Belongs here: running each rule on its inputs (`tests/golden/rules/<name>.json`), recording what it gives
 (`tests/golden/rules/outputs.json`). Does not: what is tested with that (`test_rule_revisions`).
-`python -m tests.rule_corpus` records new inputs and new revisions; it records nothing over a revision that gives another
-output than before. An input is one line of JSON; add lines by hand where a rule learns something new.
+`python -m tests.rule_corpus` records new inputs and new revisions; it records nothing over a revision that gives
+another output than before. An input is one line of JSON; add lines by hand where a rule learns something new.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Health rules in Python that installed packages offer by the entry point group `phaseline.health`.
 
-Belongs here: loading them, their revisions, calling one so that its errors become a health. Does not: rules that come with
-settings (Lua).
+Belongs here: loading them, their revisions, calling one so that its errors become a health. Does not: rules that come
+with settings (Lua).
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from phaseline.machines.profiles import ALIASES, SOURCE_ORDER
 from phaseline.machines.rules import Revision, declaration_of
 
 ENTRY_POINTS = "phaseline.health"
-"""Each named `<group>/<Kind>`, `/<Kind>` for the core group: a function of the object that gives `(status, message)`, or None."""
+"""Named `<group>/<Kind>`, `/<Kind>` for the core group: a function of the object, giving `(status, message)` or None."""
 Offered = Callable[[Mapping[str, Any]], tuple[str, str] | None]
 
 
