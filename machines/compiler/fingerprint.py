@@ -1,8 +1,8 @@
 """Computes the version of a table: a short digest of everything in the table that changes what it does.
 
-Belongs here: the digest, the stable words for classes and fields of the table language, what is left out. Does not: where
-a version is kept, the declarations of rules (`rules`). Texts for people are left out: another translation of a label, or
-another description, makes no other version.
+Belongs here: the digest, the stable words for classes and fields of the table language, what is left out. Does not:
+where a version is kept, the declarations of rules (`rules`). Texts for people are left out: another translation of a
+label, or another description, makes no other version.
 """
 
 import hashlib
@@ -85,7 +85,7 @@ WORDS: Mapping[type, Word] = {
     AnyBelow: Word("any_below", {"of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has"}),
     AllBelow: Word("all_below", {"of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has"}),
 }  # fmt: skip
-"""The words stand in every version. To rename a class or a field in Python, change the left side here and nothing else."""
+"""The words stand in every version. To rename a class or field in Python, change the left side here and nothing else."""
 TYPES: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "map"}
 """The stable words for the types of fields and attributes."""
 
@@ -188,7 +188,8 @@ def _advice(value: Any) -> str:
     name = getattr(value, "__name__", None)
     what = f"the function {name}" if name else f"an instance of {type(value).__name__}"
     if name == "<lambda>":
-        return "is a lambda, which cannot declare a name: write a function, with @rule('<yours>.<name>', revision=1) above it"
+        advice = "write a function, with @rule('<yours>.<name>', revision=1) above it"
+        return f"is a lambda, which cannot declare a name: {advice}"
     above = "the function" if name else "its class"
     yours = (name or type(value).__name__).lower()
     return (

@@ -1,8 +1,9 @@
 """Declares the name and the revision of rules that are written as code: functions in tables, predicates, libraries.
 
-Belongs here: `Revision`, the decorator `rule`, reading a declaration back. Does not: the version of a table (`fingerprint`),
-which code needs a declaration (`checks`). A version of a table holds these names and numbers, never a Python path: moving
-or renaming code changes no version, raising a revision changes the version of every table that uses the rule.
+Belongs here: `Revision`, the decorator `rule`, reading a declaration back. Does not: the version of a table
+(`fingerprint`), which code needs a declaration (`checks`). A version of a table holds these names and numbers, never a
+Python path: moving or renaming code changes no version; raising a revision changes the version of every table that uses
+the rule.
 """
 
 import re
