@@ -1,1 +1,7 @@
-"""MOTION: the pure core that folds events through tables, and the shell that talks to NATS."""
+"""The engine: the pure core that decides events, and the shell that talks to NATS.
+
+Belongs here: one package per role. `core` decides. `jetstream` talks to the server. `log` reads the log and the states.
+`publish` stores events. `worker` owns partitions and commits. `replay` decides a recorded log again. `explain` answers why.
+`emco_status` answers EMCO's status query. `observe` turns Kubernetes objects into events. `scripts` runs users' scripts.
+`client` is the public client, `cli` the command, `testing` the public test kit. Does not: rules of a kind (`machines`).
+"""

@@ -100,6 +100,14 @@ def partition_of_id(entity_id: str, partitions: int) -> int:
     return partition_of(quote(entity_id.partition("/")[0]), partitions)
 
 
+def ancestor_id(entity_id: str, arity: int) -> str:
+    """The first `arity` parts of an id."""
+    above = entity_id.count("/") + 1 - arity
+    if above == 1:
+        return entity_id[: entity_id.rindex("/")]
+    return entity_id.rsplit("/", above)[0] if above else entity_id
+
+
 def natural(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:
     """A key that sorts ids part by part, `n2` before `n10`."""
     return [

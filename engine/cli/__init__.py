@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
-from phaseline import __version__
 from phaseline.engine.cli.help import Page
+from phaseline.schemas.version import __version__
 
 EXIT_CODES = {
     "0": "it is done",

@@ -15,13 +15,13 @@ from phaseline.engine.cli import options, render, terminal
 from phaseline.engine.cli.as_of import moment_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
-from phaseline.engine.core.tree import ancestor_id
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, schedulable
 from phaseline.machines.docs import wording
 from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.subjects import ancestor_id
 
 every = click.option("--all", "deleted", is_flag=True, help="Also what is deleted.")
 

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.tree import Tree, ancestor_id
+from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.predicates import Standing
 from phaseline.machines.language.table import ABSENT, DELETED
+from phaseline.schemas.subjects import ancestor_id
 
 WORDS = {ABSENT: "unknown", DELETED: "deleted"}
 

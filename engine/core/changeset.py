@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from phaseline.engine.core.attributes import assigned
-from phaseline.engine.core.tree import Tree, ancestor_id, recount
+from phaseline.engine.core.tree import Tree, recount
 from phaseline.machines.compiler.conditions import lapsed
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import Cascade, FanOut, Refusal, RuleEvent
 from phaseline.schemas.records import NONE, By, Entity, FacetState, State
+from phaseline.schemas.subjects import ancestor_id
 
 
 class Origin(NamedTuple):

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 
 from phaseline.engine.core.changeset import fires
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.tree import Tree, ancestor_id
+from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import NONE, Entity, FacetState, State, Transition
+from phaseline.schemas.subjects import ancestor_id
 
 MAX_SOURCES = 64
 """Sources whose `sequence` an entity remembers: one that has been silent longest is forgotten, so that records stay small."""

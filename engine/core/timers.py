@@ -47,7 +47,9 @@ def begins_anew(kind: Kind, index: int, facet: FacetState, before: Mapping[str, 
     timed = kind.timeouts[index].get(facet.state.phase)
     if timed is None or timed.restart_on is None or before is after:
         return False
-    return any(before.get(name) != after.get(name) for name in (timed.restart_on, timed.seconds_from) if name is not None)
+    return any(
+        before.get(name) != after.get(name) for name in (timed.restart_on, timed.seconds_from) if name is not None
+    )
 
 
 def restarted(

@@ -11,16 +11,9 @@ from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Entity, Record, Rejection
+from phaseline.schemas.subjects import ancestor_id
 
 NOTHING: Mapping[str, int] = {}
-
-
-def ancestor_id(entity_id: str, arity: int) -> str:
-    """The first `arity` parts of an id."""
-    above = entity_id.count("/") + 1 - arity
-    if above == 1:
-        return entity_id[: entity_id.rindex("/")]
-    return entity_id.rsplit("/", above)[0] if above else entity_id
 
 
 class Tree:

@@ -7,18 +7,18 @@ a worker whose memory is ahead of its commits waits for them.
 
 import asyncio
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import structlog
 
+from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status import load, schema
 from phaseline.engine.emco_status.query import BadQuery, read
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, Fenced, NoAnswer, PhaselineError
 from phaseline.engine.jetstream.micro import serve
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
-from phaseline.engine.worker.partition import Partition
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import BadSubject, unquote
 
@@ -29,6 +29,7 @@ ERROR, CODE = "Nats-Service-Error", "Nats-Service-Error-Code"
 ROOM = 1024
 """Bytes of a message that headers may take."""
 
+T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
@@ -57,10 +58,20 @@ class Asked(Protocol):
         """Refuse it, and count that."""
 
 
+class OwnedPartition(Protocol):
+    """A partition that this worker owns, with its tree in memory."""
+
+    async def look(self, ask: Callable[[Tree], T]) -> tuple[T, int]:
+        """The result of `ask` on the tree once it is committed, and the position in EVENTS that it is true at."""
+        ...
+
+
 class StatusService:
     """One worker's part of the service. `owned`: its partitions, as they come and go."""
 
-    def __init__(self, installation: Installation, owned: Mapping[int, Partition], worker: str, version: str) -> None:
+    def __init__(
+        self, installation: Installation, owned: Mapping[int, OwnedPartition], worker: str, version: str
+    ) -> None:
         """Answer from these partitions once started."""
         self.installation, self.wire, self.owned = installation, installation.wire, owned
         self.worker, self.version = worker, version

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from phaseline.engine.core.tree import ancestor_id
 from phaseline.engine.explain.model import Caused, Role
 from phaseline.machines.compiler.conditions import causes
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import ABSENT, OK, PROGRESSING, Facet
 from phaseline.schemas.records import Entity, State, Transition, state
+from phaseline.schemas.subjects import ancestor_id
 
 History = Sequence[Transition]
 """Transitions of one entity in order: all, or those that the log still holds."""

@@ -5,7 +5,7 @@ Belongs here: which view shows a state, and whom it looks at. Does not: reading 
 
 from collections.abc import Iterator
 
-from phaseline.engine.core.tree import Tree, ancestor_id
+from phaseline.engine.core.tree import Tree
 from phaseline.engine.explain import causes
 from phaseline.engine.explain.causes import Ground, History, Lookup
 from phaseline.engine.explain.model import Caused, Explained, Explanation, Reason, Shown
@@ -13,6 +13,7 @@ from phaseline.machines.compiler.conditions import shown
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, View
 from phaseline.schemas.records import Entity
+from phaseline.schemas.subjects import ancestor_id
 
 NAMED = 3
 """How many of the entities below, that together make a state, are named and explained."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from phaseline.engine.core.tree import Tree, ancestor_id
+from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explain import explainer
 from phaseline.engine.explain.model import Explained, Explanation
@@ -18,6 +18,7 @@ from phaseline.engine.log.when import NOW
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.subjects import ancestor_id
 
 
 class Wanted(NamedTuple):

@@ -1,9 +1,6 @@
-"""From Kubernetes objects, as `kubectl` prints them, to lifecycle events: the bridge for what has no agent of ours.
+"""From Kubernetes objects to lifecycle events, for clusters that have no agent of their own.
 
-Belongs here: whose object is what, and that the same thing is not told twice. Does not: reading objects (`incoming`), what each
-sort of object says (`plain`, `argo`, `fleet`), sending.
+Belongs here: `observer` (which event an object makes, each change once), `events`, `generic`, `argo` and `fleet` (what each
+sort of object says), `stream` and `manifest_files` (objects from files), `cluster`, `discovery` and `kubernetes_api`
+(objects from an API server). Does not: sending events, judging health.
 """
-
-from phaseline.engine.observe.observer import Observer
-
-__all__ = ["Observer"]

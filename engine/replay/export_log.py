@@ -8,13 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from phaseline import __version__
 from phaseline.engine.core.message import Message
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import STEP, RecordedStep, read
 from phaseline.engine.replay.server_log import ServerLog, moment_of
 from phaseline.schemas.records import Rejection, Transition
+from phaseline.schemas.version import __version__
 
 
 async def export(

@@ -132,7 +132,9 @@ def _why_is_told(history: History, record: Transition, arrival: Arrival) -> None
     named = history.kinds[entity.kind].table.facets[entity.names.index(record.facet)]
     if named.message_names is None or not (record.message or "").startswith(BECAUSE):
         same(f"{who}: words of the event", (record.reason, record.message), (None, None))
-    asked = any(entity.kind in found.at and record.trigger == found.trigger for found in history.kinds[of].table.cascades)
+    asked = any(
+        entity.kind in found.at and record.trigger == found.trigger for found in history.kinds[of].table.cascades
+    )
     fired = asked or history.kinds[entity.kind].roles.get(record.trigger) == "derived" or record.trigger == "adopt"
     if not fired and (cause.by == "cascade" or record.trigger != arrival.trigger):
         raise AssertionError(f"{who}: nothing fires {record.trigger} there")

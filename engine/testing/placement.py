@@ -12,13 +12,14 @@ from phaseline.engine.core import intake
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import RejectedEvent
 from phaseline.engine.core.transitions import transitions
-from phaseline.engine.core.tree import Tree, ancestor_id, evolve
+from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.testing import failure_text
 from phaseline.machines.compiler.conditions import own_condition
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Cause, State, state
+from phaseline.schemas.subjects import ancestor_id
 
 Named = str | State
 """A state as tests write it: `"Running"`, `"Failed [Balance, NotReady]"`, or a `State`."""

@@ -79,9 +79,7 @@ class Anew:
             return kept if view.condition in kept else (*kept, view.condition)
         facet = next(f for kind in self.kinds.values() for f in kind.table.facets if f.views is views)
         own = [
-            found.condition
-            for found in facet.labels
-            if found.phase == view.to and found.condition not in facet.sticky
+            found.condition for found in facet.labels if found.phase == view.to and found.condition not in facet.sticky
         ]
         return kept or (
             () if None in own else (OK,) if OK in own else tuple(c for c in own if c) if len(own) == 1 else ()

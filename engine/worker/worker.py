@@ -12,7 +12,6 @@ from dataclasses import asdict
 
 import structlog
 
-from phaseline import __version__
 from phaseline.engine.core.process import EventCounts
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
@@ -32,6 +31,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.version import __version__
 
 MINIMUM_SERVER = (2, 15)
 """In 2.14 a consumer of several filters passes over messages of a batch: watches and outcomes would miss records."""

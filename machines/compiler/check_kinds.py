@@ -86,7 +86,9 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             yield from _known(predicate, named)
     for facet in table.facets:
         below, place = facet.message_names or (table.kind, 0)
-        if facet.message_names is not None and (not _is_above(table.kind, below, named) or place >= len(named[below].facets)):
+        if facet.message_names is not None and (
+            not _is_above(table.kind, below, named) or place >= len(named[below].facets)
+        ):
             yield f"{facet.name} names those of {below}, facet {place}, which is not below it: name a descendant's facet"
     yield from _unseen(table)
 

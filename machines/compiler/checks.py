@@ -96,7 +96,9 @@ def _twice(words: list[Any]) -> list[Any]:
 
 
 def _triggers(table: Table) -> Iterator[str]:
-    named = [one.on for one in table.cascades] + [one.on for one in table.fan_outs] + [one.on for one in table.interprets]
+    named = (
+        [one.on for one in table.cascades] + [one.on for one in table.fan_outs] + [one.on for one in table.interprets]
+    )
     firing = (on for found in named for on in found)
     listed = (*table.intents, *table.derived, *table.fields, *firing)
     for trigger in dict.fromkeys(listed):
@@ -159,7 +161,10 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         for problem in _after(table, facet, after)
     )
     attributes = {field.name for field in table.attributes}
-    for name in filter(None, (facet.message_from, *(name for after in facet.timeouts for name in (after.restart_on, after.repeat_after)))):
+    for name in filter(
+        None,
+        (facet.message_from, *(name for after in facet.timeouts for name in (after.restart_on, after.repeat_after))),
+    ):
         if name not in attributes:
             yield f"{facet.name}: {name} is no attribute: declare it in `attributes`, or correct the name"
     for view in facet.views:

@@ -72,7 +72,9 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "views": [_view(facet, view) for view in facet.views],
         "after": [_after(after) for after in facet.timeouts],
         "says": facet.message_from,
-        "names": None if facet.message_names is None else {"kind": facet.message_names[0], "facet": facet.message_names[1]},
+        "names": None
+        if facet.message_names is None
+        else {"kind": facet.message_names[0], "facet": facet.message_names[1]},
     }
 
 

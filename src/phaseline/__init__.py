@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from phaseline.schemas.envelope import Event
     from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
 
-__version__ = "0.1.0"
+from phaseline.schemas.version import __version__
 
 __all__ = [
     "ApplicationAssessment",
