@@ -34,7 +34,7 @@ def _for_msgpack(value: object) -> Any:
     if isinstance(value, Ext):
         return msgpack.ExtType(value.code, value.data)
     if isinstance(value, int):
-        raise OverflowError(f"an integer of {value.bit_length()} bits does not fit msgpack, which holds 64")
+        raise OverflowError("Integer value out of range")
     raise TypeError(f"a {type(value).__name__} cannot be written as msgpack")
 
 

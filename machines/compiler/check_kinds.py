@@ -120,7 +120,7 @@ def _unseen(table: Table) -> Iterator[str]:
                     )
     for reached in table.on_tally:
         if not isinstance(reached.when, AnyBelow | AllBelow):
-            yield f"{reached.trigger} waits for `{reached.when.text()}`, which is no tally: write Some(...) or Every(...)"
+            yield f"{reached.trigger} waits for `{reached.when.text()}`, which is no tally: write AnyBelow(...) or AllBelow(...)"
 
 
 def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _fired(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     firing |= {(table.kind, after.trigger) for facet in table.facets for after in facet.timeouts}
     for trigger in table.derived:
         if (table.kind, trigger) not in firing:
-            yield f"nothing fires the derived trigger {trigger}: add a Fired, a Reached or an After for it, or drop it"
+            yield f"nothing fires the derived trigger {trigger}: add a Cascade, a FanOut, an OnTally or a Timeout for it, or remove it"
 
 
 def _settles(table: Table, named: Mapping[str, Table]) -> Iterator[str]:

@@ -223,7 +223,7 @@ def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Itera
     if row.to not in (*phases, SAME, FROM_DATA):
         yield f"it leads to {row.to}, which is unknown: add a label for it, or correct the name"
     elif row.to not in (SAME, FROM_DATA, DELETED, ABSENT) and not row.condition and _unclear(facet, row.to):
-        yield f"{row.to} has several conditions: say which with because="
+        yield f"{row.to} has several conditions: say which with condition="
     if row.to == ABSENT:
         yield f"it leads to {ABSENT}: what was known stays known, write {DELETED}"
     if row.condition and (row.to, row.condition) not in pairs:
@@ -244,7 +244,7 @@ def _view(facet: Facet, view: View, phases: tuple[str, ...], pairs: Pairs) -> It
     elif view.condition and (view.to, view.condition) not in pairs:
         yield f"{view.condition} has no label there: add one"
     elif not view.condition and view.to in phases and _unclear(facet, view.to):
-        yield f"{view.to} has several conditions: say which with because="
+        yield f"{view.to} has several conditions: say which with condition="
     for condition in view.keeps if isinstance(view.keeps, tuple) else ():
         if condition not in {found for _, found in pairs}:
             yield f"it keeps {condition}, which has no label: add one, or correct the name"

@@ -40,7 +40,7 @@ CHANGED: dict[str, Table] = {
     "another target": with_facet(NODE, rows=(replace(ROWS[0], to="Running"), *ROWS[1:])),
     "a guard gone": with_facet(NODE, rows=(replace(ROWS[0], when=()), *ROWS[1:])),
     "another guard": with_facet(NODE, rows=(replace(ROWS[0], when=(Above("cluster", ("Running",)),)), *ROWS[1:])),
-    "a standing condition less": with_facet(NODE, standing=("Balance",)),
+    "a standing condition less": with_facet(NODE, sticky=("Balance",)),
     "another order of conditions": with_facet(NODE, order=NODE.facets[0].order[::-1]),
     "a label less": with_facet(NODE, labels=NODE.facets[0].labels[:-1]),
     "an intent less": replace(NODE, intents=NODE.intents[1:]),

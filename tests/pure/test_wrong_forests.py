@@ -109,14 +109,14 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
     "unknown phase below": ((HOUSE, table("room", guard=BELOW_BUSY), table("desk", facet=replace(FACET, labels=LABELS[:2], rows=(ROWS[0], Row(("Open",), "shut", "Shut"), ROWS[3])))), "room",
         "`a desk is Busy`: desk has no phase Busy"),
     "unknown facet": ((HOUSE, table("room", guard=Above("house", ("Open",), facet=1))), "room", "`the house is Open`: house has only 1 facet(s)"),
-    "fires at what is not below": ((HOUSE, table("room", fired=(Cascade("fell", at=("house",), on=("shut",)),))), "room", "it fires fell at house, which is not below it: name a descendant"),
-    "fires at what is no kind": ((table("house", fired=(Cascade("fell", at=("hose",), on=("shut",)),)),), "house", "it fires fell at hose, which is not below it"),
-    "fires what is not derived there": ((table("house", fired=(Cascade("shut", at=("room",), on=("shut",)),)), ROOM), "house",
+    "fires at what is not below": ((HOUSE, table("room", cascades=(Cascade("fell", at=("house",), on=("shut",)),))), "room", "it fires fell at house, which is not below it: name a descendant"),
+    "fires at what is no kind": ((table("house", cascades=(Cascade("fell", at=("hose",), on=("shut",)),)),), "house", "it fires fell at hose, which is not below it"),
+    "fires what is not derived there": ((table("house", cascades=(Cascade("shut", at=("room",), on=("shut",)),)), ROOM), "house",
         "it fires shut at room, where it is no derived trigger: add it to `derived`, with a row"),
-    "a tally fires what is not derived": ((HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "shut"),)), DESK), "room", "it fires shut at itself: add it to `derived`, with a row"),
-    "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Fired, a Reached or an After for it, or drop it"),
-    "waits for no tally": ((table("house", guard=None, reached=(OnTally(cast("AnyBelow", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
-        "fell waits for `the house's size is L`, which is no tally: write Some(...) or Every(...)"),
+    "a tally fires what is not derived": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "shut"),)), DESK), "room", "it fires shut at itself: add it to `derived`, with a row"),
+    "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Cascade, a FanOut, an OnTally or a Timeout for it, or remove it"),
+    "waits for no tally": ((table("house", guard=None, on_tally=(OnTally(cast("AnyBelow", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
+        "fell waits for `the house's size is L`, which is no tally: write AnyBelow(...) or AllBelow(...)"),
     "guard looks at one that is no child": ((HOUSE, table("room", guard=Child("room", "house", "size", ("Open",)))), "room",
         "house is no child of room by a name: name one, and of=room"),
     "guard looks at one further down": ((table("house", guard=Child("house", "desk", "size", ("Open",))), ROOM, DESK), "house", "desk is no child of house by a name"),
@@ -124,20 +124,20 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
     "child named by no attribute": ((table("house", guard=Child("house", "room", "colour", ("Open",))), ROOM), "house", "house has no attribute colour: declare it there"),
     "child in no phase": ((table("house", guard=Child("house", "room", "size", ("Closed",))), ROOM), "house", "room has no phase Closed: correct the name"),
     "view looks at a child": ((table("house", view=View("Busy", (Child("house", "room", "size", ("Open",)),))), ROOM), "house", "of whose change it would not hear"),
-    "counts what is not below": ((HOUSE, table("room", counts=(("house", 0),))), "room", "it counts facet 0 of house, which is not below it: name a descendant and one of its facets"),
-    "counts no facet": ((table("house", counts=(("room", 1),)), ROOM), "house", "it counts facet 1 of room"),
+    "counts what is not below": ((HOUSE, table("room", tallies=(("house", 0),))), "room", "it counts facet 0 of house, which is not below it: name a descendant and one of its facets"),
+    "counts no facet": ((table("house", tallies=(("room", 1),)), ROOM), "house", "it counts facet 1 of room"),
     "tally of an unknown condition": ((table("house", guard=AnyBelow("house", "room", ("Busy",), has="Rust")), ROOM), "house",
         "`a room with Rust is Busy`: room has no condition Rust: correct the name"),
-    "tells what is not below": ((HOUSE, table("room", told=(FanOut(("fell",), "house", ("shut",), says),))), "room", "it fires fell at house, which is not below it"),
-    "tells what is not derived there": ((table("house", told=(FanOut(("fell", "shut"), "room", ("shut",), says),)), table("room", **HAS_FELL)), "house",
+    "tells what is not below": ((HOUSE, table("room", fan_outs=(FanOut(("fell",), "house", ("shut",), says),))), "room", "it fires fell at house, which is not below it"),
+    "tells what is not derived there": ((table("house", fan_outs=(FanOut(("fell", "shut"), "room", ("shut",), says),)), table("room", **HAS_FELL)), "house",
         "it fires shut at room, where it is no derived trigger"),
-    "fires at one that no name leads to": ((table("house", fired=(Cascade("fell", at=("desk",), on=("shut",), only_child="size"),)), ROOM, table("desk", **HAS_FELL)), "house",
+    "fires at one that no name leads to": ((table("house", cascades=(Cascade("fell", at=("desk",), on=("shut",), only_child="size"),)), ROOM, table("desk", **HAS_FELL)), "house",
         "it fires fell at one desk, whose id has more than a name more: name a child"),
-    "told cascades circle": ((HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "fell"),), told=(FanOut(("fell",), "desk", ("fell",), says),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
+    "told cascades circle": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), fan_outs=(FanOut(("fell",), "desk", ("fell",), says),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
         "its cascades circle: "),
-    "cascades circle": ((HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "fell"),), fired=(Cascade("fell", at=("desk",), on=("fell",)),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
+    "cascades circle": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), cascades=(Cascade("fell", at=("desk",), on=("fell",)),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
         "its cascades circle: "),
-    "cascades circle by what they lead to": ((HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "fell"),), fired=(Cascade("fell", at=("desk",), into="Busy"),), **HAS_FELL), table("desk", **HAS_FELL)), "desk",
+    "cascades circle by what they lead to": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), cascades=(Cascade("fell", at=("desk",), into="Busy"),), **HAS_FELL), table("desk", **HAS_FELL)), "desk",
         "its cascades circle: "),
     "view looks at what it would not hear of": ((HOUSE, table("room", view=View("Busy", (AttributeIs("house", "size", "L"),)))), "room",
         "view Busy looks at `the house's size is L`, of whose change it would not hear: look at a state above, a tally below or an own attribute"),
@@ -168,8 +168,8 @@ def test_is_refused(wrong: tuple[tuple[Table, ...], str, str]) -> None:
 
 
 def test_a_circle_is_spelled_out_the_way_it_goes() -> None:
-    house = table("house", reached=(OnTally(AnyBelow("house", "desk", ("Busy",)), "fell"),), fired=(Cascade("fell", at=("room",), on=("fell",)),), **HAS_FELL)  # fmt: skip
-    room = table("room", fired=(Cascade("fell", at=("desk",), on=("fell",)),), **HAS_FELL)
+    house = table("house", on_tally=(OnTally(AnyBelow("house", "desk", ("Busy",)), "fell"),), cascades=(Cascade("fell", at=("room",), on=("fell",)),), **HAS_FELL)  # fmt: skip
+    room = table("room", cascades=(Cascade("fell", at=("desk",), on=("fell",)),), **HAS_FELL)
     _, found = refusal(house, room, table("desk", **HAS_FELL))
     arrows = found.split(": ")[1].split(" -> ")
     assert arrows[0] == arrows[-1]
@@ -198,11 +198,11 @@ RIGHT: dict[str, tuple[Table, ...]] = {
     ),
     "adopted as nothing": (table("house", facet=replace(FACET, adopted=State(ABSENT))), ROOM),
     "fires what is derived there": (
-        table("house", fired=(Cascade("fell", at=("room", "desk"), on=("shut",), into=DELETED),)),
+        table("house", cascades=(Cascade("fell", at=("room", "desk"), on=("shut",), into=DELETED),)),
         table("room", **HAS_FELL),
         table("desk", **HAS_FELL),
     ),
-    "a tally fires": (HOUSE, table("room", reached=(OnTally(BELOW_BUSY, "fell"),), **HAS_FELL), DESK),
+    "a tally fires": (HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), **HAS_FELL), DESK),
     "adopts by name": (table("house", facet=replace(FACET, rows=(*ROWS, Row((ABSENT,), "adopt", FROM_DATA)))),),
 }
 

@@ -103,8 +103,8 @@ def lamp(facet: Facet = FACET, **changes: Any) -> Table:
     return replace(right, **changes)
 
 
-def with_row(row: Row, read: tuple[Interpret, ...] = (), **changes: Any) -> Table:
-    return lamp(replace(FACET, rows=(*ROWS, row), **changes), read=read)
+def with_row(row: Row, interprets: tuple[Interpret, ...] = (), **changes: Any) -> Table:
+    return lamp(replace(FACET, rows=(*ROWS, row), **changes), interprets=interprets)
 
 
 def stuck(*rows: Row) -> Table:
@@ -138,11 +138,11 @@ WRONG = {
     "view below one that always shows": (lamp(replace(FACET, views=(View("Off", (), base=("On",)), View("Broken", (HOT,), condition="Heat", base=("On",))))),
         "it shows wherever no view before it does, so the one to Broken after it never does: move it below"),
     "view keeps what is unknown": (lamp(replace(FACET, views=(View("Off", (HOT,), keeps=("Dust",)),))), "it keeps Dust, which has no label"),
-    "told on what has no row": (lamp(told=(FanOut(("dim",), "bulb", ("burst",), says),)), "trigger burst has no row"),
-    "must fire at many": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), required=True),)), "it must fire dim, but at any number of entities: say at which with one="),
-    "must fire on no event": (lamp(fired=(Cascade("dim", at=("bulb",), into="Off", only_child="hot", required=True),)), "no event asks for it: say on which triggers"),
-    "fires at one named by nothing": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), only_child="name"),)), "firing dim depends on attribute name, which is unknown: declare it in `attributes`"),
-    "gives what is unknown": (lamp(fired=(Cascade("dim", at=("bulb",), on=("heat",), data={"to": "name"}),)), "firing dim depends on attribute name"),
+    "told on what has no row": (lamp(fan_outs=(FanOut(("dim",), "bulb", ("burst",), says),)), "trigger burst has no row"),
+    "must fire at many": (lamp(cascades=(Cascade("dim", at=("bulb",), on=("heat",), required=True),)), "it must fire dim, but at any number of entities: say at which with one="),
+    "must fire on no event": (lamp(cascades=(Cascade("dim", at=("bulb",), into="Off", only_child="hot", required=True),)), "no event asks for it: say on which triggers"),
+    "fires at one named by nothing": (lamp(cascades=(Cascade("dim", at=("bulb",), on=("heat",), only_child="name"),)), "firing dim depends on attribute name, which is unknown: declare it in `attributes`"),
+    "gives what is unknown": (lamp(cascades=(Cascade("dim", at=("bulb",), on=("heat",), data={"to": "name"}),)), "firing dim depends on attribute name"),
     "sets what is not standing": (with_row(Row(("On",), "dim", SAME, sets="Heat")), "it sets Heat, which is not in the facet's standing conditions"),
     "nothing leads there": (
         with_row(Row(("On",), "dim", "Off"), labels=(*LABELS, Label("Dim", OK, "暗", "Dim"))),
@@ -165,10 +165,10 @@ WRONG = {
     "starts nowhere": (with_row(Row((), "dim", "Off")), "it starts nowhere: name the phases it starts from"),
     "leads to an unknown phase": (with_row(Row(("On",), "dim", "Dim")), "it leads to Dim, which is unknown: add a label for it, or correct the name"),
     "leads to what is unknown": (with_row(Row(("On",), "dim", ABSENT)), "it leads to Absent: what was known stays known, write Deleted"),
-    "because is missing": (with_row(Row(("On",), "dim", "Broken")), "Broken has several conditions: say which with because="),
+    "because is missing": (with_row(Row(("On",), "dim", "Broken")), "Broken has several conditions: say which with condition="),
     "because has no label": (with_row(Row(("On",), "dim", "Broken", condition="Fall")), "Broken [Fall] has no label: add one, or correct the name"),
     "clears an unknown condition": (with_row(Row(("On",), "dim", SAME, clears=("Fall",))), "condition Fall has no label: add one, or correct the name"),
-    "sets an unknown condition": (with_row(Row(("On",), "dim", SAME, sets="Fall"), standing=("Rust",)), "condition Fall has no label: add one"),
+    "sets an unknown condition": (with_row(Row(("On",), "dim", SAME, sets="Fall"), sticky=("Rust",)), "condition Fall has no label: add one"),
     "sets what does not stand": (with_row(Row(("On",), "dim", SAME, sets="Rust")), "it sets Rust, which is not in the facet's standing conditions: add it there"),
     "given a field that is none": (with_row(Row(("On",), "dim", "Off", given={"degree": 1})), "it depends on data.degree: add that field to `fields`, or correct the name"),
     "never reached": (
@@ -192,17 +192,17 @@ WRONG = {
     "view over an unknown phase": (with_view(View("Off", (HOT,), base=("Onn",))), "view Off: phase Onn is unknown"),
     "view but over an unknown phase": (with_view(View("Off", (HOT,), unless=("Onn",))), "view Off: phase Onn is unknown"),
     "view shows a condition without label": (with_view(View("Broken", (HOT,), condition="Fall")), "view Broken: Fall has no label there: add one"),
-    "view does not say which condition": (with_view(View("Broken", (HOT,))), "view Broken: Broken has several conditions: say which with because="),
+    "view does not say which condition": (with_view(View("Broken", (HOT,))), "view Broken: Broken has several conditions: say which with condition="),
     "view hides that it lives": (with_view(View(DELETED, (HOT,))), "it would make what lives look as if it did not: show a phase that has a label"),
     "view without a reason": (with_view(View("Off", ())), "it always shows, so nobody ever sees the base: say while what, or let rows lead there"),
     "intent without row": (lamp(intents=("create", "dim")), "trigger dim has no row: add one, or take it out of the list"),
     "derived without row": (lamp(derived=("dim",)), "trigger dim has no row"),
     "fields without row": (lamp(fields={"dim": ()}), "trigger dim has no row"),
-    "fires on what has no row": (lamp(fired=(Cascade("gone", at=("bulb",), on=("dim",)),)), "trigger dim has no row"),
-    "fires into an unknown phase": (lamp(fired=(Cascade("gone", at=("bulb",), into="Gone"),)), "it fires gone into Gone, which is unknown: correct the name"),
-    "never fires": (lamp(fired=(Cascade("gone", at=("bulb",)),)), "it never fires gone: say on which triggers (on=), or entering which phase (into=)"),
+    "fires on what has no row": (lamp(cascades=(Cascade("gone", at=("bulb",), on=("dim",)),)), "trigger dim has no row"),
+    "fires into an unknown phase": (lamp(cascades=(Cascade("gone", at=("bulb",), into="Gone"),)), "it fires gone into Gone, which is unknown: correct the name"),
+    "never fires": (lamp(cascades=(Cascade("gone", at=("bulb",)),)), "it never fires gone: say on which triggers (on=), or entering which phase (into=)"),
     "fires unless data that nobody knows": (
-        lamp(fired=(Cascade("gone", at=("bulb",), on=("heat",), unless=("cascade", False)),)),
+        lamp(cascades=(Cascade("gone", at=("bulb",), on=("heat",), unless=("cascade", False)),)),
         "it fires gone unless data.cascade says so: add that field to `fields`"),
     "asked for and fired": (lamp(derived=("create",)), "create is asked from outside and fired by the engine: list it in `intents` or in `derived`, not both"),
     "names two bases": (
@@ -220,10 +220,10 @@ WRONG = {
     "field named as all data is": (lamp(fields={"heat": (Field("phase", str, "which"),)}), "'phase' means something in every event's data"),
     "kind named as the log's marks": (lamp(kind="mark"), "'mark' is a word of the log itself: name the kind otherwise"),
     "kind named as the log's fence": (lamp(kind="checkpoint"), "'checkpoint' is a word of the log itself"),
-    "read twice": (lamp(read=(Interpret(("heat",), (), spoken), Interpret(("heat",), (), spoken))), "the data of heat is read twice: let one reading say all of it"),
-    "reads what no row has": (lamp(read=(Interpret(("dim",), (), spoken),)), "trigger dim has no row: add one, or take it out of the list"),
-    "a word that cannot be one": (lamp(read=(Interpret(("heat",), (Field("Glow", str, "how"),), spoken),)), "'Glow' cannot be a name"),
-    "a word named as all data is": (lamp(read=(Interpret(("heat",), (Field("phase", str, "how"),), spoken),)), "'phase' means something in every event's data"),
+    "read twice": (lamp(interprets=(Interpret(("heat",), (), spoken), Interpret(("heat",), (), spoken))), "the data of heat is read twice: let one reading say all of it"),
+    "reads what no row has": (lamp(interprets=(Interpret(("dim",), (), spoken),)), "trigger dim has no row: add one, or take it out of the list"),
+    "a word that cannot be one": (lamp(interprets=(Interpret(("heat",), (Field("Glow", str, "how"),), spoken),)), "'Glow' cannot be a name"),
+    "a word named as all data is": (lamp(interprets=(Interpret(("heat",), (Field("phase", str, "how"),), spoken),)), "'phase' means something in every event's data"),
     "a function without a declaration": (with_row(Row(("On",), "dim", SAME, computes=undeclared)), "facets[0].rows[7].computes is the function undeclared, which declares no name and revision: "
         "write @rule('<yours>.undeclared', revision=1) above the function (from phaseline.machines.language.rules import rule)"),
     "a predicate without a declaration": (with_row(Row(("On",), "dim", SAME, when=(Dark(),))), "facets[0].rows[7].when[0] is an instance of Dark, which declares no name and revision: "
@@ -231,7 +231,7 @@ WRONG = {
     "a predicate that only its base declares": (with_row(Row(("On",), "dim", SAME, when=(Darker(),))), "is an instance of Darker, which declares no name and revision"),
     "a lambda": (with_row(Row(("On",), "dim", SAME, computes=lambda attributes, _: attributes)), "facets[0].rows[7].computes is a lambda, which cannot declare a name: write a function"),
     "a type that no wire has": (lamp(attributes=(Field("hot", complex, "whether it is"),)), "attributes[0].type is the type complex: write one of str, int, float, bool, dict"),
-    "two rules of one name": (with_row(Row(("On",), "dim", SAME, computes=dimmed), read=(Interpret(("heat",), (), spoken),)), "two rules are called lamp.spoken: give one of them another name"),
+    "two rules of one name": (with_row(Row(("On",), "dim", SAME, computes=dimmed), interprets=(Interpret(("heat",), (), spoken),)), "two rules are called lamp.spoken: give one of them another name"),
     "says what it does not keep": (lamp(replace(FACET, message_from="why")), "phase: why is no attribute: declare it in `attributes`, or correct the name"),
     "time anew by what it does not keep": (lamp(replace(FACET, timeouts=(Timeout("On", "tire", 5, restart_on="steps"),), rows=(*ROWS, Row(("On",), "tire", "Off"))), derived=("tire",)), "phase: steps is no attribute"),
     "no id": (lamp(id=()), "a table needs the names of its id's parts (`id`) and at least one facet"),
