@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
 import socket
 import subprocess
@@ -33,6 +34,9 @@ def serve(address: str) -> None:
         listening.listen()
         os.write(1, READY)
         while True:
+            ready, _, _ = select.select([listening, 0], [], [])
+            if 0 in ready:
+                raise SystemExit  # whoever started this process has ended
             connection, _ = listening.accept()
             if os.fork() == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -98,7 +102,7 @@ class ForkServer:
         command = [sys.executable, "-m", "tests.support.fork_server", address]
         path = str(Path(__file__).parents[2])
         own = {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [path, environment.get("PYTHONPATH")]))}
-        process = subprocess.Popen(command, env=own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=path)
+        process = subprocess.Popen(command, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=path)
         assert process.stdout is not None
         assert process.stdout.read(1) == READY
         process.stdout.close()
@@ -108,7 +112,8 @@ class ForkServer:
 
     @staticmethod
     def _end(process: subprocess.Popen[bytes]) -> None:
-        process.terminate()
+        assert process.stdin is not None
+        process.stdin.close()
         process.wait()
 
     async def _ask(
