@@ -34,7 +34,7 @@ def serve(address: str) -> None:
         listening.listen()
         os.write(1, READY)
         while True:
-            ready, _, _ = select.select([listening, 0], [], [])
+            ready, _, _ = select.select([listening.fileno(), 0], [], [])
             if 0 in ready:
                 raise SystemExit  # whoever started this process has ended
             connection, _ = listening.accept()
