@@ -56,7 +56,7 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: RuleEvent) -> 
         return {"state": MISSING, "why": "it is declared, and not in the cluster"}
     if is_known and desired is None:
         return {"state": ORPHANED, "why": "it is in the cluster, and not declared any more"}
-    found = pair.assess(Overrides(), scene.programs, happened.time)
+    found = pair.assess(Overrides(), scene.scripts, happened.time)
     if found.sync == OUT_OF_SYNC:
         places = ", ".join(one.pointer for one in found.differences[:SHOWN])
         return {"state": MODIFIED, "why": f"{found.why}: {places}"[:LONGEST]}

@@ -34,7 +34,7 @@ class Scene(Protocol):
         """How many descendants of kind `below` are in which phase; only those with the condition `has`, if named."""
 
     @property
-    def programs(self) -> ScriptRunner:
+    def scripts(self) -> ScriptRunner:
         """Runs what people bring with them."""
 
 

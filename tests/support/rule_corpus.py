@@ -63,7 +63,7 @@ class RecordedScene:
         raise LookupError(f"no rule of the corpus looks at a tally: {asked}")
 
     @property
-    def programs(self) -> ScriptRunner:
+    def scripts(self) -> ScriptRunner:
         return shared_runner()
 
 
