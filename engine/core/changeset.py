@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.core.attributes import assigned
 from phaseline.engine.core.tree import Tree, recount
-from phaseline.machines.compiler.conditions import lapsed
+from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.scripts import ScriptRunner
@@ -183,7 +183,7 @@ class Changeset:
                 continue
             over = self.kinds[kind].expiring[index].get(old.state.phase)
             if over and state.phase != old.state.phase and not over.isdisjoint(base.conditions):
-                base = lapsed(machine.facet, base, over)
+                base = without_expired(machine.facet, base, over)
                 state = machine.shown(base, self, entity_id)
             touched = self.touch(kind, entity_id)
             touched.facets[index] = FacetState(base, state, old.since)
