@@ -10,7 +10,7 @@ from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.predicates import Standing
+from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.subjects import ancestor_id
 
@@ -54,7 +54,7 @@ def missing_parent(tree: Tree, kind: Kind, arrival: Arrival) -> MissingParent | 
     return missing
 
 
-def _is_deleted(entity: Standing) -> bool:
+def _is_deleted(entity: SceneEntity) -> bool:
     return entity.facets[0].base.phase == DELETED
 
 
@@ -72,5 +72,5 @@ def adopt(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
             changeset.move(parent.name, parent_id, facet, base, origin)
 
 
-def _is_missing(parent: Standing | None) -> bool:
+def _is_missing(parent: SceneEntity | None) -> bool:
     return parent is None or _is_deleted(parent)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.core.attributes import attributes_after
 from phaseline.engine.core.tree import Tree, recount
-from phaseline.machines.compiler.conditions import lapsed
+from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.scripts import ScriptRunner
@@ -192,7 +192,7 @@ class Changeset:
                 continue
             expiring = self.kinds[kind].expiring[index].get(old.state.phase)
             if expiring and state.phase != old.state.phase and not expiring.isdisjoint(base.conditions):
-                base = lapsed(machine.facet, base, expiring)
+                base = without_expired(machine.facet, base, expiring)
                 state = machine.shown(base, self, entity_id)
             change = self.change(kind, entity_id)
             change.facets[index] = FacetState(base, state, old.since)

@@ -13,7 +13,7 @@ from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.kubernetes.observation import ObservedPair, gone
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import HEALTHY
-from phaseline.machines.language.fields import why
+from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import SCRIPTS
@@ -69,7 +69,7 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: RuleEvent) -> 
 def noted(attributes: Attributes, happened: RuleEvent) -> Attributes:
     """Notes the reason."""
     said = happened.data.get("why")
-    return {**attributes, "why": why(happened) if said is None else said}
+    return {**attributes, "why": reason_and_message(happened) if said is None else said}
 
 
 # fmt: off
