@@ -61,10 +61,10 @@ def stages(count: int) -> dict[str, float]:
         lambda: [read(kinds, subjects, e.subject, e.data, e.sequence, e.time_ns) for e in events],
     )
     records: list[list[Record]] = timed("decide and evolve", lambda: _decided(Tree(kinds, NoScripts()), arrivals))
-    folder = Processor(Tree(kinds, NoScripts()), subjects, 0)
-    timed("records to log messages", lambda: [len(folder.messages(made)) for made in records])
+    processor = Processor(Tree(kinds, NoScripts()), subjects, 0)
+    timed("records to log messages", lambda: [len(processor.messages(made)) for made in records])
     gc.enable()
-    timed("all of it, as a worker does", lambda: _folded(folder, events))
+    timed("all of it, as a worker does", lambda: _process_all(processor, events))
     return found
 
 
@@ -78,15 +78,15 @@ def _decided(tree: Tree, arrivals: list[Arrival]) -> list[list[Record]]:
     return answers
 
 
-def _folded(folder: Processor, events: list[Stored]) -> None:
+def _process_all(processor: Processor, events: list[Stored]) -> None:
     at = 0
     while at < len(events):
-        at += folder.fold(events[at : at + 1_000], 0).events
+        at += processor.process(events[at : at + 1_000], 0).events
 
 
 def memory(entities: int) -> None:
     """Print what a tree of so many nodes adds to the process."""
-    folder = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
+    processor = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     subjects = Subjects("pl")
     gc.collect()
     before = _resident()
@@ -94,9 +94,9 @@ def memory(entities: int) -> None:
         cluster, node = divmod(number, 1_000)
         subject = subjects.event("node", "adopt", f"cluster-{cluster}/pool/node-{node}").replace("events", "inbox.0")
         body = {"specversion": "1.0", "id": "1", "source": "/x", "type": "node.adopt", "data": {"phase": "Running"}}
-        folder.fold([Stored(subject, codec.encode(body), number + 1, START + number, 0, None)], 0)
+        processor.process([Stored(subject, codec.encode(body), number + 1, START + number, 0, None)], 0)
     gc.collect()
-    print(json.dumps({"entities": len(folder.tree), "bytes": (_resident() - before) / len(folder.tree)}))
+    print(json.dumps({"entities": len(processor.tree), "bytes": (_resident() - before) / len(processor.tree)}))
 
 
 def _resident() -> float:

@@ -137,30 +137,30 @@ def _stored(events: Iterator[Event], after: int) -> list[Stored]:
 def _core(size: int) -> dict[str, float]:
     """Microseconds of the processor that the core takes for an `applied` among so many, and for as many events of nodes."""
     context = Context("pl", size)
-    folder, begun = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0), _stored(context.begun(), 0)
-    _fold(folder, begun)
-    ours = _fold(folder, _stored(context.applied(), len(begun)))
+    processor, begun = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0), _stored(context.begun(), 0)
+    _process(processor, begun)
+    ours = _process(processor, _stored(context.applied(), len(begun)))
     nodes = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     events = _stored(Workload("pl", 2_200 + size).events(), 0)
-    _fold(nodes, events[:2_200])
-    return {"applied": ours, "nodes": _fold(nodes, events[2_200:])}
+    _process(nodes, events[:2_200])
+    return {"applied": ours, "nodes": _process(nodes, events[2_200:])}
 
 
-def _fold(folder: Processor, events: list[Stored]) -> float:
+def _process(processor: Processor, events: list[Stored]) -> float:
     at, begun = 0, time.process_time()
     while at < len(events):
-        at += folder.fold(events[at : at + 1_000], 0).events
+        at += processor.process(events[at : at + 1_000], 0).events
     return (time.process_time() - begun) / len(events) * 1e6
 
 
 def _summary(size: int) -> float:
     """Microseconds in which a worker's memory answers `summary`."""
     context = Context("pl", size)
-    folder = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
-    _fold(folder, _stored(context.begun(), 0))
+    processor = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
+    _process(processor, _stored(context.begun(), 0))
     query, begun = read({"output": "summary"}), time.perf_counter()
     for _ in range(ANSWERS):
-        design_shape.answer(load.chosen(folder.tree, RESOURCE, query), query, {})
+        design_shape.answer(load.chosen(processor.tree, RESOURCE, query), query, {})
     return (time.perf_counter() - begun) / ANSWERS * 1e6
 
 

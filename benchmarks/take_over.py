@@ -54,7 +54,7 @@ async def _fill(wire: Wire, layout: Layout, entities: int) -> None:
         body = {"specversion": "1.0", "id": "1", "source": "/x", "type": "node.adopt", "data": {"phase": "Running"}}
         held.append(Stored(subject, codec.encode(body), number + 1, START + number, 0, None))
     while held:
-        commit = folder.fold(held[:900], 0)
+        commit = folder.process(held[:900], 0)
         del held[: commit.events]
         await claim.append(commit.messages)
 

@@ -63,14 +63,14 @@ async def record_size(wire: Wire, layout: Layout) -> tuple[int, int]:
     """Bytes of records per event, and how many records, as Phaseline makes them of this workload."""
     total = records = events = 0
     for partition in range(layout.partitions):
-        folder = Processor(Tree(installed(), shared_runner()), Subjects(layout.prefix), partition)
-        async for stored in read_all(wire, layout.events, [folder.subjects.inbox(partition)]):
+        processor = Processor(Tree(installed(), shared_runner()), Subjects(layout.prefix), partition)
+        async for stored in read_all(wire, layout.events, [processor.subjects.inbox(partition)]):
             while stored:
-                commit = folder.fold(stored, 0)
-                del stored[: commit.events]
-                events += commit.events
-                records += len(commit.messages)
-                total += sum(len(message.body) for message in commit.messages)
+                batch = processor.process(stored, 0)
+                del stored[: batch.events]
+                events += batch.events
+                records += len(batch.messages)
+                total += sum(len(message.body) for message in batch.messages)
     return total // events, records
 
 

@@ -1,6 +1,6 @@
-"""Log lines about events on which the rules failed.
+"""Logs the events on which a rule failed.
 
-Belongs here: `log_fault`. Does not: the rejection that such an event gets (`fold`).
+Belongs here: `log_fault`. Does not: the rejection of such an event (`core.process`).
 """
 
 import traceback

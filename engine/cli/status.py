@@ -166,7 +166,7 @@ class Drawing:
                 for key in ("metadata", "spec", "status"):
                     found = self.known.get((placed.app, placed.cluster, item.name, item.kind), {}).get(key)
                     if found is not None:
-                        below.add(render.text_of(f"{key} {wording.plainly(found)}", "bright_black"))
+                        below.add(render.text_of(f"{key} {wording.plain_value(found)}", "bright_black"))
 
     def _item(self, item: Item) -> Text:
         group = f".{item.group}" if item.group else ""

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from phaseline.engine.explain.model import Caused, Role
-from phaseline.machines.compiler.conditions import causes
+from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import ABSENT, OK, PROGRESSING, Facet
 from phaseline.schemas.records import Entity, State, Transition, state
@@ -61,7 +61,7 @@ def of_base(kind: Kind, index: int, base: State, history: History) -> list[Groun
     if base.phase == ABSENT:
         return []
     facet, moved = kind.machines[index].facet, list(moves(history, index))
-    held = causes(facet) if base.phase == facet.accumulates_in else frozenset()
+    held = accumulated_conditions(facet) if base.phase == facet.accumulates_in else frozenset()
     lasting = [c for c in base.conditions if c in held or c in facet.sticky]
     found = [_ground(kind, facet, moved, "condition", c, added(facet, moved, c)) for c in lasting]
     if held.isdisjoint(base.conditions):

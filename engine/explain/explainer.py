@@ -9,7 +9,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.explain import causes
 from phaseline.engine.explain.causes import Ground, History, Lookup
 from phaseline.engine.explain.model import Caused, Explained, Explanation, Reason, Shown
-from phaseline.machines.compiler.conditions import shown
+from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, View
 from phaseline.schemas.records import Entity
@@ -71,7 +71,7 @@ class _Telling:
         if facet.base.phase not in machine.phases:
             return None
         view = machine.shown_view(facet.base, self.tree, entity.id)
-        return view if view is not None and shown(machine.facet, view, facet.base) == facet.state else None
+        return view if view is not None and state_shown(machine.facet, view, facet.base) == facet.state else None
 
     def reason(self, predicate: Predicate, entity: Entity, depth: int) -> Reason:
         text = predicate.text()

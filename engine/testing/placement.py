@@ -115,7 +115,7 @@ def differs(wanted: Meant, found: State) -> bool:
 
 def copied(tree: Tree) -> Tree:
     """The same tree, to be changed by itself."""
-    found = Tree(tree.kinds, tree.programs)
+    found = Tree(tree.kinds, tree.scripts)
     for by_id in tree.entities.values():
         for entity in by_id.values():
             found.put(entity)
@@ -133,13 +133,13 @@ def place(tree: Tree, wanted: Placed, number: int, time: int) -> Tree:
     shown = meant(kind, index, wanted.state, wanted.conditions)
     base = _base(kind, index, shown if wanted.base is None else meant(kind, index, wanted.base))
     after = copied(tree)
-    draft = Changeset(after, WHY.trigger, number, time)
-    _adopt_above(draft, kind, wanted.id)
-    touched = draft.touch(kind.name, wanted.id)
-    touched.attributes = {**(touched.attributes or kind.attributes), **_attributes(kind, wanted.attributes)}
-    draft.move(kind.name, wanted.id, index, base, WHY)
-    draft.settle()
-    for record in transitions(draft, Cause(number, f"e{number}", "/test", "event"), None, None).records:
+    changeset = Changeset(after, WHY.trigger, number, time)
+    _adopt_above(changeset, kind, wanted.id)
+    change = changeset.change(kind.name, wanted.id)
+    change.attributes = {**(change.attributes or kind.attributes), **_attributes(kind, wanted.attributes)}
+    changeset.move(kind.name, wanted.id, index, base, WHY)
+    changeset.settle()
+    for record in transitions(changeset, Cause(number, f"e{number}", "/test", "event"), None, None).records:
         evolve(after, record)
     found = after.entities[kind.name][wanted.id].facets[index]
     if found.base == base and not differs(shown, found.state):
@@ -163,20 +163,20 @@ def _base(kind: Kind, index: int, wanted: Meant) -> State:
     raise wrong(f"no row of {kind.name} leads to {found} as a base; {can}")
 
 
-def _adopt_above(draft: Changeset, kind: Kind, entity_id: str) -> None:
+def _adopt_above(changeset: Changeset, kind: Kind, entity_id: str) -> None:
     """Make known what is above, as an observation would."""
     if kind.parent is None:
         return
-    above = draft.kinds[kind.parent]
+    above = changeset.kinds[kind.parent]
     above_id = ancestor_id(entity_id, kind.parent_arity)
-    found = draft.above(entity_id, above.name)
+    found = changeset.above(entity_id, above.name)
     if found is not None and found.facets[0].base.phase == DELETED:
         raise wrong(f"{above.name} {above_id} is Deleted: nothing can be placed under it")
     if found is None or found.facets[0].base.phase == ABSENT:
-        _adopt_above(draft, above, above_id)
-        draft.touch(above.name, above_id).attributes = above.attributes
+        _adopt_above(changeset, above, above_id)
+        changeset.change(above.name, above_id).attributes = above.attributes
         for index, base in enumerate(above.adopted):
-            draft.move(above.name, above_id, index, base, WHY)
+            changeset.move(above.name, above_id, index, base, WHY)
 
 
 def _attributes(kind: Kind, wanted: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ Belongs here: from bytes to events that mean something to any kinds. Does not: c
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from phaseline.engine.core.rejections import legal
+from phaseline.engine.core.rejections import legal_triggers
 from phaseline.engine.testing.histories import History, Sent, event
 from phaseline.machines.compiler.check_kinds import predicates
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -52,7 +52,7 @@ def wished(history: History, wish: bytes) -> Sent:
     kind = dice.of([kind for kind in history.kinds.values() for _ in range(kind.arity)])
     *above, last = kind.table.id
     entity_id = "/".join([*(f"{name[0]}{dice.of((1, 1, 1, 2))}" for name in above), f"{last[0]}{dice.of((1, 1, 2))}"])
-    offered = legal(history.tree, kind, entity_id) if mood < 12 else list(kind.roles)
+    offered = legal_triggers(history.tree, kind, entity_id) if mood < 12 else list(kind.roles)
     gentle = [trigger for trigger in offered if mood >= 9 or trigger not in harsh(kind.table)]
     trigger = dice.of(gentle or offered or list(kind.roles))
     more: dict[str, Any] = {"source": dice.of(("/a", "/b")), "id": str(len(history.steps))}

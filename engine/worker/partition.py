@@ -89,7 +89,7 @@ class Partition:
                 if events.buffered < AHEAD:
                     await pipe.empty()
                 held = held or await events.take(SLICE, IDLE)
-                commit = folder.fold(held, claim.position)
+                commit = folder.process(held, claim.position)
                 self.folded, self.position = self.folded + 1, commit.position
                 for fault in commit.faults:
                     log_fault(*fault)
@@ -103,7 +103,7 @@ class Partition:
         moved, claim.position = claim.checkpoint.position < commit.position, behind
         if len(commit.messages) > BATCH_LIMIT:
             await oversized_commit.commit(self.wire, self.layout, self.number, claim, commit.messages, commit.position)
-        elif commit.lone:
+        elif commit.is_single:
             await claim.fence.append_one(*commit.messages[0])
         elif commit.messages:
             await claim.append(commit.messages)

@@ -23,13 +23,13 @@ def stands_alone(facet: Facet, phase: str) -> bool:
     return any(label.phase == phase and label.condition is None for label in facet.labels)
 
 
-def causes(facet: Facet) -> frozenset[str]:
+def accumulated_conditions(facet: Facet) -> frozenset[str]:
     """The conditions that hold an entity in the phase that collects them."""
     found = (label.condition for label in facet.labels if label.phase == facet.accumulates_in)
     return frozenset(condition for condition in found if condition is not None)
 
 
-def taken(facet: Facet, row: Row, base: State, phase: str) -> State:
+def base_after(facet: Facet, row: Row, base: State, phase: str) -> State:
     """The base after `row` took it to `phase`."""
     if phase == DELETED:
         return state(DELETED)
@@ -39,7 +39,7 @@ def taken(facet: Facet, row: Row, base: State, phase: str) -> State:
     return state(phase, _joined(kept, arriving, own_condition(facet, phase)))
 
 
-def shown(facet: Facet, view: View, base: State) -> State:
+def state_shown(facet: Facet, view: View, base: State) -> State:
     """What a view makes of the base. View by view the base's causes stay or go, as it says."""
     if isinstance(view.keeps, tuple):
         kept = [c for c in base.conditions if c in view.keeps]
@@ -49,7 +49,7 @@ def shown(facet: Facet, view: View, base: State) -> State:
     return state(view.to, _joined(kept, view.condition or own, own))
 
 
-def lapsed(facet: Facet, base: State, conditions: frozenset[str]) -> State:
+def without_expired(facet: Facet, base: State, conditions: frozenset[str]) -> State:
     """The base without conditions that were about a stay that is over."""
     return state(
         base.phase, _joined([c for c in base.conditions if c not in conditions], None, own_condition(facet, base.phase))

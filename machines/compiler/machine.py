@@ -12,7 +12,7 @@ from typing import Any, cast
 from transitions import EventData, Machine
 from transitions import Transition as _Arrow
 
-from phaseline.machines.compiler.conditions import causes, shown, taken
+from phaseline.machines.compiler.conditions import accumulated_conditions, base_after, state_shown
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Live, Row, Source, View
 from phaseline.schemas.records import State, state
@@ -84,18 +84,18 @@ class Step:
         return not given or all(data.get(name) == value for name, value in given.items())
 
     def _clears_last(self, base: State) -> bool:
-        standing = causes(self.facet).difference(self.row.clears)
+        standing = accumulated_conditions(self.facet).difference(self.row.clears)
         return not any(c in standing for c in base.conditions) and any(c in self.row.clears for c in base.conditions)
 
     def result(self, base: State, data: Mapping[str, Any]) -> State:
         """The base after this step."""
         if self.row.to == FROM_DATA:
             named = data.get("conditions")
-            return state(self.dest, tuple(named)) if named else taken(self.facet, self.row, base, self.dest)
+            return state(self.dest, tuple(named)) if named else base_after(self.facet, self.row, base, self.dest)
         found = self.results.get(base)
         if found is None:
             stays = self.row.to == SAME and not self.last
-            found = self.results[base] = taken(self.facet, self.row, base, base.phase if stays else self.dest)
+            found = self.results[base] = base_after(self.facet, self.row, base, base.phase if stays else self.dest)
         return found
 
 
@@ -152,7 +152,7 @@ class FacetMachine:
     def shown(self, base: State, scene: Scene, entity_id: str) -> State:
         """The state that the entity shows: the base, or what the first view that holds makes of it."""
         view = self.shown_view(base, scene, entity_id) if self.views[base.phase] else None
-        return base if view is None else shown(self.facet, view, base)
+        return base if view is None else state_shown(self.facet, view, base)
 
     def shown_view(self, base: State, scene: Scene, entity_id: str) -> View | None:
         """The first view of this base whose predicates all hold; None where the base itself shows."""
@@ -203,7 +203,12 @@ def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:
     found: list[Step] = []
     for at in starts:
         source = at.phase
-        if row.to == SAME and row.clears and source == facet.accumulates_in and causes(facet).intersection(row.clears):
+        if (
+            row.to == SAME
+            and row.clears
+            and source == facet.accumulates_in
+            and accumulated_conditions(facet).intersection(row.clears)
+        ):
             found += [
                 Step(row, facet, source, facet.healthy, at, last=True),
                 Step(row, facet, source, source, at, last=False),

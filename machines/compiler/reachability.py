@@ -6,7 +6,7 @@ Belongs here: the bases that can arise, and what is wrong with them. Does not: n
 from collections.abc import Collection, Iterator
 from itertools import combinations
 
-from phaseline.machines.compiler.conditions import own_condition, shown
+from phaseline.machines.compiler.conditions import own_condition, state_shown
 from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet
 from phaseline.schemas.records import State, state
@@ -82,7 +82,7 @@ def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[Stat
 
 def moves(machine: FacetMachine, base: State, intents: Collection[str]) -> Iterator[State]:
     """The bases that one row leads to from `base`, intents as any of its views shows it; conditions sorted."""
-    views = [shown(machine.facet, view, base) for view in machine.views[base.phase]]
+    views = [state_shown(machine.facet, view, base) for view in machine.views[base.phase]]
     for trigger, by_source in machine.steps.items():
         for judged in (base, *views) if trigger in intents else (base,):
             for step in by_source.get(judged.phase, ()):

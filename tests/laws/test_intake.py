@@ -145,17 +145,17 @@ SPOILED = st.builds(
 @given(data=st.data())
 def test_no_input_raises(kinds: Kinds, data: st.DataObject) -> None:
     """Each event ends as records that can be written, read and published; what is refused keeps its first bytes."""
-    history, folder = History(kinds), Processor(Tree(kinds, NoScripts()), SUBJECTS, 0)
+    history, processor = History(kinds), Processor(Tree(kinds, NoScripts()), SUBJECTS, 0)
     for sent in data.draw(st.lists(whatever(kinds) | JUNK | SPOILED, max_size=12)):
         step = history.take(sent)
         if isinstance(step.read, Rejection):
             assert step.read.reason in get_args(Reason)
             assert step.read.payload == sent.body[:MAX_PAYLOAD]
-        for message, record in zip(folder.messages(step.records), step.records, strict=True):
+        for message, record in zip(processor.messages(step.records), step.records, strict=True):
             assert wire_codec.read(message.body) == record
             assert all(message.subject.split("."))
-            evolve(folder.tree, record)
-    assert folder.tree.entities == history.tree.entities
+            evolve(processor.tree, record)
+    assert processor.tree.entities == history.tree.entities
 
 
 def test_what_is_read_is_all_that_decides() -> None:

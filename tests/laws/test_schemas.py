@@ -62,8 +62,8 @@ def accepted(check: Any) -> bool:
 
 def folded(history: list[Arriving]) -> list[bytes]:
     """The bodies of the records that these messages make."""
-    folder = Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
-    return [message.body for event in history for message in folder.fold([event], 0).messages]
+    processor = Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
+    return [message.body for event in history for message in processor.process([event], 0).messages]
 
 
 def test_each_file_is_a_schema_of_its_own_name() -> None:

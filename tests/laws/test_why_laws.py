@@ -128,7 +128,10 @@ def stood_since(history: History, records: list[Transition], index: int) -> dict
     phase = ABSENT
     for record in records:
         base = record.entity.facets[index].base
-        lasting = [*facet.sticky, *(conditions.causes(facet) if base.phase == facet.accumulates_in else ())]
+        lasting = [
+            *facet.sticky,
+            *(conditions.accumulated_conditions(facet) if base.phase == facet.accumulates_in else ()),
+        ]
         kept = {c: r for c, r in since.items() if c in facet.sticky or phase == base.phase}
         since = {c: kept.get(c, record) for c in base.conditions if c in lasting}
         phase = base.phase

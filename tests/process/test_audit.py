@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from phaseline.engine.cli import render_replay
 from phaseline.engine.core import decide
 from phaseline.engine.core.message import Message
-from phaseline.engine.core.rejections import unpicked
+from phaseline.engine.core.rejections import without_step
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -122,10 +122,10 @@ async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
 
 async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     def illegal(*found: Any) -> list[Record]:
-        answers = unpicked(*found)
+        answers = without_step(*found)
         return [replace(one, message="that cannot be") if isinstance(one, Rejection) else one for one in answers]
 
-    monkeypatch.setattr(decide, "unpicked", illegal)
+    monkeypatch.setattr(decide, "without_step", illegal)
     verdict = await audit(wire, layout)
     assert verdict.holds, verdict.divergences
     rejections = await stored(wire, layout.log, [f"{layout.prefix}.log.*.rejection.*.illegal.>"])
@@ -139,13 +139,13 @@ async def test_what_else_differs_is_a_difference_however_it_is_worded(
     wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def guarded(*found: Any) -> list[Record]:
-        answers = unpicked(*found)
+        answers = without_step(*found)
         return [
             replace(one, message="that cannot be", reason="guard") if isinstance(one, Rejection) else one
             for one in answers
         ]
 
-    monkeypatch.setattr(decide, "unpicked", guarded)
+    monkeypatch.setattr(decide, "without_step", guarded)
     verdict = await audit(wire, layout)
     assert not verdict.holds
     assert all(str(told.expected).endswith(" rejected, guard") for told in verdict.divergences.values())

@@ -125,12 +125,12 @@ async def test_a_worker_that_meets_other_tables_later_lets_go(wire: Wire, settin
 async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     subjects = Subjects(layout.prefix)
-    folder, fleet = Processor(Tree(OLD, NoScripts()), subjects, 0), RandomEvents(layout.prefix)
+    processor, fleet = Processor(Tree(OLD, NoScripts()), subjects, 0), RandomEvents(layout.prefix)
     events = [
         StoredEvent(sent.subject.replace(".events.", ".inbox.0."), sent.body, number, number)
         for number, sent in enumerate(fleet.built(1, 2), 1)
     ]
-    messages = folder.fold(events, 0).messages
+    messages = processor.process(events, 0).messages
     claim = await take_over(wire, layout, OLD, 0, "old")
     pieces = [Message(subjects.plan(0, number), body) for number, body in enumerate(oversized_commit.chunks(messages))]
     await claim.append(pieces, plan=Plan(len(events), len(pieces), 0))

@@ -59,11 +59,11 @@ def decided(tree: Tree, kind: str, trigger: str, data: dict[str, Any]) -> Seen |
 
 def fired(tree: Tree, event: Arrival) -> list[Record]:
     """The records of a trigger that only the engine fires, and only at what is known."""
-    draft = Changeset(tree, event.trigger, event.cause.sequence, event.time)
+    changeset = Changeset(tree, event.trigger, event.cause.sequence, event.time)
     if tree.get(event.kind, event.id) is not None:
-        draft.cascades.append((event.kind, event.id, Origin(event.trigger, "cascade", "above")))
-    draft.settle()
-    return transitions(draft, event.cause, None, None).records
+        changeset.cascades.append((event.kind, event.id, Origin(event.trigger, "cascade", "above")))
+    changeset.settle()
+    return transitions(changeset, event.cause, None, None).records
 
 
 @pytest.mark.parametrize("kind", SPEC_KINDS)

@@ -37,7 +37,7 @@ def test_repeats_that_take_effect_are_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_views_that_nobody_looks_at_again_are_found_in_few_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changeset.Changeset, "_look_down", lambda *_, **__: None)
+    monkeypatch.setattr(changeset.Changeset, "_mark_viewers", lambda *_, **__: None)
     law, history = checked().split("\n\n")
     assert law.startswith("the law that states and tallies follow from the bases is broken: states after event ")
     assert len(history.splitlines()) <= 6

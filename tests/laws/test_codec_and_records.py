@@ -1,6 +1,6 @@
 """Bytes, records and times on the wire: they come back as they went, and what is no such thing is refused.
 
-Belongs here: `schemas.codec`, `schemas.wire_codec`, timestamps. Does not: subjects and envelopes (`test_words`).
+Belongs here: `schemas.codec`, `schemas.wire_codec`, timestamps. Does not: subjects and envelopes (`test_subjects_and_envelopes`).
 """
 
 import json

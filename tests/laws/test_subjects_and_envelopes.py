@@ -1,6 +1,6 @@
 """The words on the wire: subjects and envelopes, what they take and what they refuse.
 
-Belongs here: `schemas.subjects`, `schemas.envelope`. Does not: bytes and records (`test_forms`), events against tables (`test_intake`).
+Belongs here: `schemas.subjects`, `schemas.envelope`. Does not: bytes and records (`test_codec_and_records`), events against tables (`test_intake`).
 """
 
 from collections.abc import Callable
