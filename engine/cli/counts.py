@@ -48,9 +48,9 @@ def counts(
         async with Client.open(settings) as client:
             view = await client.at(at)
             if cluster is not None:
-                found = await view.cluster_counts(cluster)
+                found = await view.fleet.cluster_counts(cluster)
             else:
-                found = await view.counts(str(entity_id))
+                found = await view.fleet.counts(str(entity_id))
             if as_json:
                 render.show_json(found)
                 return

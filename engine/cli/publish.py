@@ -11,8 +11,7 @@ import click
 
 from phaseline.engine.cli import options, publish_many, render, render_dry_run, terminal
 from phaseline.engine.cli.help import Page
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.publish import WAIT
+from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings

@@ -71,9 +71,9 @@ def status(settings: Settings, resource_id: str, *, at: When | None, as_json: bo
         async with Client.open(settings) as client:
             view = await client.at(at)
             if as_json:
-                render.show_json(await view.status(resource_id, **query))
+                render.show_json(await view.emco.status(resource_id, **query))
                 return
-            found = await view.selected(resource_id, **query)
+            found = await view.emco.selection(resource_id, **query)
             known = {} if query["output"] in ("summary", "all") else await _known(view, resource_id, query)
             drawing = Drawing(client.kinds, found, query, moment_of(view), known)
             for line in drawing.head():
@@ -88,7 +88,7 @@ async def _known(
     view: EntityView[Moment | None], resource_id: str, query: dict[str, Any]
 ) -> dict[tuple[str, ...], Any]:
     """By app, cluster, name and kind: the details of each resource in the outputs `detail` and `rsync`."""
-    body = await view.status(resource_id, **query)
+    body = await view.emco.status(resource_id, **query)
     return {
         (app["app-name"], cluster["name"], found["Name"], found["GVK"]["Kind"]): found
         for app in body.get("resources", ())

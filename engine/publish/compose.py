@@ -36,7 +36,7 @@ def default_source(program: str) -> str:
     return f"/phaseline/{program}/{user}"
 
 
-class Details(TypedDict, total=False):
+class EventDetails(TypedDict, total=False):
     """What an event may say beside what happened.
 
     source: whom it comes from. event_id: what identifies it for that source, random where left out. sequence: rises
@@ -49,7 +49,7 @@ class Details(TypedDict, total=False):
     time: datetime | str
 
 
-def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, details: Details) -> Event:
+def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, details: EventDetails) -> Event:
     """An event about `kind/entity_id`; `details` must name a source."""
     when = details.get("time", datetime.now(UTC))
     return Event(

@@ -178,7 +178,7 @@ class Player:
     def _adopt(self, entity: Entity) -> Outgoing:
         base = entity.facets[self._named(entity.kind)].base
         data: dict[str, Any] = {"phase": base.phase, "conditions": list(base.conditions), **entity.attributes}
-        details = compose.Details(
+        details = compose.EventDetails(
             source=SOURCE, event_id=f"{self._file}-{entity.kind}-{entity.id}", time=timestamp(entity.facets[0].since)
         )
         event = compose.compose(entity.kind, "adopt", entity.id, data, details)

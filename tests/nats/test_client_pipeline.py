@@ -9,6 +9,7 @@ import pytest
 
 import phaseline
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.session import Session
 from phaseline.engine.errors import ApiFailed, EventRefused, PayloadTooLarge, Unconfirmed
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.reader import read_all
@@ -36,7 +37,7 @@ async def stored_ids(wire: Wire, settings: Settings) -> list[int]:
 async def bare(wire: Wire, settings: Settings) -> Client:
     """A client where nobody works: only streams."""
     await provision(wire, settings)
-    return Client(wire, settings, Kinds(BUILT_IN), "/test")
+    return Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
 
 
 @pytest.mark.parametrize("window", [1, 2, 100, 4096])
@@ -104,7 +105,7 @@ async def test_what_the_stream_refuses_ends_it(wire: Wire, settings: Settings) -
     layout = await provision(wire, settings)
     info = await wire.api(f"STREAM.INFO.{layout.events}")
     await wire.api(f"STREAM.UPDATE.{layout.events}", {**info["config"], "max_msg_size": 400})
-    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
     with pytest.raises(ApiFailed, match="maximum") as caught:
         await client.publish_many([event(0), event(1, data={"blob": "x" * 500}), event(2)])
     assert caught.value.err_code == 10054

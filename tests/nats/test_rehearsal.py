@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.session import Session
 from phaseline.engine.errors import KindMissing, Unsendable
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
@@ -103,7 +104,7 @@ async def test_what_is_rehearsed_is_what_happens(family: Client, wire: Wire) -> 
 
 async def test_nothing_is_written(client: Client, wire: Wire) -> None:
     await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
-    layout = await client.layout()
+    layout = await client._session.layout()
 
     async def held() -> list[Any]:
         records = (f"{layout.prefix}.log.*.*.>", f"{layout.prefix}.mark.*.transition.mark.>", f"{layout.prefix}.plan.>")
@@ -125,7 +126,7 @@ async def test_a_repeat_is_told_from_what_is_so_already(client: Client, wire: Wi
     trigger = "created" if known == "a mark" else "error"
     await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
     await client.publish_and_wait("cluster", trigger, "c1", source="/a", sequence=5)
-    await copied(wire, await client.layout())
+    await copied(wire, await client._session.layout())
     again = await client.rehearse("cluster", "overdue", "c1", source="/a", sequence=5)
     assert (again.effect, again.repeat, again.records) == ("none", True, ())
     assert again.entity is not None
@@ -170,7 +171,7 @@ async def test_a_cascade_larger_than_a_batch(client: Client, wire: Wire) -> None
     )  # fmt: skip
     await client.publish_and_wait("cluster", "error", "c2")
     await client.publish_and_wait("component", "adopt", "c1/last", {"phase": "Running"}, timeout=30)
-    await copied(wire, await client.layout())
+    await copied(wire, await client._session.layout())
     read: list[int] = []
     told = await client.rehearse("cluster", "delete", "c1", progress=read.append)
     assert {t.cause.by for t in told.transitions} == {"event", "cascade"}
@@ -180,7 +181,7 @@ async def test_a_cascade_larger_than_a_batch(client: Client, wire: Wire) -> None
 
 async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> None:
     await client.publish_and_wait("component", "adopt", "c1/dns", {"phase": "Running"})
-    layout = await client.layout()
+    layout = await client._session.layout()
     await copied(wire, layout)
     with pytest.raises(KindMissing, match=r"kind 'c(luster|omponent)', which is not installed here"):
         await rehearse(wire, layout, sample_kinds.KINDS, outgoing(event("orchard", "plant", "c1"), layout.prefix, 1))
@@ -189,7 +190,7 @@ async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> 
 async def test_other_tables_than_those_that_decide_are_told_of(client: Client, wire: Wire) -> None:
     more = Kinds((*BUILT_IN, *(kind.table for kind in sample_kinds.KINDS.values())))
     await client.publish_and_wait("cluster", "create", "c1")
-    layout = await client.layout()
+    layout = await client._session.layout()
     message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)
     assert (await rehearse(wire, layout, more, message)).differing == "new: fruit, ladder, orchard, row"
     assert (await rehearse(wire, layout, Kinds(BUILT_IN), message)).differing == ""
@@ -197,7 +198,7 @@ async def test_other_tables_than_those_that_decide_are_told_of(client: Client, w
 
 async def test_events_that_are_still_to_be_decided_are_told_of(settings: Settings, wire: Wire) -> None:
     await provision(wire, replace(settings, partitions=2))
-    client = Client(wire, settings, edge_worlds.KINDS, "/test")
+    client = Client(Session(wire, settings, edge_worlds.KINDS, "/test"))
     assert (await client.rehearse("cluster", "create", "c1")).behind is False
     await client.publish("cluster", "create", "c1")
     told = await client.rehearse("cluster", "create", "c1")

@@ -34,7 +34,7 @@ async def fleet(client: Client) -> Client:
     for number in range(30):
         await client.publish("node", "adopt", f"c1/p/n{number}", {"phase": "Running"})
     await client.publish_and_wait("cluster", "created", "c1", source="/me", sequence=4)
-    await copied(client._wire, await client.layout())
+    await copied(client._session.wire, await client._session.layout())
     return client
 
 
@@ -132,7 +132,7 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
     await worker.ready.wait()
     async with Client.open(other, source="/test", kinds=sample_kinds.KINDS) as client:
         await client.publish_and_wait("orchard", "plant", "o")
-        await copied(wire, await client.layout())
+        await copied(wire, await client._session.layout())
     held = await rehearsed(shell, "orchard", "fell", "o", "--prefix", other.prefix)
     new = await rehearsed(shell, "cluster", "create", "c1", "--prefix", other.prefix)
     stop.set()

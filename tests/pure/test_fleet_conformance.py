@@ -144,6 +144,6 @@ def test_a_clusters_counts(case: dict[str, Any]) -> None:
     both = [*entities["bundle_deployment"].values(), *entities["bundle_resource"].values()]
     found, expected = cluster_counts("c-ns+c1", both), case["expected"]
     assert found["display"]["ready_deployments"] == expected["display"]["readyBundles"]
-    for of_what, name in (("deployments", "summary"), ("resources", "resourceCounts")):
+    for counted, name in ((found["deployments"], "summary"), (found["resources"], "resourceCounts")):
         counts = {WORDS.get(word, word): n for word, n in expected[name].items() if not word.endswith("Len")}
-        assert {word: found[of_what][word] for word in counts} == counts
+        assert {word: counted[word] for word in counts} == counts
