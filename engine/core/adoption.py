@@ -10,7 +10,7 @@ from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.predicates import Standing
+from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.subjects import ancestor_id
 
@@ -49,7 +49,7 @@ def missing(tree: Tree, kind: Kind, arrival: Arrival) -> Orphan | None:
     return found
 
 
-def _is_gone(entity: Standing) -> bool:
+def _is_gone(entity: SceneEntity) -> bool:
     return entity.facets[0].base.phase == DELETED
 
 

@@ -66,9 +66,9 @@ class Changeset:
         """What tallies fired: each trigger at each entity once an event, so that it ends."""
 
     @property
-    def programs(self) -> ScriptRunner:
-        """The tree's."""
-        return self.tree.programs
+    def scripts(self) -> ScriptRunner:
+        """The script runner of the tree."""
+        return self.tree.scripts
 
     def above(self, entity_id: str, kind: str) -> EntityChange | Entity | None:
         """The ancestor of that kind, as this event leaves it."""

@@ -19,12 +19,12 @@ NOTHING: Mapping[str, int] = {}
 class Tree:
     """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts what is below `of/id`."""
 
-    __slots__ = ("below", "entities", "kinds", "programs", "tallies")
+    __slots__ = ("below", "entities", "kinds", "scripts", "tallies")
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Start empty. `scripts` runs the scripts that rules ask for."""
         self.kinds = kinds
-        self.programs = scripts
+        self.scripts = scripts
         self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
         self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
         self.tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]] = {

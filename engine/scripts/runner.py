@@ -35,14 +35,14 @@ class SandboxRunner:
             return unknown(f"health script: {status!r:.60} is no health; those are {', '.join(SOURCE_ORDER)}")
         return HealthResult(status, message[:MAX_TEXT])
 
-    def jq(self, program: str, found: Any) -> JqResult:
+    def jq(self, program: str, value: Any) -> JqResult:
         """Delete the paths that a jq program selects."""
         try:
-            answer = self.sandbox.ask({"run": "jq", "program": program, "object": found})
+            answer = self.sandbox.ask({"run": "jq", "program": program, "object": value})
         except Stopped as error:
-            return JqResult(found, str(error))
+            return JqResult(value, str(error))
         if "error" in answer:
-            return JqResult(found, answer["error"], broken=answer["broken"])
+            return JqResult(value, answer["error"], broken=answer["broken"])
         return JqResult(answer["object"])
 
 

@@ -115,7 +115,7 @@ def differs(wanted: Meant, found: State) -> bool:
 
 def copied(tree: Tree) -> Tree:
     """The same tree, to be changed by itself."""
-    found = Tree(tree.kinds, tree.programs)
+    found = Tree(tree.kinds, tree.scripts)
     for by_id in tree.entities.values():
         for entity in by_id.values():
             found.put(entity)

@@ -24,7 +24,7 @@ class Anew:
 
     def __init__(self, tree: Tree) -> None:
         """Compute them all; raises `AssertionError` where they do not settle."""
-        self.kinds, self.programs = tree.kinds, tree.programs
+        self.kinds, self.scripts = tree.kinds, tree.scripts
         self.bases = {
             (kind, entity_id): (tuple(f.base for f in entity.facets), entity.attributes)
             for kind, found in tree.entities.items()

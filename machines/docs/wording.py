@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from phaseline.machines.compiler.conditions import causes, own_condition
-from phaseline.machines.language.predicates import listed
+from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import (
     ABSENT,
     FROM_DATA,
@@ -43,7 +43,7 @@ def start(where: Source) -> str:
         return f"live{but}{f' with {where.has}' if where.has else ''}"
     if isinstance(where, At):
         has = f" [{where.has}]" if where.has else ""
-        lacks = f" without {listed(where.lacks)}" if where.lacks else ""
+        lacks = f" without {or_list(where.lacks)}" if where.lacks else ""
         base = f" while its base is {where.base}" if where.base else ""
         return f"{where.phase}{has}{lacks}{base}"
     return UNKNOWN if where == ABSENT else where
@@ -100,7 +100,7 @@ def shown(facet: Facet, view: View) -> str:
     condition = view.condition or own_condition(facet, view.to)
     if isinstance(view.keeps, tuple):
         own = f"{condition}, " if condition else ""
-        return f"{view.to} [{own}{listed(view.keeps)} if the base has it]"
+        return f"{view.to} [{own}{or_list(view.keeps)} if the base has it]"
     if view.keeps:
         return f"{view.to} [the base's causes, if it is {view.to}, +{condition}]"
     return f"{view.to} [{condition}]" if condition else view.to
@@ -108,8 +108,8 @@ def shown(facet: Facet, view: View) -> str:
 
 def while_(view: View) -> str:
     """While what a view shows."""
-    base = [f"the base is {listed(view.base)}"] if view.base else []
-    unless = [f"the base is not {listed(view.unless)}"] if view.unless else []
+    base = [f"the base is {or_list(view.base)}"] if view.base else []
+    unless = [f"the base is not {or_list(view.unless)}"] if view.unless else []
     return ", and ".join([*(seen.text() for seen in view.while_), *base, *unless])
 
 
@@ -117,7 +117,7 @@ def firing(fired: Cascade) -> str:
     """What fires downward: `delete unless data.cascade is false`, `Deleted`."""
     unless = f" unless data.{fired.unless[0]} is {plainly(fired.unless[1])}" if fired.unless else ""
     then = f" if it is {fired.then} then" if fired.then else ""
-    return listed((*fired.on, *((f"entering {fired.into}",) if fired.into else ()))) + unless + then
+    return or_list((*fired.on, *((f"entering {fired.into}",) if fired.into else ()))) + unless + then
 
 
 def targets(fired: Cascade) -> str:
@@ -131,12 +131,12 @@ def targets(fired: Cascade) -> str:
 
 def telling(told: FanOut) -> tuple[str, str, str]:
     """On what, which triggers, at whom: `bundle_state`, `present or not_present`, `every rsync_resource, each its own`."""
-    return listed(told.on), listed(told.triggers), f"every {told.at}: {first_line(told.rule)}"
+    return or_list(told.on), or_list(told.triggers), f"every {told.at}: {first_line(told.rule)}"
 
 
 def reading(read: Interpret) -> tuple[str, str, str]:
     """On what, which words, from what: `observed`, `health or sync`, `What the manifests say`."""
-    return listed(read.on), ", ".join(word.name for word in read.fields), first_line(read.rule)
+    return or_list(read.on), ", ".join(word.name for word in read.fields), first_line(read.rule)
 
 
 def lasting(after: Timeout) -> str:

@@ -11,7 +11,7 @@ from phaseline.machines.emco.bundle_state import ASSESSED, HEALTHS, Doing, Repor
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
 from phaseline.machines.kubernetes.health_labels import UNRULED
 from phaseline.machines.kubernetes.profiles import HEALTHY
-from phaseline.machines.language.fields import why
+from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
@@ -56,7 +56,7 @@ def added(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, An
 @rule("emco.note_failure", revision=1)
 def failed(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
-    return {**attributes, "failure": why(happened)}
+    return {**attributes, "failure": reason_and_message(happened)}
 
 
 # fmt: off

@@ -13,7 +13,7 @@ from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.kubernetes.observation import ObservedPair, gone
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import HEALTHY
-from phaseline.machines.language.fields import why
+from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import SCRIPTS
@@ -56,7 +56,7 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: RuleEvent) -> 
         return {"state": MISSING, "why": "it is declared, and not in the cluster"}
     if is_known and desired is None:
         return {"state": ORPHANED, "why": "it is in the cluster, and not declared any more"}
-    found = pair.assess(Overrides(), scene.programs, happened.time)
+    found = pair.assess(Overrides(), scene.scripts, happened.time)
     if found.sync == OUT_OF_SYNC:
         places = ", ".join(one.pointer for one in found.differences[:SHOWN])
         return {"state": MODIFIED, "why": f"{found.why}: {places}"[:LONGEST]}
@@ -69,7 +69,7 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: RuleEvent) -> 
 def noted(attributes: Attributes, happened: RuleEvent) -> Attributes:
     """Notes the reason."""
     said = happened.data.get("why")
-    return {**attributes, "why": why(happened) if said is None else said}
+    return {**attributes, "why": reason_and_message(happened) if said is None else said}
 
 
 # fmt: off

@@ -72,7 +72,7 @@ def said(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEve
     again = (
         is_known and attributes.get("compared") is not None and all(attributes.get(n) == digests[n] for n in DIGESTS)
     )
-    found = pair.assess(overrides, scene.programs, happened.time, compares=not again, explains=bool(overrides.rules))
+    found = pair.assess(overrides, scene.scripts, happened.time, compares=not again, explains=bool(overrides.rules))
     words: dict[str, Any] = {
         **digests,
         "progress": _digest(_counts(live or {})),

@@ -20,7 +20,7 @@ from phaseline.machines.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
-from phaseline.machines.language.fields import why
+from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
@@ -61,7 +61,7 @@ def overdue(attributes: Mapping[str, Any], _: RuleEvent) -> Mapping[str, Any]:
 @rule("gitops.note_sync", revision=1)
 def synced(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
-    return {**attributes, "sync_message": why(happened)}
+    return {**attributes, "sync_message": reason_and_message(happened)}
 
 
 # fmt: off

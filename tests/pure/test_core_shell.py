@@ -64,5 +64,5 @@ def test_a_tree_without_a_script_runner_says_so() -> None:
     assert health[0] == "Unknown"
     assert "no script runner" in health[1]
     removed = NoScripts().jq(".spec", {"spec": 1})
-    assert removed.found == {"spec": 1}
+    assert removed.value == {"spec": 1}
     assert "no script runner" in removed.problem

@@ -210,8 +210,8 @@ def test_what_has_no_stable_name_has_no_version() -> None:
     [
         ("cool", 1, "rule name 'cool': write lower-case words with dots between them, for example 'acme.cool'"),
         ("Acme.cool", 1, "rule name 'Acme.cool'"),
-        ("acme.cool", 0, "rule acme.cool: the revision must be a whole number from 1 up, found 0"),
-        ("acme.cool", "1", "rule acme.cool: the revision must be a whole number from 1 up, found '1'"),
+        ("acme.cool", 0, "rule acme.cool: the revision must be a whole number of 1 or more, found 0"),
+        ("acme.cool", "1", "rule acme.cool: the revision must be a whole number of 1 or more, found '1'"),
     ],
 )
 def test_a_declaration_that_cannot_be(name: str, revision: Any, problem: str) -> None:

@@ -83,7 +83,7 @@ def _assert_versions(messages: list[Message]) -> None:
 
 
 async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree) -> None:
-    copy = Tree(tree.kinds, tree.programs)
+    copy = Tree(tree.kinds, tree.scripts)
     own = Subjects(layout.prefix).state_checkpoint(partition)
     for message in await stored(wire, layout.state, [f"{layout.prefix}.state.{partition}.>"]):
         if message.subject != own:

@@ -25,7 +25,7 @@ from phaseline.machines.kubernetes.diff.ignore import apply_ignores
 from phaseline.machines.kubernetes.health.registry import HEALTH, assess_health
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import PROFILES
-from phaseline.machines.language.predicates import Standing
+from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.rules import Revision, declaration_of
 from phaseline.machines.language.scripts import SCRIPTS, ScriptRunner
 from phaseline.machines.language.table import FanOut, Refusal, Row, RuleEvent, Table
@@ -52,7 +52,7 @@ class RecordedScene:
     def __init__(self, above: Mapping[str, Any]) -> None:
         self._above = above
 
-    def above(self, entity_id: str, kind: str) -> Standing | None:
+    def above(self, entity_id: str, kind: str) -> SceneEntity | None:
         found = self._above.get(f"{kind} {entity_id}")
         if found is None:
             return None
@@ -63,7 +63,7 @@ class RecordedScene:
         raise LookupError(f"no rule of the corpus looks at a tally: {asked}")
 
     @property
-    def programs(self) -> ScriptRunner:
+    def scripts(self) -> ScriptRunner:
         return shared_runner()
 
 

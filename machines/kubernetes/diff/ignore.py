@@ -119,11 +119,11 @@ def _applied(rule: IgnoreRule, how: Any, word: str, sides: list[Object], take: R
         if removed.problem:
             problems.append(removed)
             continue
-        if not isinstance(removed.found, dict):
+        if not isinstance(removed.value, dict):
             problems.append(JqResult(None, "it takes out the whole object"))
             continue
-        paths |= {one.pointer: None for one in differences(side, removed.found)}
-        sides[index] = removed.found
+        paths |= {one.pointer: None for one in differences(side, removed.value)}
+        sides[index] = removed.value
     broken = any(one.broken for one in problems)
     # A path that exists on one side only is what such a rule is for: no problem.
     problem = problems[0].problem if problems and (broken or not paths) else ""
