@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from phaseline.engine.client import fleet_counts, fleet_placement
 from phaseline.engine.emco_status import request
-from phaseline.engine.emco_status.select import Selection
+from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.errors import EntityUnknown, IdUnfit
 from phaseline.engine.explain import fetch
 from phaseline.engine.explain.model import Explanation
@@ -79,7 +79,7 @@ class EntityView(Generic[M_co]):
         """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
         return await request.status(self._states, resource_id, query)
 
-    async def selected(self, resource_id: str, /, **query: Any) -> Selection:
+    async def selected(self, resource_id: str, /, **query: Any) -> StatusSelection:
         """What a status is made of: entities, counts, resources and why they failed. Raises as `status` does."""
         return await request.selected(self._states, resource_id, query)
 

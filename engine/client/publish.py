@@ -9,11 +9,11 @@ from typing import Any, Unpack
 
 from phaseline.engine.client.session import Session
 from phaseline.engine.publish import compose, outcomes, pipeline, single
-from phaseline.engine.publish.compose import Details, Outgoing
+from phaseline.engine.publish.compose import Details, EventMessage
 from phaseline.engine.publish.outcomes import Outcome
-from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, Sent
+from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
-from phaseline.engine.replay.dry_run import Rehearsed, rehearse
+from phaseline.engine.replay.dry_run import DryRun, dry_run
 from phaseline.schemas.envelope import Event
 
 WAIT = 10.0
@@ -65,8 +65,8 @@ class Sending(Session):
         window: int = WINDOW,
         patience: float = PATIENCE,
         check: bool = True,
-        progress: Callable[[Sent], None] | None = None,
-    ) -> Sent:
+        progress: Callable[[PublishResult], None] | None = None,
+    ) -> PublishResult:
         """Store events in order, `window` of them in flight, and return how many are stored and how many were already.
 
         An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
@@ -74,7 +74,7 @@ class Sending(Session):
         servers is overcome by sending again, until nothing has moved for `patience` seconds: `Unconfirmed`.
         """
         subjects, kinds = self._subjects, self.kinds if check else None
-        messages: Iterable[Outgoing] | AsyncIterable[Outgoing]
+        messages: Iterable[EventMessage] | AsyncIterable[EventMessage]
         if isinstance(events, AsyncIterable):
             messages = (compose.pack(subjects, event, kinds) async for event in events)
         else:
@@ -85,20 +85,20 @@ class Sending(Session):
         """Store again the event whose rejection stands at `sequence` in the log, once its reason is put right."""
         return await single.resend(await self.installation(), sequence, self._settings.request_timeout)
 
-    async def rehearse(
+    async def dry_run(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
         progress: Callable[[int], None] | None = None, **details: Unpack[Details],
-    ) -> Rehearsed:  # fmt: skip
+    ) -> DryRun:  # fmt: skip
         """What one event would do to its tree as it stands: its records, its rejection, or nothing. Nothing is sent.
 
         progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
         """
         message = self._message(kind, trigger, entity_id, data, False, details)
         installation = await self.installation()
-        return await rehearse(installation.wire, installation.layout, installation.kinds, message, progress)
+        return await dry_run(installation.wire, installation.layout, installation.kinds, message, progress)
 
     def _message(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, check: bool, details: Details
-    ) -> Outgoing:
+    ) -> EventMessage:
         event = compose.compose(kind, trigger, entity_id, data, {"source": self.source, **details})
         return compose.pack(self._subjects, event, self.kinds if check else None)

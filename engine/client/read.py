@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.session import Session
-from phaseline.engine.emco_status.select import Selection
+from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.jetstream.reader import Reader
@@ -84,7 +84,7 @@ class Asking(Session):
         """
         return await (await self.at(at)).status(resource_id, **query)
 
-    async def selected(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> Selection:
+    async def selected(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> StatusSelection:
         """What a status is made of: entities, counts, resources and why they failed. Raises as `status` does."""
         return await (await self.at(at)).selected(resource_id, **query)
 
