@@ -16,7 +16,7 @@ from phaseline.engine.cli.log_source import Part
 from phaseline.engine.errors import BadLogFile, NoRecords
 from phaseline.engine.replay.audit import Audit, compare_states
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.load_tables import INSTALLED, kinds_at
+from phaseline.engine.replay.load_tables import INSTALLED, load_kinds
 from phaseline.engine.replay.recorded_log import Processors, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf
@@ -80,7 +80,7 @@ def replay(
         raise click.UsageError("--fail-on-difference goes with --with")
 
     async def work() -> int:
-        kinds = kinds_at(changed) if changed else installed()
+        kinds = load_kinds(changed) if changed else installed()
         async with opened(settings, file, part, kinds) as source:
             if audits:
                 return await _audit(source, kinds, part.root, as_json=as_json)
@@ -151,9 +151,9 @@ async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool
 
 
 async def _rebuild(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:
-    folders = Processors(kinds, source)
-    damage = await _shown(source, lambda show: rebuild(source, folders, root, show))
-    render_replay.show_states(folders, source, as_json=as_json)
+    processors = Processors(kinds, source)
+    damage = await _shown(source, lambda show: rebuild(source, processors, root, show))
+    render_replay.show_states(processors, source, as_json=as_json)
     if damage is not None:
         raise damage
     return 0

@@ -22,11 +22,11 @@ from phaseline.engine.log.timeline import Timeline, timeline
 from phaseline.engine.log.watch import Wanted, Watch
 from phaseline.engine.log.when import NOW, START, Moment, When
 from phaseline.engine.publish import compose, outcomes, pipeline, single
-from phaseline.engine.publish.compose import EventDetails, Outgoing
+from phaseline.engine.publish.compose import EventDetails, EventMessage
 from phaseline.engine.publish.outcomes import Outcome
-from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, Sent
+from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
-from phaseline.engine.replay.dry_run import Rehearsed, rehearse
+from phaseline.engine.replay.dry_run import DryRun, dry_run
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings, from_words
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
@@ -117,7 +117,7 @@ class Client:
     ) -> Receipt:  # fmt: skip
         """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`EventDetails`).
 
-        Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
+        PublishResult again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
         when no answer came: send it again under the same `event_id`.
         check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected.
         """
@@ -154,8 +154,8 @@ class Client:
         window: int = WINDOW,
         patience: float = PATIENCE,
         check: bool = True,
-        progress: Callable[[Sent], None] | None = None,
-    ) -> Sent:
+        progress: Callable[[PublishResult], None] | None = None,
+    ) -> PublishResult:
         """Store events in order, `window` of them in flight; the answer counts those stored now and those stored before.
 
         An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
@@ -163,7 +163,7 @@ class Client:
         trouble with the servers the client sends again, until nothing has moved for `patience` seconds: `Unconfirmed`.
         """
         subjects, kinds = self._session.subjects, self.kinds if check else None
-        messages: Iterable[Outgoing] | AsyncIterable[Outgoing]
+        messages: Iterable[EventMessage] | AsyncIterable[EventMessage]
         if isinstance(events, AsyncIterable):
             messages = (compose.pack(subjects, event, kinds) async for event in events)
         else:
@@ -175,17 +175,17 @@ class Client:
         installation = await self._session.installation()
         return await single.resend(installation, sequence, self._session.settings.request_timeout)
 
-    async def rehearse(
+    async def dry_run(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
         progress: Callable[[int], None] | None = None, **details: Unpack[EventDetails],
-    ) -> Rehearsed:  # fmt: skip
+    ) -> DryRun:  # fmt: skip
         """What one event would do to its tree now: its records, its rejection, or nothing. Nothing is sent.
 
         progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
         """
         message = self._message(kind, trigger, entity_id, data, False, details)
         installation = await self._session.installation()
-        return await rehearse(installation.wire, installation.layout, installation.kinds, message, progress)
+        return await dry_run(installation.wire, installation.layout, installation.kinds, message, progress)
 
     def _message(
         self,
@@ -195,7 +195,7 @@ class Client:
         data: Mapping[str, Any] | None,
         check: bool,
         details: EventDetails,
-    ) -> Outgoing:
+    ) -> EventMessage:
         event = compose.compose(kind, trigger, entity_id, data, {"source": self.source, **details})
         return compose.pack(self._session.subjects, event, self.kinds if check else None)
 

@@ -12,7 +12,7 @@ from phaseline.engine.client.session import Session
 from phaseline.engine.emco_status import request
 from phaseline.engine.emco_status.query import EmcoNamesQuery, EmcoStatusQuery, SourceStatusQuery, StatusQuery
 from phaseline.engine.emco_status.schema import EmcoNames, EmcoStatus, SourceStatus
-from phaseline.engine.emco_status.select import Selection
+from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.log import last_observation
 from phaseline.engine.log.last_observation import ObjectDiff
 from phaseline.engine.log.state_view import StateView
@@ -44,7 +44,7 @@ class EmcoView:
         """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
         return await request.status(self._states, resource_id, query)
 
-    async def selection(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> Selection:
+    async def selection(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> StatusSelection:
         """The entities and counts that a status consists of, with the reasons of failures; raises as `status` does."""
         return await request.selected(self._states, resource_id, query)
 
@@ -86,7 +86,7 @@ class Emco:
 
     async def selection(
         self, resource_id: str, /, *, at: When | None = None, **query: Unpack[StatusQuery]
-    ) -> Selection:
+    ) -> StatusSelection:
         """The entities and counts that a status consists of, with the reasons of failures; raises as `status` does."""
         return await request.selected(await self._session.states(at), resource_id, query)
 

@@ -17,7 +17,7 @@ from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
 
 
-class Outgoing(NamedTuple):
+class EventMessage(NamedTuple):
     """One message for EVENTS. `message_id`: what the server drops repeats by. `event`, `source`: which one it is."""
 
     subject: str
@@ -64,7 +64,7 @@ def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | N
     )
 
 
-def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | None = None) -> Outgoing:
+def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | None = None) -> EventMessage:
     """The message of an event, given as such or as a CloudEvents map; raises `Unsendable` where none can be made.
 
     With `kinds`, raises `EventRefused` where a worker would refuse it without looking at any entity.
@@ -75,7 +75,7 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         address = address_of(read)
         check_id(address.id)
         subject = subjects.event(_token(address.kind), _token(address.trigger), address.id)
-        message = Outgoing(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
+        message = EventMessage(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
     except (Invalid, BadSubject) as error:
         raise Unsendable(reason="invalid", message=error) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:

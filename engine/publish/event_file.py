@@ -21,7 +21,7 @@ MAPS = tuple(bytes([byte]) for byte in (*range(0x80, 0x90), 0xDE, 0xDF))
 """What a msgpack map can begin with."""
 
 
-class Placed(NamedTuple):
+class FileEvent(NamedTuple):
     """An event map. `place`: `line 17` of JSON lines, `event 17` of a msgpack stream."""
 
     place: str
@@ -39,7 +39,7 @@ class EventFile:
         self._rest = b""
         self._count = 0
 
-    def feed(self, piece: bytes) -> Iterator[Placed]:
+    def feed(self, piece: bytes) -> Iterator[FileEvent]:
         """The events that are complete by now."""
         if not self._begun:
             piece = self._rest = self._rest + piece
@@ -50,7 +50,7 @@ class EventFile:
             self._values = self._recognised(piece)
         yield from self._lines(piece) if self._values is None else self._stream(self._values, piece)
 
-    def end(self) -> Iterator[Placed]:
+    def end(self) -> Iterator[FileEvent]:
         """What is left: a last line without its end."""
         if self._values is not None:
             try:
@@ -68,29 +68,29 @@ class EventFile:
         hint = ", which may be a JSON array: write one event per line" if piece[:1] == b"[" else ""
         raise self._broken("beginning", f"neither JSON lines nor a msgpack stream of maps, {piece[:8]!r}{hint}")
 
-    def _lines(self, piece: bytes) -> Iterator[Placed]:
+    def _lines(self, piece: bytes) -> Iterator[FileEvent]:
         *lines, self._rest = (self._rest + piece).split(b"\n")
         for line in lines:
             self._count += 1
             if line.strip():
                 yield self._checked(f"line {self._count}", line)
 
-    def _checked(self, place: str, line: bytes) -> Placed:
+    def _checked(self, place: str, line: bytes) -> FileEvent:
         if line.lstrip()[:1] != b"{":
             raise self._broken(place, f"JSON: an event is an object, this line begins with {line.strip()[:8]!r}")
         try:
-            return Placed(place, codec.decode(line))
+            return FileEvent(place, codec.decode(line))
         except codec.Undecodable as error:
             raise self._broken(place, error) from error
 
-    def _stream(self, values: codec.Values, piece: bytes) -> Iterator[Placed]:
+    def _stream(self, values: codec.Values, piece: bytes) -> Iterator[FileEvent]:
         try:
             for value in values.feed(piece):
                 place = f"event {self._count + 1}"
                 if not isinstance(value, dict):
                     raise self._broken(place, f"msgpack: an event is a map, found {type(value).__name__}")
                 self._count += 1
-                yield Placed(place, value)
+                yield FileEvent(place, value)
         except codec.Undecodable as error:
             raise self._broken(f"event {self._count + 1}", error) from error
 
@@ -98,7 +98,7 @@ class EventFile:
         return BadEventFile(name=self.name, place=place, problem=problem)
 
 
-def read(path: Path) -> Iterator[Placed]:
+def read(path: Path) -> Iterator[FileEvent]:
     """The events of a file; raises `BadEventFile`, also where it cannot be read."""
     events = EventFile(str(path))
     try:
@@ -110,7 +110,7 @@ def read(path: Path) -> Iterator[Placed]:
     yield from events.end()
 
 
-async def read_live(descriptor: int, name: str) -> AsyncIterator[Placed]:
+async def read_live(descriptor: int, name: str) -> AsyncIterator[FileEvent]:
     """The events of a pipe or terminal, as they come; raises `BadEventFile`."""
     events = EventFile(name)
     async for piece in pieces(descriptor, name):

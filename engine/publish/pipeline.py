@@ -16,7 +16,7 @@ import structlog
 from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NoSuchStream, PhaselineError, Unconfirmed
 from phaseline.engine.jetstream.api_reply import Ack, acknowledged
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.single import MESSAGE_ID
 
 WINDOW = 4096
@@ -32,7 +32,7 @@ SHOW = 0.1
 log = structlog.get_logger(__name__)
 
 
-class Sent(NamedTuple):
+class PublishResult(NamedTuple):
     """How many events are stored by us, and how many were stored before."""
 
     stored: int = 0
@@ -43,7 +43,7 @@ class Sent(NamedTuple):
 class _Flying:
     """An event without an answer yet. `since`: when it was sent last, by the loop's clock."""
 
-    message: Outgoing
+    message: EventMessage
     frame: bytes
     since: float
     again: bool = False
@@ -55,7 +55,9 @@ class Pipeline:
     window: events in flight, at most. patience: seconds without any progress after which `Unconfirmed` is raised.
     """
 
-    def __init__(self, wire: Wire, window: int, patience: float, progress: Callable[[Sent], None] | None) -> None:
+    def __init__(
+        self, wire: Wire, window: int, patience: float, progress: Callable[[PublishResult], None] | None
+    ) -> None:
         """`progress` is called with the counts now and then."""
         self._wire, self._window, self._patience = wire, max(1, window), patience
         self._progress = progress or (lambda _: None)
@@ -90,11 +92,11 @@ class Pipeline:
             await self._wire.unsubscribe(self._sid)
 
     @property
-    def sent(self) -> Sent:
+    def sent(self) -> PublishResult:
         """The counts so far."""
-        return Sent(self._stored, self._duplicates)
+        return PublishResult(self._stored, self._duplicates)
 
-    async def add(self, message: Outgoing) -> None:
+    async def add(self, message: EventMessage) -> None:
         """Send one event after all before it. Raises `Unconfirmed`, `ApiFailed`, `NotPermitted`, `PayloadTooLarge`."""
         self._number += 1
         headers = {MESSAGE_ID: message.message_id}
@@ -179,7 +181,7 @@ class Pipeline:
             self._batch, self._size = [], 0
             self._send(b"".join([flying.frame for flying in self._flying.values()]))
 
-    async def _endure(self, error: NoAnswer | ApiFailed, oldest: Outgoing) -> None:
+    async def _endure(self, error: NoAnswer | ApiFailed, oldest: EventMessage) -> None:
         if isinstance(error, NoSuchStream) and not self._stored + self._duplicates:
             raise error
         if self._loop.time() - self._heard > self._patience:
@@ -231,11 +233,11 @@ def _passing(error: ApiFailed) -> bool:
 
 async def publish_many(
     wire: Wire,
-    messages: Iterable[Outgoing] | AsyncIterable[Outgoing],
+    messages: Iterable[EventMessage] | AsyncIterable[EventMessage],
     window: int = WINDOW,
     patience: float = PATIENCE,
-    progress: Callable[[Sent], None] | None = None,
-) -> Sent:
+    progress: Callable[[PublishResult], None] | None = None,
+) -> PublishResult:
     """Store all `messages` in order. Raises as `Pipeline.add`, or what the iterable raises, all before it stored."""
     async with Pipeline(wire, window, patience, progress) as pipeline:
         if isinstance(messages, AsyncIterable):

@@ -19,7 +19,7 @@ from phaseline.engine.errors import (
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at, record_at
-from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.compose import EventMessage
 from phaseline.schemas.records import Rejection
 
 MESSAGE_ID = "Nats-Msg-Id"
@@ -34,7 +34,7 @@ class Receipt(NamedTuple):
     source: str
 
 
-async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
+async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
     """Store one event; sends it again when the connection breaks, for `timeout` seconds.
 
     Raises `NatsUnreachable` where it was never sent, `Unconfirmed` where it may or may not be stored, or as `Wire` does.
@@ -70,5 +70,5 @@ async def resend(installation: Installation, sequence: int, timeout: float) -> R
         raise EventGone(sequence=record.cause.sequence, stream=installation.layout.events)
     rest = found.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
     subject, cause = f"{prefix}.events.{rest}", record.cause
-    message = Outgoing(subject, found.body, f"phaseline-resend {sequence}", cause.event, cause.source)
+    message = EventMessage(subject, found.body, f"phaseline-resend {sequence}", cause.event, cause.source)
     return await publish(installation.wire, message, timeout)

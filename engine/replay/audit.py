@@ -18,7 +18,7 @@ from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.jetstream.reader import read_all
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.replay.recorded_log import STEP, Processors, Recorded, RecordedStep, entity_of, is_under, read
+from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, entity_of, is_under, read
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import quote
@@ -93,11 +93,11 @@ class AuditReport:
             self.divergences.setdefault(("-", message.subject), told)
             return None
 
-    def compare_state(self, folder: Processor, message: Message) -> None:
+    def compare_state(self, processor: Processor, message: Message) -> None:
         """Hold one entity's last record against the tree."""
         record = self.read(message, 0)
         if isinstance(record, Transition):
-            mine = folder.tree.get(record.entity.kind, record.entity.id)
+            mine = processor.tree.get(record.entity.kind, record.entity.id)
             if mine is not None and record.entity.version == mine.version and record.entity.facets != mine.facets:
                 self.differ(record.cause.sequence, None, record)
 
@@ -131,43 +131,43 @@ class Audit:
     """One audit under way."""
 
     def __init__(
-        self, source: Recorded, kinds: Kinds, root: str | None, progress: Callable[[int], None] | None
+        self, source: RecordedLog, kinds: Kinds, root: str | None, progress: Callable[[int], None] | None
     ) -> None:
         """progress: called with the number of events folded since the last call. Only the tree `root`, where one is named."""
         self.source, self.root = source, root
-        self.folders = Processors(kinds, source)
+        self.processors = Processors(kinds, source)
         self.verdict = AuditReport(begins=source.begins)
         self._progress = progress or (lambda _: None)
 
     async def run(self) -> AuditReport:
         """Compare event by event; raises what reading the log raises, the verdict on all before it stands."""
-        await self.folders.begin(self.source)
+        await self.processors.begin(self.source)
         try:
-            async for happened in self.source.happened():
-                self._compare(happened)
+            async for step in self.source.steps():
+                self._compare(step)
         finally:
             self._progress(self.verdict.events % STEP)
-            self.verdict.entities, self.verdict.undecided = self.folders.entities, self.source.undecided
+            self.verdict.entities, self.verdict.undecided = self.processors.entity_count, self.source.undecided
         return self.verdict
 
-    def _compare(self, happened: RecordedStep) -> None:
-        folder, messages = self.folders[happened.partition], happened.messages
-        if happened.event is None:
+    def _compare(self, step: RecordedStep) -> None:
+        processor, messages = self.processors[step.partition], step.messages
+        if step.event is None:
             self._tell(0, [], messages)
             return
         self._count()
-        if happened.tables is not None and happened.tables != folder.tree.kinds.digest:
+        if step.tables is not None and step.tables != processor.tree.kinds.digest:
             self.verdict.by_others += 1
-            self._take(folder, [read(message) for message in messages])
+            self._take(processor, [read(message) for message in messages])
             return
         records = [
-            record for record in self.folders.answer(happened.partition, happened.event) if is_under(record, self.root)
+            record for record in self.processors.answer(step.partition, step.event) if is_under(record, self.root)
         ]
-        expected = folder.messages(records)
+        expected = processor.messages(records)
         self.verdict.records += len(expected)
         if expected != messages:
-            self._tell(happened.event.sequence, records, messages)
-        self._take(folder, records)
+            self._tell(step.event.sequence, records, messages)
+        self._take(processor, records)
 
     def _count(self) -> None:
         self.verdict.events += 1
@@ -175,9 +175,9 @@ class Audit:
             self._progress(STEP)
 
     @staticmethod
-    def _take(folder: Processor, records: list[Record]) -> None:
+    def _take(processor: Processor, records: list[Record]) -> None:
         for record in records:
-            evolve(folder.tree, record)
+            evolve(processor.tree, record)
 
     def _tell(self, sequence: int, expected: list[Record], messages: list[Message]) -> None:
         """What is expected of an event and what is found, entity by entity."""
@@ -206,9 +206,9 @@ async def compare_states(installation: Installation, found: Audit) -> None:
     The copy may be newer than what the audit read of the log, but where it is as old it must be the same.
     """
     wire, state, subjects = installation.wire, installation.layout.state, installation.subjects
-    for partition, folder in found.folders.items():
+    for partition, processor in found.processors.items():
         for end in [">"] if found.root is None else [quote(found.root), f"{quote(found.root)}.>"]:
             async for slice_ in read_all(wire, state, [f"{installation.prefix}.state.{partition}.*.{end}"]):
                 for stored in slice_:
                     if stored.subject != subjects.state_checkpoint(partition):
-                        found.verdict.compare_state(folder, Message(stored.subject, stored.data))
+                        found.verdict.compare_state(processor, Message(stored.subject, stored.data))

@@ -23,7 +23,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
-from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
@@ -31,7 +31,7 @@ from phaseline.schemas.records import Entity, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of, unquote
 
 
-class Rehearsed(NamedTuple):
+class DryRun(NamedTuple):
     """What one event would do.
 
     sequence: the place in EVENTS that it would get, if nothing came before it. entity: what it is about, as it stands.
@@ -67,9 +67,9 @@ class Rehearsed(NamedTuple):
         return "transitions" if self.transitions else "none"
 
 
-async def rehearse(
-    wire: Wire, layout: Layout, kinds: Kinds, message: Outgoing, progress: Callable[[int], None] | None = None
-) -> Rehearsed:
+async def dry_run(
+    wire: Wire, layout: Layout, kinds: Kinds, message: EventMessage, progress: Callable[[int], None] | None = None
+) -> DryRun:
     """Answer `message` as the worker would that came to it next; nothing is sent.
 
     progress: called with the number of states read so far, now and then. Raises `KindMissing` where the tree holds a kind
@@ -84,21 +84,21 @@ async def rehearse(
     behind = await _is_newer(wire, layout, f"{layout.prefix}.inbox.{partition}.{token}.>", max(decided, highest))
     sequence = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
-    folder = Processor(tree, subjects, partition)
+    processor = Processor(tree, subjects, partition)
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
-    records, _, fault = folder.answer(event)
+    records, _, fault = processor.answer(event)
     if fault is not None:
         log_fault(event, fault)
     address = subjects.address(subject)
-    return Rehearsed(
+    return DryRun(
         sequence,
         tree.get(address.kind, address.id) if address.kind in kinds else None,
         tuple(records),
-        tuple(folder.messages(records)),
+        tuple(processor.messages(records)),
         # Whatever has a `sequence` and is no repeat leaves a record, a mark at least.
         repeat=not records and codec.decode(message.body).get("sequence") is not None,
         behind=behind,
-        differing=await _differing(wire, layout, kinds, partition),
+        table_differences=await _differing(wire, layout, kinds, partition),
     )
 
 

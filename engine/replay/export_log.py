@@ -29,8 +29,8 @@ async def export(
     header = await export.header()
     with LogWriter(path, header) as log:
         await export.begin(log)
-        async for happened in source.happened():
-            export.put(log, happened)
+        async for step in source.steps():
+            export.put(log, step)
             if progress is not None and log.counts["event"] % STEP == 0:
                 progress(STEP)
         export.finish(log)
@@ -55,7 +55,7 @@ class _Export:
     async def begin(self, log: LogWriter) -> None:
         """The states before the first event, of all that there is then."""
         states: dict[tuple[str, str], bytes] = {}
-        async for message in self.source.messages_before():
+        async for message in self.source.initial_messages():
             record = read(message)
             if not isinstance(record, Rejection):
                 states[record.entity.kind, record.entity.id] = message.body
@@ -64,13 +64,13 @@ class _Export:
         if self.expect:
             self.last = states
 
-    def put(self, log: LogWriter, happened: RecordedStep) -> None:
+    def put(self, log: LogWriter, step: RecordedStep) -> None:
         """An event, and what it made."""
-        if happened.event is not None:
-            event = happened.event
+        if step.event is not None:
+            event = step.event
             branch, _, address = event.subject[len(self.source.prefix) + 1 :].split(".", 2)
             log.write(EventItem(event.sequence, event.time_ns, address, event.data, timer=branch == "due"))
-        for message in happened.messages:
+        for message in step.messages:
             if self.records:
                 log.write(RecordItem(self._place(message), message.body))
             if self.expect:

@@ -19,7 +19,7 @@ from phaseline.schemas.subjects import partition_of, quote
 
 
 class FileLog:
-    """A `Recorded` out of a file; raises as `LogFile` does, and `NoRecords` where a part needs what came before it."""
+    """A `RecordedLog` out of a file; raises as `LogFile` does, and `NoRecords` where a part needs what came before it."""
 
     undecided = 0
 
@@ -39,17 +39,17 @@ class FileLog:
         if self.begins > header.first and not self.recorded:
             raise NoRecords(name=path, problem=f"it cannot be begun at event {self.begins}")
 
-    async def before(self) -> AsyncIterator[Record]:
-        """As `Recorded` has it."""
-        for record in self.read_before():
+    async def initial(self) -> AsyncIterator[Record]:
+        """As `RecordedLog` has it."""
+        for record in self.read_initial():
             yield record
 
-    async def happened(self) -> AsyncIterator[RecordedStep]:
-        """As `Recorded` has it."""
-        for happened in self.read_happened():
+    async def steps(self) -> AsyncIterator[RecordedStep]:
+        """As `RecordedLog` has it."""
+        for step in self.read_steps():
             yield happened
 
-    def read_before(self) -> Iterator[Record]:
+    def read_initial(self) -> Iterator[Record]:
         """The states at the beginning, and the records up to where `span` begins."""
         for item in self._items:
             if isinstance(item, EventItem):
@@ -63,7 +63,7 @@ class FileLog:
             else:
                 self.expected.append(item.body)
 
-    def read_happened(self) -> Iterator[RecordedStep]:
+    def read_steps(self) -> Iterator[RecordedStep]:
         """Event by event. Of a damaged file all that is whole, before the error comes."""
         event, messages = self._held, list[Message]()
         damage: LogFileDamaged | None = None

@@ -15,7 +15,7 @@ from typing import Any
 from phaseline.engine.errors import EventRefused, LogFileDamaged
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish import compose
-from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.pipeline import Pipeline
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_file import LogFile
@@ -37,7 +37,7 @@ def ignore(_: int) -> None:
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportResult:
     """How many messages are stored, by us and before; how many of them were states, as `adopt` events.
 
     left_out: states that cannot be adopted, by kind. partly: those of which only one facet can be. damage: what ended the
@@ -77,7 +77,7 @@ class Clock:
 async def import_log(
     wire: Wire, prefix: str, kinds: Kinds, path: Path, clock: Callable[[Header], Clock], *,
     partial: bool = False, begin: Callable[[int], None] = ignore, progress: Callable[[int], None] = ignore,
-) -> Imported:  # fmt: skip
+) -> ImportResult:  # fmt: skip
     """Send all that is in the file, in order. Raises as `LogFile` and `Pipeline` do.
 
     partial: take of a damaged file what can be read; else it is checked first, and nothing of a damaged one is sent.
@@ -86,7 +86,7 @@ async def import_log(
     """
     if not partial:
         begin(_checked(path))
-    file, done = LogFile(path), Imported()
+    file, done = LogFile(path), ImportResult()
     player = Player(Subjects(prefix), kinds, file.header, clock(file.header), done)
     async with Pipeline(wire, 4096, 30.0, None) as pipeline:
         async for message in player.messages(file, pipeline, partial=partial):
@@ -107,13 +107,13 @@ def _checked(path: Path) -> int:
 class Player:
     """The messages of a file, each when it is due."""
 
-    def __init__(self, subjects: Subjects, kinds: Kinds, header: Header, clock: Clock, done: Imported) -> None:
+    def __init__(self, subjects: Subjects, kinds: Kinds, header: Header, clock: Clock, done: ImportResult) -> None:
         """Counts go to `done`."""
         self.subjects, self.kinds, self.clock, self.done = subjects, kinds, clock, done
         # The same file sent again is known by this; an event id that comes twice in a file was stored twice.
         self._file = hashlib.sha256(log_format.pack(header)).hexdigest()[:12]
 
-    async def messages(self, file: LogFile, pipeline: Pipeline, *, partial: bool) -> AsyncIterator[Outgoing]:
+    async def messages(self, file: LogFile, pipeline: Pipeline, *, partial: bool) -> AsyncIterator[EventMessage]:
         """States, parents first; then events."""
         loop, states, items = asyncio.get_running_loop(), list[Entity](), file.items()
         begun: float | None = None
@@ -138,20 +138,20 @@ class Player:
             for message in self.adopted(states):
                 yield message
 
-    def event(self, item: EventItem) -> Outgoing:
+    def event(self, item: EventItem) -> EventMessage:
         """The event as it was, bytes and all; its `time` moved where that is asked for."""
         subject, message_id = f"{self.subjects.prefix}.events.{item.address}", f"{SOURCE} {self._file}-{item.sequence}"
         try:
             found = codec.decode(item.data)
             read = envelope.read(found)
         except (codec.Undecodable, Invalid):
-            return Outgoing(subject, item.data, message_id, f"{item.sequence}", SOURCE)
+            return EventMessage(subject, item.data, message_id, f"{item.sequence}", SOURCE)
         body = item.data
         if read.time is not None and (moved := self.clock.moved(read.time)) != read.time:
             body = codec.encode({**found, "time": moved})
-        return Outgoing(subject, body, message_id, read.id, read.source)
+        return EventMessage(subject, body, message_id, read.id, read.source)
 
-    def adopted(self, states: list[Entity]) -> list[Outgoing]:
+    def adopted(self, states: list[Entity]) -> list[EventMessage]:
         """`adopt` events for the states at the beginning."""
         found = []
         for entity in sorted(states, key=lambda entity: entity.id.count("/")):
@@ -175,7 +175,7 @@ class Player:
         )
         return next(named, 0)
 
-    def _adopt(self, entity: Entity) -> Outgoing:
+    def _adopt(self, entity: Entity) -> EventMessage:
         base = entity.facets[self._named(entity.kind)].base
         data: dict[str, Any] = {"phase": base.phase, "conditions": list(base.conditions), **entity.attributes}
         details = compose.EventDetails(

@@ -20,7 +20,7 @@ from phaseline.machines.language.table import Table
 INSTALLED = "installed"
 
 
-def kinds_at(where: str) -> Kinds:
+def load_kinds(where: str) -> Kinds:
     """The kinds that `where` names: a `Kinds` as it is; tables take the place of installed ones of the same name.
 
     Raises `NoTables` saying what is wrong.

@@ -52,7 +52,7 @@ class RecordedStep(NamedTuple):
     tables: str | None = None
 
 
-class Origin(Protocol):
+class LogSource(Protocol):
     """Where a log comes from: an installation's prefix, and how many partitions it has."""
 
     @property
@@ -64,7 +64,7 @@ class Origin(Protocol):
         """Fixed once it was made."""
 
 
-class Recorded(Origin, Protocol):
+class RecordedLog(LogSource, Protocol):
     """A log to be replayed. Read `before` to its end, then `happened`."""
 
     begins: int
@@ -74,17 +74,17 @@ class Recorded(Origin, Protocol):
     undecided: int
     """Events met that no worker had come to."""
 
-    def before(self) -> AsyncIterator[Record]:
+    def initial(self) -> AsyncIterator[Record]:
         """What leads to the states before the first event; nothing where that is the beginning of all."""
 
-    def happened(self) -> AsyncIterator[RecordedStep]:
+    def steps(self) -> AsyncIterator[RecordedStep]:
         """Each event with what it made, in the order in which they were stored."""
 
 
 class Processors(dict[int, Processor]):
-    """A folder per partition, made when it is first needed."""
+    """A processor per partition, made when it is first needed."""
 
-    def __init__(self, kinds: Kinds, source: Origin) -> None:
+    def __init__(self, kinds: Kinds, source: LogSource) -> None:
         """All fold by `kinds`."""
         super().__init__()
         self.kinds, self._subjects, self._partitions = kinds, Subjects(source.prefix), source.partitions
@@ -95,7 +95,7 @@ class Processors(dict[int, Processor]):
         return self[partition]
 
     def of(self, entity_id: str) -> Processor:
-        """The folder of the partition that an entity is in."""
+        """The processor of the partition that an entity is in."""
         return self[partition_of_id(entity_id, self._partitions)]
 
     def answer(self, partition: int, event: InboxEvent) -> list[Record]:
@@ -105,38 +105,40 @@ class Processors(dict[int, Processor]):
             log_fault(event, decision.fault)
         return decision.records
 
-    async def begin(self, source: Recorded) -> None:
+    async def begin(self, source: RecordedLog) -> None:
         """Bring all trees to where they stood before the first event."""
-        async for record in source.before():
+        async for record in source.initial():
             if not isinstance(record, Rejection):
                 evolve(self.of(record.entity.id).tree, record)
 
     @property
     def entities(self) -> int:
         """How many entities there are."""
-        return sum(len(folder.tree) for folder in self.values())
+        return sum(len(processor.tree) for processor in self.values())
 
     def all(self) -> Iterator[Entity]:
         """Every entity, partition by partition."""
-        for folder in self.values():
-            for found in folder.tree.entities.values():
+        for processor in self.values():
+            for found in processor.tree.entities.values():
                 yield from found.values()
 
 
-async def rebuild(source: Recorded, folders: Processors, root: str | None, progress: Callable[[int], None]) -> None:
-    """Fold all that was recorded into `folders`. progress: called with the number of events since the last call."""
-    await folders.begin(source)
-    async for happened in source.happened():
-        if happened.event is None:
+async def rebuild(
+    source: RecordedLog, processors: Processors, root: str | None, progress: Callable[[int], None]
+) -> None:
+    """Fold all that was recorded into `processors`. progress: called with the number of events since the last call."""
+    await processors.begin(source)
+    async for step in source.steps():
+        if step.event is None:
             continue
-        tree = folders[happened.partition].tree
-        for record in folders.answer(happened.partition, happened.event):
+        tree = processors[step.partition].tree
+        for record in processors.answer(step.partition, step.event):
             if is_under(record, root):
                 evolve(tree, record)
-        folders.events += 1
-        if folders.events % STEP == 0:
+        processors.events += 1
+        if processors.events % STEP == 0:
             progress(STEP)
-    progress(folders.events % STEP)
+    progress(processors.events % STEP)
 
 
 def read(message: Message) -> Record:

@@ -69,7 +69,7 @@ def cause_of(body: bytes, otherwise: int) -> int:
 
 
 class ServerLog:
-    """`async with ServerLog.open(installation, span) as log:` gives a `Recorded`."""
+    """`async with ServerLog.open(installation, span) as log:` gives a `RecordedLog`."""
 
     def __init__(self, installation: Installation, span: Span, *, records: bool) -> None:
         """Nothing is read yet."""
@@ -110,18 +110,18 @@ class ServerLog:
             self._decided[partition] = checkpoint.decode(mark.data).position if mark else 0
             self.eras[partition] = await table_eras.eras(self.installation, partition)
 
-    async def messages_before(self) -> AsyncIterator[Message]:
+    async def initial_messages(self) -> AsyncIterator[Message]:
         """The log's messages of all events before the first one that is read."""
         for head in self._heads.values():
             for message in await head.take_up_to(self.begins - 1):
                 yield message
 
-    async def before(self) -> AsyncIterator[Record]:
+    async def initial(self) -> AsyncIterator[Record]:
         """The same, as records."""
-        async for message in self.messages_before():
+        async for message in self.initial_messages():
             yield read(message)
 
-    async def happened(self) -> AsyncIterator[RecordedStep]:
+    async def steps(self) -> AsyncIterator[RecordedStep]:
         """Event by event, with its records; then the records that are left over."""
         root, place = self.span.root, self.prefix.count(".") + 2
         inbox = [] if root is None else [f"{self.prefix}.*.{self._own_partitions()[0]}.{quote(root)}.>"]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import StateUnknown
-from phaseline.engine.replay.recorded_log import STEP, Processors, Recorded, RecordedStep, is_under, read
+from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, is_under, read
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Record, Rejection, State, Transition
 
@@ -19,7 +19,7 @@ EXAMPLES = 3
 """Events named for each sort of difference."""
 
 
-class Move(NamedTuple):
+class TransitionSort(NamedTuple):
     """A sort of transition: where an entity's facet goes from and to, on which trigger."""
 
     kind: str
@@ -29,7 +29,7 @@ class Move(NamedTuple):
     trigger: str
 
 
-class Refusal(NamedTuple):
+class RejectionSort(NamedTuple):
     """A sort of rejection."""
 
     kind: str
@@ -38,7 +38,7 @@ class Refusal(NamedTuple):
 
 
 @dataclass(slots=True)
-class Seen:
+class Occurrences:
     """How often something differs, with the first events (their sequences) where it does."""
 
     count: int = 0
@@ -61,17 +61,17 @@ class FinalDifference(NamedTuple):
 
 
 @dataclass(slots=True)
-class Difference:
-    """What would differ. `lost` is what happened and would not, `gained` what did not and would."""
+class WhatIfReport:
+    """What would differ. `lost` is what step and would not, `gained` what did not and would."""
 
     begins: int = 1
     events: int = 0
     entities: int = 0
     undecided: int = 0
-    gained: dict[Move, Seen] = field(default_factory=dict)
-    lost: dict[Move, Seen] = field(default_factory=dict)
-    rejections_gained: dict[Refusal, Seen] = field(default_factory=dict)
-    rejections_lost: dict[Refusal, Seen] = field(default_factory=dict)
+    gained: dict[TransitionSort, Occurrences] = field(default_factory=dict)
+    lost: dict[TransitionSort, Occurrences] = field(default_factory=dict)
+    rejections_gained: dict[RejectionSort, Occurrences] = field(default_factory=dict)
+    rejections_lost: dict[RejectionSort, Occurrences] = field(default_factory=dict)
     final: list[FinalDifference] = field(default_factory=list)
 
     @property
@@ -87,19 +87,19 @@ class Difference:
             (had - has, self.lost, self.rejections_lost),
         ):
             for (_, what), count in found.items():
-                if isinstance(what, Move):
-                    moves.setdefault(what, Seen()).add(count, sequence)
-                elif isinstance(what, Refusal):
-                    refusals.setdefault(what, Seen()).add(count, sequence)
+                if isinstance(what, TransitionSort):
+                    moves.setdefault(what, Occurrences()).add(count, sequence)
+                elif isinstance(what, RejectionSort):
+                    refusals.setdefault(what, Occurrences()).add(count, sequence)
 
 
-def _what(record: Record) -> tuple[str, Move | Refusal | None]:
+def _what(record: Record) -> tuple[str, TransitionSort | RejectionSort | None]:
     """What a record says, with whose it is; the numbers in it left out, which follow from what came before."""
     if isinstance(record, Transition):
         entity = record.entity
-        return entity.id, Move(entity.kind, record.facet, record.before, record.after, record.trigger)
+        return entity.id, TransitionSort(entity.kind, record.facet, record.before, record.after, record.trigger)
     if isinstance(record, Rejection):
-        return record.id, Refusal(record.kind, record.trigger, record.reason)
+        return record.id, RejectionSort(record.kind, record.trigger, record.reason)
     return record.entity.id, None
 
 
@@ -108,7 +108,7 @@ class WhatIf:
 
     def __init__(
         self,
-        source: Recorded,
+        source: RecordedLog,
         installed: Kinds,
         changed: Kinds,
         root: str | None,
@@ -119,18 +119,18 @@ class WhatIf:
         self.would = Processors(changed, source)
         self.did = None if source.recorded else Processors(installed, source)
         self.was: dict[tuple[str, str], Entity] = {}
-        self.difference = Difference(begins=source.begins)
+        self.difference = WhatIfReport(begins=source.begins)
         self._progress = progress or (lambda _: None)
 
-    async def run(self) -> Difference:
+    async def run(self) -> WhatIfReport:
         """Fold all; raises `StateUnknown` where the log begins in a state that the changed tables do not have."""
-        async for record in self.source.before():
+        async for record in self.source.initial():
             if not isinstance(record, Rejection):
                 self._begin(record.entity)
         try:
-            async for happened in self.source.happened():
-                if happened.event is not None:
-                    self._compare(happened)
+            async for step in self.source.steps():
+                if step.event is not None:
+                    self._compare(step)
         finally:
             self._progress(self.difference.events % STEP)
             self.difference.undecided = self.source.undecided
@@ -147,41 +147,39 @@ class WhatIf:
                         kind=entity.kind, id=entity.id, facet=name, state=state, begins=self.source.begins
                     )
         self.was[entity.kind, entity.id] = entity
-        for folders in filter(None, (self.would, self.did)):
-            folders.of(entity.id).tree.put(entity)
+        for processors in filter(None, (self.would, self.did)):
+            processors.for_entity(entity.id).tree.put(entity)
 
-    def _compare(self, happened: RecordedStep) -> None:
-        assert happened.event is not None
-        was = self._came(happened)
-        would = [
-            record for record in self.would.answer(happened.partition, happened.event) if is_under(record, self.root)
-        ]
+    def _compare(self, step: RecordedStep) -> None:
+        assert step.event is not None
+        was = self._came(step)
+        would = [record for record in self.would.answer(step.partition, step.event) if is_under(record, self.root)]
         for record in would:
-            evolve(self.would[happened.partition].tree, record)
+            evolve(self.would[step.partition].tree, record)
         for record in was:
             if not isinstance(record, Rejection):
                 self.was[record.entity.kind, record.entity.id] = record.entity
         if was or would:
-            self.difference.differ(happened.event.sequence, was, would)
+            self.difference.differ(step.event.sequence, was, would)
         self.difference.events += 1
         if self.difference.events % STEP == 0:
             self._progress(STEP)
 
-    def _came(self, happened: RecordedStep) -> list[Record]:
+    def _came(self, step: RecordedStep) -> list[Record]:
         """What came of the event."""
-        assert happened.event is not None
+        assert step.event is not None
         if self.did is None:
-            return [read(message) for message in happened.messages]
-        records = self.did.answer(happened.partition, happened.event)
+            return [read(message) for message in step.messages]
+        records = self.did.answer(step.partition, step.event)
         for record in records:
-            evolve(self.did[happened.partition].tree, record)
+            evolve(self.did[step.partition].tree, record)
         return [record for record in records if is_under(record, self.root)]
 
     def _compare_ends(self) -> None:
         would = {
             (kind, entity_id): entity
-            for folder in self.would.values()
-            for kind, entities in folder.tree.entities.items()
+            for processor in self.would.values()
+            for kind, entities in processor.tree.entities.items()
             for entity_id, entity in entities.items()
         }
         self.difference.entities = len(would.keys() | self.was.keys())

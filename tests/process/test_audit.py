@@ -219,12 +219,12 @@ async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout
     async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
         found = Audit(log, KINDS, None, None)
         await found.run()
-    folder = next(folder for folder in found.folders.values() if folder.tree.get("cluster", "c1"))
-    found.verdict.compare_state(folder, Message(last.subject, last.data))
+    processor = next(processor for processor in found.processors.values() if processor.tree.get("cluster", "c1"))
+    found.verdict.compare_state(processor, Message(last.subject, last.data))
     assert found.verdict.holds
     body = codec.decode(last.data)
     body["data"]["entity"]["facets"]["phase"]["state"] = "Elsewhere"
-    found.verdict.compare_state(folder, Message(last.subject, codec.encode(body)))
+    found.verdict.compare_state(processor, Message(last.subject, codec.encode(body)))
     (told,) = found.verdict.divergences.values()
     assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
 

@@ -48,14 +48,14 @@ async def test_what_differs_and_what_is_ignored(working: Settings, wire: Wire) -
         )
         await until_decided(wire, await inspect(wire, working))
         found = await client.gitops.diff(WEB)
-        assert (found.assessment.sync, [one.difference.wanted for one in found.said.hidden]) == ("Synced", [3])
+        assert (found.assessment.sync, [one.difference.wanted for one in found.assessment.hidden]) == ("Synced", [3])
         await client.publish("application_set", "configure", "shop", {"profile": "argocd"})
         await client.publish(
             "resource", "observed", WEB, {"live": None, "desired": deployment(replicas=3)}, source="/agent"
         )
         await until_decided(wire, await inspect(wire, working))
         found = await client.gitops.diff(WEB)
-        assert (found.assessment.sync, found.said.why, found.profile.name) == (
+        assert (found.assessment.sync, found.assessment.why, found.profile.name) == (
             "OutOfSync",
             "it is in Git, and not in the cluster",
             "argocd",

@@ -41,8 +41,8 @@ def messages(held: dict[str, Any]) -> list[Message]:
 
 
 def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
-    folder = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 1)
-    commit = folder.fold(events(held), 0)
+    processor = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 1)
+    commit = processor.fold(events(held), 0)
     return commit.messages, [wire_codec.read(message.body) for message in commit.messages]
 
 

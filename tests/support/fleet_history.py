@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from phaseline.engine.client.fleet_counts import counts
+from phaseline.engine.client.fleet_counts import FleetCounts, counts
 from tests.support.gitops_history import GitOpsHistory
 
 BUNDLE = "infra/web"
