@@ -91,7 +91,9 @@ def publish(
     async def work() -> int:
         async with Client.open(settings, source=compose.default_source("cli")) as client:
             if dry_run:
-                return await render_dry_run.show_dry_run(client, kind, trigger, entity_id, data, details, as_json=as_json)
+                return await render_dry_run.show_dry_run(
+                    client, kind, trigger, entity_id, data, details, as_json=as_json
+                )
             if wait is None:
                 receipt = await client.publish(kind, trigger, entity_id, data, check=not force, **details)
                 outcome = Outcome(receipt)

@@ -13,7 +13,7 @@ from rich.text import Text
 from phaseline.engine.cli import render, terminal
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog
-from phaseline.engine.replay.whatif import WhatIfReport, FinalDifference, TransitionSort, RejectionSort, Occurrences
+from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import State
@@ -211,5 +211,7 @@ def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -
         render.show(table)
     show_start(source.begins, source.undecided)
     render.show_line(
-        render.text_of(f"{counted(processors.events, 'event')}, {counted(processors.entity_count, 'entity', 'entities')}")
+        render.text_of(
+            f"{counted(processors.event_count, 'event')}, {counted(processors.entity_count, 'entity', 'entities')}"
+        )
     )

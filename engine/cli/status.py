@@ -16,7 +16,7 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
-from phaseline.engine.emco_status.select import Item, AppCluster, StatusSelection
+from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -101,7 +101,12 @@ class Drawing:
     """A status as a terminal shows it."""
 
     def __init__(
-        self, kinds: Kinds, found: StatusSelection, query: Mapping[str, Any], now: int, known: Mapping[tuple[str, ...], Any]
+        self,
+        kinds: Kinds,
+        found: StatusSelection,
+        query: Mapping[str, Any],
+        now: int,
+        known: Mapping[tuple[str, ...], Any],
     ) -> None:
         """`now`, ns, is what durations end at."""
         self.kinds, self.found, self.query, self.now, self.known = kinds, found, query, now, known

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import Item, AppCluster, StatusSelection
+from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
 
 HEADER = {
     "project": "project",

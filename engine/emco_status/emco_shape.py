@@ -10,7 +10,7 @@ from typing import Any
 
 from phaseline.engine.emco_status.design_shape import Objects, head
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import Item, AppCluster, StatusSelection
+from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
 from phaseline.machines.emco.bundle_state import KEY_KINDS
 from phaseline.schemas.records import Transition, timestamp
 
