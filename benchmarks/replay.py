@@ -89,9 +89,9 @@ async def audit(path: Path) -> None:
 
 
 async def run(count: int = EVENTS) -> dict[str, Any]:
-    """Seconds of the processor each contender takes, medians of rounds in which they take turns."""
-    with tempfile.TemporaryDirectory() as processor:
-        whole, events = Path(processor) / "whole.plog", Path(processor) / "events.plog"
+    """Seconds of the directory each contender takes, medians of rounds in which they take turns."""
+    with tempfile.TemporaryDirectory() as directory:
+        whole, events = Path(directory) / "whole.plog", Path(directory) / "events.plog"
         write(whole, count)
         events_only(whole, events)
         async with EmbeddedServer() as server, Wire.open(Settings(nats=(server.url,)), name="bench") as wire:
@@ -104,7 +104,7 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
 
             async def to_file() -> None:
                 async with ServerLog.open(Installation(wire, layout, installed()), Span(), records=False) as source:
-                    await export(source, Path(processor) / "exported.plog", records=False, expect=False)
+                    await export(source, Path(directory) / "exported.plog", records=False, expect=False)
 
             rebuilt = aggregates.stored(count)
             found = await timed(

@@ -13,7 +13,6 @@ from phaseline.engine.cli import options, render, terminal
 from phaseline.engine.cli.as_of import moment_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
-from phaseline.engine.client.fleet_counts import FleetClusterCounts, FleetCounts
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.fleet.counts import fraction
@@ -48,7 +47,7 @@ def counts(
     async def work() -> None:
         async with Client.open(settings) as client:
             view = await client.at(at)
-            found: FleetCounts | FleetClusterCounts
+            found: Mapping[str, Any]
             if cluster is not None:
                 found = await view.fleet.cluster_counts(cluster)
             else:

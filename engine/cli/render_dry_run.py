@@ -1,6 +1,6 @@
-"""`publish --dry-run`: what one event would do, for people and for programs.
+"""Shows the result of `publish --dry-run`: what one event would do.
 
-Belongs here: how a rehearsal is shown. Does not: the option itself (`publishing`), the rehearsal (`phaseline.engine.replay.dry_run`).
+Belongs here: the layout of a dry run. Does not: the option (`publish`), the dry run itself (`engine.replay.dry_run`).
 """
 
 import time
@@ -26,7 +26,7 @@ SLOW = 2.0
 async def show_dry_run(
     client: Client, kind: str, trigger: str, entity_id: str, data: dict[str, Any] | None, details: Any, *, as_json: bool
 ) -> int:
-    """Rehearse one event and show what it would do; the exit code."""
+    """Do a dry run of one event, show the result, and return the exit code."""
     progress = told_when_slow(entity_id)
     found = await client.dry_run(kind, trigger, entity_id, data, progress=progress, **details)
     terminal.say("dry run: nothing is written")

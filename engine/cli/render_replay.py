@@ -212,6 +212,6 @@ def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -
     show_start(source.begins, source.undecided)
     render.show_line(
         render.text_of(
-            f"{counted(processors.events, 'event')}, {counted(processors.entity_count, 'entity', 'entities')}"
+            f"{counted(processors.event_count, 'event')}, {counted(processors.entity_count, 'entity', 'entities')}"
         )
     )

@@ -113,7 +113,7 @@ async def _shown(source: Source, work: Callable[[Show], Awaitable[object]]) -> B
 
 
 async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:
-    if not source.recorded:
+    if not source.has_records:
         raise NoRecords(
             name=source.file.path if isinstance(source, FileLog) else "it", problem="there is nothing to audit"
         )
@@ -128,10 +128,10 @@ async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: boo
 
     damage = await _shown(source, run)
     assert audit is not None
-    render_replay.show_audit(audit.verdict, as_json=as_json)
+    render_replay.show_audit(audit.report, as_json=as_json)
     if damage is not None:
         raise damage
-    return 0 if audit.verdict.holds else terminal.REFUSED
+    return 0 if audit.report.holds else terminal.REFUSED
 
 
 async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool, as_json: bool) -> int:
@@ -144,10 +144,10 @@ async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool
 
     damage = await _shown(source, run)
     assert what_if is not None
-    render_replay.show_difference(what_if.difference, kinds, as_json=as_json)
+    render_replay.show_difference(what_if.report, kinds, as_json=as_json)
     if damage is not None:
         raise damage
-    return terminal.REFUSED if fail and not what_if.difference.none else 0
+    return terminal.REFUSED if fail and not what_if.report.none else 0
 
 
 async def _rebuild(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:

@@ -23,7 +23,7 @@ from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.replay.whatif import Difference, WhatIf
+from phaseline.engine.replay.whatif import WhatIf, WhatIfReport
 from phaseline.engine.settings import Settings
 from phaseline.engine.testing.histories import event, play
 from phaseline.machines.built_in import BUILT_IN
@@ -78,7 +78,7 @@ async def folded(wire: Wire, layout: Layout) -> dict[str, Entity]:
     return found
 
 
-async def what_if(source: RecordedLog, changed: Kinds, root: str | None = None) -> Difference:
+async def what_if(source: RecordedLog, changed: Kinds, root: str | None = None) -> WhatIfReport:
     return await WhatIf(source, KINDS, changed, root, None).run()
 
 
@@ -96,7 +96,7 @@ async def test_a_file_says_what_the_server_says(wire: Wire, layout: Layout, tmp_
     assert sorted(records) == sorted(message.data for message in log)
     audit = Audit(FileLog(path), KINDS, None, None)
     assert (await audit.run()).holds
-    assert audit.verdict.records == len(records)
+    assert audit.report.records == len(records)
     assert await rebuilt(FileLog(path)) == await folded(wire, layout)
 
 
@@ -111,7 +111,7 @@ async def test_a_part_begins_with_states(wire: Wire, layout: Layout, tmp_path: P
     assert (verdict.begins, verdict.entities) == (400, 7)
     only = await exported(wire, layout, tmp_path / "events.plog", Span(first=300), records=False)
     assert await rebuilt(FileLog(only)) == everything
-    with pytest.raises(NoRecords, match="it cannot be begun at event 400: export it with --records"):
+    with pytest.raises(NoRecords, match="a replay cannot begin at event 400: export it with --records"):
         FileLog(only, Span(first=400))
 
 
@@ -144,8 +144,8 @@ async def test_of_a_file_that_is_cut_what_is_whole_is_right(wire: Wire, layout: 
         audit = Audit(FileLog(cut), KINDS, None, None)
         with pytest.raises(LogFileCut):
             await audit.run()
-        assert audit.verdict.holds, audit.verdict.divergences
-        folded = max(folded, audit.verdict.events)
+        assert audit.report.holds, audit.report.divergences
+        folded = max(folded, audit.report.events)
     assert folded > 50
 
 
@@ -258,11 +258,11 @@ def test_what_cannot_be_adopted_whole_is_counted() -> None:
     player = Player(
         Subjects("to"), sample_kinds.KINDS, header, Clock(header, None, shift=False, now=datetime.now(UTC)), done
     )
-    sent = {message.subject: codec.decode(message.body)["data"] for message in player.adopted(states)}
+    sent = {message.subject: codec.decode(message.body)["data"] for message in player.adopt_events(states)}
     assert sent["to.events.o.orchard.adopt"]["phase"] == "Resting"
     assert (done.states, +done.partly, done.left_out) == (len(states), {"orchard": 1}, {})
     without = Player(Subjects("to"), KINDS, header, player.clock, ImportResult())
-    assert without.adopted(states) == []
+    assert without.adopt_events(states) == []
     assert without.done.left_out.total() == len(states)
 
 
@@ -326,8 +326,11 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
     [
         ("nope", "write it as package.module:NAME"),
         ("no_such_module_here:X", "cannot be loaded: ModuleNotFoundError"),
-        ("phaseline.machines.edge.component:NOPE", "there is no NOPE in it"),
-        ("phaseline.machines.edge.component:RUNNING", "RUNNING is no Table, no list of tables and no Kinds, but str"),
+        ("phaseline.machines.edge.component:NOPE", "the module has no NOPE"),
+        (
+            "phaseline.machines.edge.component:RUNNING",
+            "RUNNING must be a Table, a list of tables or a Kinds, found str",
+        ),
         ("nowhere/at/all.py:X", "cannot be loaded: FileNotFoundError"),
     ],
 )
