@@ -23,7 +23,7 @@ from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter
-from phaseline.engine.replay.recorded_log import Processors, Recorded, Span, StoredEvent, rebuild
+from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, StoredEvent, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
@@ -42,20 +42,20 @@ Work = Callable[[], Awaitable[None]]
 def write(path: Path, count: int) -> None:
     """A log as `phaseline export --records` writes it, made without a server."""
     subjects, skip = Subjects(PREFIX), len(f"{PREFIX}.events.")
-    folders = [Processor(Tree(installed(), shared_runner()), subjects, partition) for partition in range(8)]
+    processors = [Processor(Tree(installed(), shared_runner()), subjects, partition) for partition in range(8)]
     with LogWriter(path, Header(prefix=PREFIX, partitions=8, first=1, last=count, records=True)) as log:
         for number, (subject, body, _) in enumerate(Workload(PREFIX, count).events(), 1):
             address = subject[skip:]
-            folder = folders[partition_of(address.partition(".")[0], 8)]
+            processor = processors[partition_of(address.partition(".")[0], 8)]
             event = StoredEvent(
-                f"{PREFIX}.inbox.{folder.partition}.{address}", body, number, START + number * 1_000_000
+                f"{PREFIX}.inbox.{processor.partition}.{address}", body, number, START + number * 1_000_000
             )
             log.write(EventItem(number, event.time_ns, address, body))
-            records = folder.answer(event).records
-            for message in folder.messages(records):
+            records = processor.answer(event).records
+            for message in processor.messages(records):
                 log.write(RecordItem(message.subject.split(".", 3)[3], message.body))
             for record in records:
-                evolve(folder.tree, record)
+                evolve(processor.tree, record)
 
 
 def events_only(path: Path, to: Path) -> None:
@@ -77,7 +77,7 @@ async def decode(path: Path) -> None:
                     codec.decode(value[4])
 
 
-async def fold(source: Recorded) -> None:
+async def fold(source: RecordedLog) -> None:
     """Fold the events into trees."""
     await rebuild(source, Processors(installed(), source), None, lambda _: None)
 
@@ -89,9 +89,9 @@ async def audit(path: Path) -> None:
 
 
 async def run(count: int = EVENTS) -> dict[str, Any]:
-    """Seconds of the processor each contender takes, medians of rounds in which they take turns."""
-    with tempfile.TemporaryDirectory() as folder:
-        whole, events = Path(folder) / "whole.plog", Path(folder) / "events.plog"
+    """Seconds of the directory each contender takes, medians of rounds in which they take turns."""
+    with tempfile.TemporaryDirectory() as directory:
+        whole, events = Path(directory) / "whole.plog", Path(directory) / "events.plog"
         write(whole, count)
         events_only(whole, events)
         async with EmbeddedServer() as server, Wire.open(Settings(nats=(server.url,)), name="bench") as wire:
@@ -104,7 +104,7 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
 
             async def to_file() -> None:
                 async with ServerLog.open(Installation(wire, layout, installed()), Span(), records=False) as source:
-                    await export(source, Path(folder) / "exported.plog", records=False, expect=False)
+                    await export(source, Path(directory) / "exported.plog", records=False, expect=False)
 
             rebuilt = aggregates.stored(count)
             found = await timed(

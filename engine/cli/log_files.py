@@ -16,7 +16,7 @@ from phaseline.engine.cli.log_source import Part
 from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.replay.export_log import export
-from phaseline.engine.replay.import_log import Clock, Imported, import_log
+from phaseline.engine.replay.import_log import Clock, ImportResult, import_log
 from phaseline.engine.replay.log_format import Header
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
@@ -128,7 +128,7 @@ def import_(
     return terminal.run(work())
 
 
-def show_import(done: Imported, *, as_json: bool) -> None:
+def show_import(done: ImportResult, *, as_json: bool) -> None:
     """What was sent, and what could not be."""
     if as_json:
         render.show_json({

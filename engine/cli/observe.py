@@ -17,9 +17,9 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.errors import Unsendable
 from phaseline.engine.observe.manifest_files import read
 from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import Change, live, of_text
+from phaseline.engine.observe.stream import ObjectChange, live, of_text
 from phaseline.engine.publish import compose
-from phaseline.engine.publish.pipeline import Sent
+from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.schemas.subjects import Subjects
 
@@ -117,15 +117,15 @@ def observe(
             async with Client.open(settings) as client:
                 sent = await client.publish_many(events, window=WINDOW, check=False)
                 _tell(sent, as_json=as_json)
-        for name in sorted(observer.homeless)[:3]:
+        for name in sorted(observer.unowned)[:3]:
             terminal.say(f"left out: {name} does not say which application it belongs to; say so with --application")
-        if len(observer.homeless) > 3:
-            terminal.say(f"left out, likewise: {len(observer.homeless) - 3} more")
+        if len(observer.unowned) > 3:
+            terminal.say(f"left out, likewise: {len(observer.unowned) - 3} more")
 
     return terminal.run(work())
 
 
-def _tell(sent: Sent, *, as_json: bool) -> None:
+def _tell(sent: PublishResult, *, as_json: bool) -> None:
     if as_json:
         render.show_json(sent._asdict())
     else:
@@ -172,7 +172,7 @@ async def _that_fit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict
             yield event
 
 
-async def _with_pauses(source: AsyncIterator[Change], seconds: float) -> AsyncIterator[Change | None]:
+async def _with_pauses(source: AsyncIterator[ObjectChange], seconds: float) -> AsyncIterator[ObjectChange | None]:
     """What comes, and None each time when nothing came for so long after something had."""
     coming = asyncio.ensure_future(anext(source, None))
     rested = True

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import Item, Placed, Selection
+from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
 
 HEADER = {
     "project": "project",
@@ -20,7 +20,7 @@ Objects = Mapping[tuple[str, str, str], Mapping[str, Any]]
 """By app, cluster and `<name>+<kind>`: a resource as the ResourceBundleState, or as the manifest has it."""
 
 
-def answer(found: Selection, query: Query, objects: Objects) -> dict[str, Any]:
+def answer(found: StatusSelection, query: Query, objects: Objects) -> dict[str, Any]:
     """The body. `objects`: for `detail` and `rsync`, what is known of each resource."""
     body = {**head(found), "state": found.resource.facets[0].state.phase}
     if found.context is not None:
@@ -34,7 +34,7 @@ def answer(found: Selection, query: Query, objects: Objects) -> dict[str, Any]:
     return body
 
 
-def head(found: Selection) -> dict[str, Any]:
+def head(found: StatusSelection) -> dict[str, Any]:
     """Whose status it is: from the attributes; a group's id `<project>+<app>+<version>+<name>` tells what they leave out."""
     attributes, parts = found.resource.attributes, found.resource.id.split("+")
     told = {key: attributes.get(name) for key, name in HEADER.items()}
@@ -49,7 +49,7 @@ def _tells_clusters(query: Query) -> bool:
     return query.output != "rsync" and ("rsync" not in query.type or "cluster" in query.type)
 
 
-def _by_app(found: Selection, query: Query, objects: Objects) -> list[dict[str, Any]]:
+def _by_app(found: StatusSelection, query: Query, objects: Objects) -> list[dict[str, Any]]:
     apps: dict[str, list[dict[str, Any]]] = {}
     for placed in found.placed:
         resources = [_resource(placed, item, query, objects) for item in placed.items if told(item, query)]
@@ -63,7 +63,7 @@ def told(item: Item, query: Query) -> bool:
     return item.rsync is not None or _tells_clusters(query)
 
 
-def _resource(placed: Placed, item: Item, query: Query, objects: Objects) -> dict[str, Any]:
+def _resource(placed: AppCluster, item: Item, query: Query, objects: Objects) -> dict[str, Any]:
     body: dict[str, Any] = {
         "GVK": {"Group": item.group, "Version": item.version, "Kind": item.kind},
         "Name": item.name,

@@ -10,7 +10,7 @@ from typing import Any
 
 from phaseline.engine.emco_status.design_shape import Objects, head
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import Item, Placed, Selection
+from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
 from phaseline.machines.emco.bundle_state import KEY_KINDS
 from phaseline.schemas.records import Transition, timestamp
 
@@ -27,7 +27,7 @@ HEADER = {
 }
 
 
-def answer(found: Selection, query: Query, objects: Objects, history: Sequence[Transition]) -> dict[str, Any]:
+def answer(found: StatusSelection, query: Query, objects: Objects, history: Sequence[Transition]) -> dict[str, Any]:
     """The body. `history`: the resource's transitions, in order; `objects`: for `detail`, what is known of each resource."""
     named = head(found)
     body: dict[str, Any] = {key: named[name] for name, key in HEADER.items() if name in named}
@@ -49,7 +49,7 @@ def answer(found: Selection, query: Query, objects: Objects, history: Sequence[T
     return body
 
 
-def _usual(found: Selection) -> str:
+def _usual(found: StatusSelection) -> str:
     return "ready" if found.resource.attributes.get("type") == "logical_cloud" else "rsync"
 
 
@@ -86,7 +86,7 @@ def ready_word(item: Item) -> str | None:
     return "NotPresent" if item.kind in KEY_KINDS or item.cluster == "NotPresent" else None
 
 
-def readiness(placed: Sequence[Placed]) -> str:
+def readiness(placed: Sequence[AppCluster]) -> str:
     """Ready, NotReady, or Unknown: where nothing is known, and where only what cannot be reached stands against Ready."""
     doubt, counted = False, False
     for one in placed:
@@ -99,17 +99,17 @@ def readiness(placed: Sequence[Placed]) -> str:
     return "Ready" if counted and not doubt else "Unknown"
 
 
-def _ready_counts(placed: Sequence[Placed]) -> dict[str, int]:
+def _ready_counts(placed: Sequence[AppCluster]) -> dict[str, int]:
     found = Counter(word for one in placed for word in map(ready_word, one.items) if word is not None)
     return dict(sorted(found.items()))
 
 
-def _deployed_counts(placed: Sequence[Placed]) -> dict[str, int]:
+def _deployed_counts(placed: Sequence[AppCluster]) -> dict[str, int]:
     found = Counter(rsync_word(item) for one in placed for item in one.items if item.rsync is not None)
     return dict(sorted(found.items()))
 
 
-def _apps(found: Selection, form: str, objects: Objects | None) -> list[dict[str, Any]]:
+def _apps(found: StatusSelection, form: str, objects: Objects | None) -> list[dict[str, Any]]:
     apps: dict[str, list[dict[str, Any]]] = {}
     for placed in found.placed:
         resources = [_resource(placed, item, form, objects) for item in placed.items if _told(item, form)]
@@ -122,17 +122,17 @@ def _told(item: Item, form: str) -> bool:
     return item.rsync is not None or form in ("ready", "cluster")
 
 
-def _cluster(placed: Placed, form: str) -> dict[str, Any]:
+def _cluster(placed: AppCluster, form: str) -> dict[str, Any]:
     word = CONNECTIVITY.get(placed.connectivity, placed.connectivity)
     return {**_where(placed), "readyStatus" if form in ("rsync", "cluster") else "connectivity": word}
 
 
-def _where(placed: Placed) -> dict[str, str]:
+def _where(placed: AppCluster) -> dict[str, str]:
     provider, _, cluster = placed.cluster.rpartition("+")
     return {"clusterProvider": provider, "cluster": cluster}
 
 
-def _resource(placed: Placed, item: Item, form: str, objects: Objects | None) -> dict[str, Any]:
+def _resource(placed: AppCluster, item: Item, form: str, objects: Objects | None) -> dict[str, Any]:
     body: dict[str, Any] = {"GVK": _gvk(item), "name": item.name}
     detail = None if objects is None else objects.get((placed.app, placed.cluster, item.token))
     if detail:
@@ -148,7 +148,7 @@ def _gvk(item: Item) -> dict[str, str]:
     return {"Group": item.group, "Version": item.version, "Kind": item.kind}
 
 
-def _placed(found: Selection, apps: list[dict[str, Any]]) -> dict[str, Any]:
+def _placed(found: StatusSelection, apps: list[dict[str, Any]]) -> dict[str, Any]:
     """Apps of a group; a logical cloud has its clusters at once, network intents the one cluster that they are about."""
     kind = found.resource.attributes.get("type")
     if kind == "deployment_intent_group":
@@ -159,7 +159,7 @@ def _placed(found: Selection, apps: list[dict[str, Any]]) -> dict[str, Any]:
     return {"cluster": clusters[0]} if clusters else {}
 
 
-def _names(found: Selection, query: Query) -> Mapping[str, Any]:
+def _names(found: StatusSelection, query: Query) -> Mapping[str, Any]:
     apps = dict.fromkeys(placed.app for placed in found.placed)
     if query.lists == "apps":
         return {"apps": list(apps)}

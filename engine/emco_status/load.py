@@ -13,7 +13,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status import design_shape, emco_shape
 from phaseline.engine.emco_status.design_shape import Objects
 from phaseline.engine.emco_status.query import BadQuery, Query
-from phaseline.engine.emco_status.select import Item, Selection, select
+from phaseline.engine.emco_status.select import Item, StatusSelection, select
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
@@ -26,7 +26,7 @@ AT_ONCE = 200
 """Events asked for at the same time."""
 
 
-def chosen(tree: Tree, resource_id: str, query: Query) -> Selection:
+def chosen(tree: Tree, resource_id: str, query: Query) -> StatusSelection:
     """What the tree has of the resource, without waiting; raises `EntityUnknown`, `BadStatusQuery`."""
     try:
         found = select(tree, resource_id, query, items=query.output != "summary" or query.shape == "emco")
@@ -37,7 +37,7 @@ def chosen(tree: Tree, resource_id: str, query: Query) -> Selection:
     return found
 
 
-async def told(view: StateView, found: Selection, query: Query) -> dict[str, Any]:
+async def told(view: StateView, found: StatusSelection, query: Query) -> dict[str, Any]:
     """The body of the answer, with what it needs from EVENTS and, for the actions of the shape `emco`, from LOG."""
     objects = await _objects(view.installation, found, query)
     if query.shape == "source":
@@ -51,7 +51,7 @@ async def read(view: StateView, resource_id: str, query: Query) -> dict[str, Any
     return await told(view, await gathered(view, resource_id, query), query)
 
 
-async def gathered(view: StateView, resource_id: str, query: Query) -> Selection:
+async def gathered(view: StateView, resource_id: str, query: Query) -> StatusSelection:
     """What the streams have of the resource; raises as `chosen` does."""
     tree, last = view.installation.tree(), await view.last(KIND, resource_id)
     tree.put(last.entity)
@@ -66,7 +66,7 @@ async def gathered(view: StateView, resource_id: str, query: Query) -> Selection
     return chosen(tree, resource_id, query)
 
 
-async def _objects(installation: Installation, found: Selection, query: Query) -> Objects:
+async def _objects(installation: Installation, found: StatusSelection, query: Query) -> Objects:
     """By app, cluster and token: the objects in manifests or reports; nothing where EVENTS no longer holds them."""
     if query.output not in ("detail", "rsync"):
         return {}
@@ -89,7 +89,7 @@ def _is_deployed(query: Query) -> bool:
     return query.status == "deployed" or (query.status is None and query.type in ((), ("rsync",)))
 
 
-def _sequences(found: Selection, *, manifests: bool, reports: bool) -> Iterator[int | None]:
+def _sequences(found: StatusSelection, *, manifests: bool, reports: bool) -> Iterator[int | None]:
     for placed in found.placed:
         if reports:
             yield placed.report

@@ -6,7 +6,7 @@ Belongs here: which parameters there are and what they may hold. Does not: wheth
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal, Required, TypedDict
 
 SHAPES = ("source", "emco")
 OUTPUTS = ("summary", "all", "detail", "rsync")
@@ -17,6 +17,60 @@ LISTS = ("apps", "clusters", "resources")
 CHOICES = {"shape": SHAPES, "output": OUTPUTS, "status": STATUSES}
 FILTERS = ("app", "cluster", "resource")
 TRUE, FALSE = (True, "true", "1", ""), (False, None, "false", "0")
+
+
+Side = Literal["rsync", "cluster"]
+Names = str | Sequence[str] | None
+"""A name, or several: any of them will do. None, like an empty list, takes all."""
+
+
+class SourceStatusQuery(TypedDict, total=False):
+    """The parameters of a status in the form of EMCO's design notes, which is the default form."""
+
+    shape: Literal["source"]
+    output: Literal["summary", "all", "detail", "rsync"]
+    type: Side | Sequence[Side] | None
+    app: Names
+    cluster: Names
+    resource: Names
+    instance: str | None
+
+
+class EmcoStatusQuery(TypedDict, total=False):
+    """The parameters of a status in the form of later EMCO."""
+
+    shape: Required[Literal["emco"]]
+    output: Literal["summary", "all", "detail"]
+    type: Side | Sequence[Side] | None
+    status: Literal["deployed", "ready"] | None
+    app: Names
+    cluster: Names
+    resource: Names
+    instance: str | None
+
+
+class EmcoNamesQuery(EmcoStatusQuery, total=False):
+    """The parameters of a question for names only, in the form of later EMCO; one of the three flags is true."""
+
+    apps: bool
+    clusters: bool
+    resources: bool
+
+
+class StatusQuery(TypedDict, total=False):
+    """All parameters that a status has in either form."""
+
+    shape: Literal["source", "emco"]
+    output: Literal["summary", "all", "detail", "rsync"]
+    type: Side | Sequence[Side] | None
+    status: Literal["deployed", "ready"] | None
+    app: Names
+    cluster: Names
+    resource: Names
+    instance: str | None
+    apps: bool
+    clusters: bool
+    resources: bool
 
 
 class BadQuery(ValueError):

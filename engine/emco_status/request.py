@@ -9,7 +9,7 @@ from typing import Any
 
 from phaseline.engine.emco_status import load
 from phaseline.engine.emco_status.query import BadQuery, Query, read
-from phaseline.engine.emco_status.select import Selection
+from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.emco_status.server import CODE, ERROR
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, NoResponders, NotPermitted, ServiceRefused
 from phaseline.engine.log import latest
@@ -31,7 +31,7 @@ async def status(view: StateView, resource: str, parameters: Mapping[str, Any]) 
     return await load.read(view, resource, query) if found is None else found
 
 
-async def selected(view: StateView, resource: str, parameters: Mapping[str, Any]) -> Selection:
+async def selected(view: StateView, resource: str, parameters: Mapping[str, Any]) -> StatusSelection:
     """What the answer is made of, from the streams; raises as `status` does."""
     _, query = _checked(view.installation.kinds, resource, parameters)
     return await load.gathered(view, resource, query)

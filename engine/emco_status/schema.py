@@ -123,6 +123,49 @@ class EmcoStatus(TypedDict):
     cluster: NotRequired[EmcoCluster]
 
 
+class EmcoNamedResource(TypedDict):
+    """The name of a resource."""
+
+    name: str
+    GVK: Gvk
+
+
+class EmcoClusterName(TypedDict):
+    """The name of a cluster."""
+
+    clusterProvider: str
+    cluster: str
+
+
+class EmcoAppClusters(TypedDict):
+    """The clusters of one app."""
+
+    app: str
+    clusters: list[EmcoClusterName]
+
+
+class EmcoAppResources(TypedDict):
+    """The resources of one app on one cluster."""
+
+    app: str
+    clusterProvider: str
+    cluster: str
+    resources: list[EmcoNamedResource]
+
+
+class EmcoNames(TypedDict):
+    """The answer in later EMCO's form, where only names are asked for."""
+
+    project: NotRequired[str]
+    compositeApp: NotRequired[str]
+    compositeAppVersion: NotRequired[str]
+    compositeProfile: NotRequired[str]
+    name: str
+    apps: NotRequired[list[str]]
+    clustersByApp: NotRequired[list[EmcoAppClusters]]
+    resourcesByApp: NotRequired[list[EmcoAppResources]]
+
+
 def request() -> Schema:
     """What a question may hold."""
     return {

@@ -42,7 +42,7 @@ class Item(NamedTuple):
 
 
 @dataclass(slots=True)
-class Placed:
+class AppCluster:
     """One app on one cluster. `report`: the sequence of the event that holds the last ResourceBundleState."""
 
     app: str
@@ -57,13 +57,13 @@ class Placed:
 
 
 @dataclass(slots=True)
-class Selection:
+class StatusSelection:
     """What is to be told. `context` is None before the first; `name` is the context's."""
 
     resource: Entity
     context: Entity | None
     name: str | None
-    placed: list[Placed]
+    placed: list[AppCluster]
 
     def counts(self) -> dict[str, int]:
         """Rsync resources by state, none without any."""
@@ -81,7 +81,7 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return {name: count for name, count in sorted(total.items()) if count}
 
 
-def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> Selection | None:
+def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> StatusSelection | None:
     """What `query` asks about; None where there is no such resource. Raises `BadQuery`.
 
     items: whether every resource is wanted. Where not, and none is asked for by name, tallies tell all: O(apps on clusters).
@@ -91,14 +91,14 @@ def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> Select
         return None
     name = _instance(tree, resource, query)
     if name is None:
-        return Selection(resource, None, None, [])
+        return StatusSelection(resource, None, None, [])
     context_id = f"{resource_id}/{name}"
     clusters = sorted(_live(tree, "app_context", context_id, "app_cluster"))
     _check_filters(tree, clusters, query)
     wanted = [found for found in clusters if _is_wanted(found, query)]
     found = [_placed(tree, cluster_id, query, items=items or bool(query.resource)) for cluster_id in wanted]
     kept = [placed for placed in found if placed.items or not query.resource]
-    return Selection(resource, tree.get("app_context", context_id), name, kept)
+    return StatusSelection(resource, tree.get("app_context", context_id), name, kept)
 
 
 def _instance(tree: Tree, resource: Entity, query: Query) -> str | None:
@@ -142,10 +142,10 @@ def _known(names: list[str]) -> str:
     return f"there are {', '.join(sorted(names)[:SOME])}{more}" if names else "there are none yet"
 
 
-def _placed(tree: Tree, cluster_id: str, query: Query, *, items: bool) -> Placed:
+def _placed(tree: Tree, cluster_id: str, query: Query, *, items: bool) -> AppCluster:
     entity = tree.entities["app_cluster"][cluster_id]
     _, _, app, cluster = cluster_id.split("/")
-    placed = Placed(app, cluster, entity.facets[0].state.phase, entity.attributes.get("report"), {}, {})
+    placed = AppCluster(app, cluster, entity.facets[0].state.phase, entity.attributes.get("report"), {}, {})
     if items:
         wanted = query.resource
         found = (item for item in _items(tree, cluster_id) if not wanted or item.name in wanted or item.token in wanted)

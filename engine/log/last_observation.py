@@ -34,11 +34,11 @@ class Observation(NamedTuple):
     event: tuple[str, str]
 
 
-class Judged(NamedTuple):
-    """An observation, and its assessment by the profile of these settings."""
+class ObjectDiff(NamedTuple):
+    """The last observation of an object, with its assessment. `profile`: the one that its application's settings name."""
 
     observation: Observation
-    said: Assessment
+    assessment: Assessment
     profile: Profile
 
 
@@ -55,7 +55,7 @@ async def last(installation: Installation, resource_id: str) -> Observation:
     return Observation(*ObservedPair.of(data), stored, (event["id"], event["source"]))
 
 
-async def judged(installation: Installation, resource_id: str) -> Judged:
+async def object_diff(installation: Installation, resource_id: str) -> ObjectDiff:
     """The last observation of a resource, assessed by its application's settings; raises as `last` does."""
     found = await last(installation, resource_id)
     tree, states = installation.tree(), Latest(installation)
@@ -67,5 +67,5 @@ async def judged(installation: Installation, resource_id: str) -> Judged:
             continue
     overrides = overrides_of(tree, resource_id)
     pair = ObservedPair(found.live, found.desired, found.is_known)
-    said = pair.assess(overrides, installation.scripts, found.time, explains=True)
-    return Judged(found, said, overrides.profile)
+    assessment = pair.assess(overrides, installation.scripts, found.time, explains=True)
+    return ObjectDiff(found, assessment, overrides.profile)

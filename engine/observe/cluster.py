@@ -14,7 +14,7 @@ import structlog
 from phaseline.engine.observe.discovery import Resource
 from phaseline.engine.observe.events import members, part, word
 from phaseline.engine.observe.kubernetes_api import AWAY, GONE, Forgotten, asked, get
-from phaseline.engine.observe.stream import Change
+from phaseline.engine.observe.stream import ObjectChange
 
 PAGE = 500
 """Objects asked for at once."""
@@ -25,7 +25,7 @@ WATCH_SECONDS = 300
 log = structlog.get_logger(__name__)
 
 
-async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIterator[Change | None]:
+async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIterator[ObjectChange | None]:
     """Every change of these objects from now on; None once all that there is has been told. Ends only by `ClusterUnusable`."""
     known: dict[tuple[str, str], Mapping[str, Any]] = {}
     version: str | None = None
@@ -35,10 +35,10 @@ async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIt
             if version is None:
                 found, version = await _listed(api, resource, namespace)
                 for key in [key for key in known if key not in found]:
-                    yield Change(known.pop(key), gone=True)
+                    yield ObjectChange(known.pop(key), gone=True)
                 for key, one in found.items():
                     known[key] = _named(one)
-                    yield Change(one)
+                    yield ObjectChange(one)
                 yield None
             async for kind, one in _watched(api, resource, namespace, version):
                 version = word(part(one, "metadata"), "resourceVersion") or version
@@ -48,7 +48,7 @@ async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIt
                 elif kind != "BOOKMARK":
                     known[_key(one)] = _named(one)
                 if kind != "BOOKMARK":
-                    yield Change(one, gone=kind == "DELETED")
+                    yield ObjectChange(one, gone=kind == "DELETED")
         except Forgotten:
             version = None
         except AWAY as error:
@@ -119,9 +119,9 @@ async def _watched(
 
 async def changes(
     api: Any, resources: Sequence[Resource], namespace: str | None
-) -> AsyncGenerator[Change | None, None]:
+) -> AsyncGenerator[ObjectChange | None, None]:
     """The changes of all these resources as they come; None once, when all that there was has been told."""
-    queue: asyncio.Queue[Change | BaseException | None] = asyncio.Queue(maxsize=1_000)
+    queue: asyncio.Queue[ObjectChange | BaseException | None] = asyncio.Queue(maxsize=1_000)
     waiting = {resource.plural for resource in resources}
 
     async def pump(resource: Resource) -> None:

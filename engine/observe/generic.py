@@ -39,7 +39,7 @@ def application_of(found: Manifest) -> str | None:
     return f"{name}/{name}" if name else None
 
 
-class Wanted:
+class DesiredObjects:
     """What Git declares, by key. `known`: whether anything is known of that at all."""
 
     def __init__(self, desired: Mapping[Key, Manifest] | None) -> None:
@@ -63,7 +63,7 @@ class Wanted:
         return found
 
 
-def observed(found: Manifest, application: str, wanted: Wanted, *, gone: bool) -> ObservedEvent | None:
+def observed(found: Manifest, application: str, wanted: DesiredObjects, *, gone: bool) -> ObservedEvent | None:
     """What is to be said of an object; None where it is nobody's business."""
     if group_kind(found) in SKIPPED:
         return None

@@ -12,12 +12,12 @@ from typing import Any
 
 from phaseline.engine.observe import argo, fleet, generic
 from phaseline.engine.observe.events import Manifest, ObservedEvent, part, word
-from phaseline.engine.observe.generic import Wanted
-from phaseline.engine.observe.stream import Change
+from phaseline.engine.observe.generic import DesiredObjects
+from phaseline.engine.observe.stream import ObjectChange
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import key_of
 
-SPEAKERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
+ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     (argo.GROUP, "Application"): argo.application,
     (argo.GROUP, "ApplicationSet"): argo.application_set,
     (fleet.GROUP, "GitRepo"): fleet.git_repo,
@@ -35,13 +35,13 @@ class Observer:
     def __init__(self, source: str, application: str | None = None, desired: Iterable[Manifest] | None = None) -> None:
         """Nothing has been seen."""
         self.source, self.application = source, application
-        self.wanted = Wanted(None if desired is None else {key_of(one): one for one in desired})
-        self.homeless: set[str] = set()
+        self.wanted = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
+        self.unowned: set[str] = set()
         """Objects of which it is not known whose they are."""
         self._told: dict[tuple[str, str, str], str] = {}
         self._run, self._number = secrets.token_hex(4), itertools.count(1)
 
-    def see(self, change: Change) -> Iterator[dict[str, Any]]:
+    def see(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
         """The events of one change: none where it says what was said before."""
         found = change.found
         for said in self._said(found, gone=change.gone):
@@ -61,13 +61,13 @@ class Observer:
                 yield self._event(generic.absent(desired, application), {}, gone=True)
 
     def _said(self, found: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-        speaker = SPEAKERS.get(group_kind(found))
+        speaker = ADAPTERS.get(group_kind(found))
         if speaker is not None:
             yield from speaker(found, gone=gone)
             return
         application = self.application or generic.application_of(found)
         if application is None:
-            self.homeless.add(str(key_of(found)))
+            self.unowned.add(str(key_of(found)))
             return
         said = generic.observed(found, application, self.wanted, gone=gone)
         if said is not None:

@@ -17,7 +17,7 @@ MOST = 64 << 20
 TYPES = ("ADDED", "MODIFIED", "DELETED")
 
 
-class Change(NamedTuple):
+class ObjectChange(NamedTuple):
     """An object as it is now; `gone`: as it was when it was deleted."""
 
     found: Mapping[str, Any]
@@ -33,7 +33,7 @@ class Objects:
         self._held, self._count, self._tried = "", 0, 0
         self._decoder = json.JSONDecoder()
 
-    def take(self, text: str) -> Iterator[Change]:
+    def take(self, text: str) -> Iterator[ObjectChange]:
         """Those that are complete with this text; raises `BadManifest` for what is no object."""
         self._held += text
         # A long object comes in many pieces: it is looked at again only when as much again has come, or a brace closes.
@@ -63,19 +63,19 @@ class Objects:
             raise BadManifest(where=f"{self.name}, object {self._count + 1}", problem="it is cut off")
 
 
-def changes(value: Any, where: str) -> Iterator[Change]:
+def changes(value: Any, where: str) -> Iterator[ObjectChange]:
     """What one value says: an object, a list of them, or a watch event as `--output-watch-events` prints it."""
     kind, found = (value.get("type"), value.get("object")) if isinstance(value, Mapping) else (None, None)
     if isinstance(found, Mapping) and "kind" not in value:
         if kind == "ERROR":
             raise BadManifest(where=where, problem=f"the API server says: {found.get('message') or dict(found)}")
         if kind in TYPES:
-            yield Change(found, gone=kind == "DELETED")
+            yield ObjectChange(found, gone=kind == "DELETED")
     else:
-        yield from map(Change, objects(value, where))
+        yield from map(ObjectChange, objects(value, where))
 
 
-def of_text(text: bytes, name: str) -> Iterator[Change]:
+def of_text(text: bytes, name: str) -> Iterator[ObjectChange]:
     """The objects of a whole file, JSON or YAML."""
     if text.lstrip()[:1] == b"{":
         stream = Objects(name)
@@ -89,7 +89,7 @@ def of_text(text: bytes, name: str) -> Iterator[Change]:
         raise BadManifest(where=name, problem=error) from error
 
 
-async def live(descriptor: int, name: str) -> AsyncIterator[Change]:
+async def live(descriptor: int, name: str) -> AsyncIterator[ObjectChange]:
     """The objects that come through a pipe, each as soon as it is complete."""
     stream, rest = Objects(name), b""
     async for piece in pieces(descriptor, name):

@@ -24,20 +24,20 @@ class Replayed:
     def __init__(self, path: Path, kinds: Kinds) -> None:
         """Fold it; raises `BadLogFile` where the file is none, or not whole."""
         log = FileLog(path)
-        folders = Processors(kinds, log)
+        processors = Processors(kinds, log)
         self.events = self.transitions = self.rejections = 0
-        for record in log.read_before():
+        for record in log.read_initial():
             if not isinstance(record, Rejection):
-                evolve(folders.of(record.entity.id).tree, record)
-        for happened in log.read_happened():
-            assert happened.event is not None
+                evolve(processors.for_entity(record.entity.id).tree, record)
+        for step in log.read_steps():
+            assert step.event is not None
             self.events += 1
-            for record in folders.answer(happened.partition, happened.event):
-                evolve(folders[happened.partition].tree, record)
+            for record in processors.answer(step.partition, step.event):
+                evolve(processors[step.partition].tree, record)
                 self.transitions += isinstance(record, Transition)
                 self.rejections += isinstance(record, Rejection)
         self.path = path
-        self.entities = {(entity.kind, entity.id): entity for entity in folders.all()}
+        self.entities = {(entity.kind, entity.id): entity for entity in processors.entities()}
         self.expected: dict[tuple[str, str], Entity] = {}
         for body in log.expected:
             record = read(Message("expected", body))

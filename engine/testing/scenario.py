@@ -14,7 +14,7 @@ from phaseline.engine.core import intake
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.publish import compose
-from phaseline.engine.publish.compose import Details
+from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing import failure_text, placement
 from phaseline.engine.testing.histories import SUBJECTS, Offered, kinds_of, stored
@@ -71,7 +71,12 @@ class Given:
     # ---- given
 
     def event(
-        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, **details: Unpack[Details]
+        self,
+        kind: str,
+        trigger: str,
+        entity_id: str,
+        data: Mapping[str, Any] | None = None,
+        **details: Unpack[EventDetails],
     ) -> "Given":
         """An event that happened before; raises `AssertionError` where it is rejected. `details` as for `when`."""
         after = self.when(kind, trigger, entity_id, data, **details)
@@ -103,13 +108,18 @@ class Given:
     # ---- when
 
     def when(
-        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, **details: Unpack[Details]
+        self,
+        kind: str,
+        trigger: str,
+        entity_id: str,
+        data: Mapping[str, Any] | None = None,
+        **details: Unpack[EventDetails],
     ) -> "Then":
         """The event that the test is about, as any publisher might send it.
 
         details: `source` ("/test"), `event_id`, `sequence`, `time` (the publisher's clock; the scenario's where left out).
         """
-        said: Details = {"source": SOURCE, "event_id": f"e{self.number}", "time": timestamp(self.clock), **details}
+        said: EventDetails = {"source": SOURCE, "event_id": f"e{self.number}", "time": timestamp(self.clock), **details}
         message = compose.pack(SUBJECTS, compose.compose(kind, trigger, entity_id, data, said))
         read = intake.read(self.kinds, SUBJECTS, stored(message.subject), message.body, self.number, self.clock)
         records = [read] if isinstance(read, Rejection) else decide(self.tree, read).records

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from phaseline.machines.gitops.app_settings import levels, windows_of
-from phaseline.machines.gitops.sync_windows import WINDOWS, App, Decision, Window, decided, next_allowed, selected
+from phaseline.machines.gitops.sync_windows import WINDOWS, App, Window, WindowDecision, decided, next_allowed, selected
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
@@ -97,7 +97,7 @@ def waits(attributes: Attributes, happened: RuleEvent) -> Attributes:
 
 def _decision(
     scene: Scene, entity_id: str, attributes: Attributes, at: datetime, *, manual: bool
-) -> tuple[list[Window], Decision]:
+) -> tuple[list[Window], WindowDecision]:
     names = (attributes.get(name) or "" for name in ("namespace", "server", "cluster"))
     app = App(entity_id.rpartition("/")[2], *names)
     windows = selected([window for level in levels(scene, entity_id) for window in windows_of(level)], app)

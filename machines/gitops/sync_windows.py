@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from phaseline.machines.gitops.cron import BadSchedule, Schedule, daily, parsed
+from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, daily, parsed
 from phaseline.machines.kubernetes.diff.ignore import matches
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from phaseline.machines.language.rules import Revision
@@ -49,7 +49,7 @@ class Window:
     all_lists: bool = False
     overruns: bool = False
     description: str = ""
-    cron: Schedule | None = field(init=False, default=None)
+    cron: CronSchedule | None = field(init=False, default=None)
     length: timedelta = field(init=False, default=timedelta(0))
     problem: str = field(init=False, default="")
 
@@ -119,14 +119,14 @@ class Window:
         return f'the {self.kind} window "{self.schedule}"{length}{zone}'
 
 
-class Decision(NamedTuple):
+class WindowDecision(NamedTuple):
     """Whether a sync is allowed; if not, `why` names the window that prevents it."""
 
     allowed: bool
     why: str = ""
 
 
-ALLOWED = Decision(True)
+ALLOWED = WindowDecision(True)
 
 
 def selected(windows: Sequence[Window], app: App) -> list[Window]:
@@ -134,7 +134,7 @@ def selected(windows: Sequence[Window], app: App) -> list[Window]:
     return [window for window in windows if window.selects(app)]
 
 
-def decided(windows: Sequence[Window], at: datetime, *, manual: bool, began: datetime | None = None) -> Decision:
+def decided(windows: Sequence[Window], at: datetime, *, manual: bool, began: datetime | None = None) -> WindowDecision:
     """Whether these windows allow a sync at a time (with a zone). began: the start of a sync that is under way."""
     found = _decided(windows, at, at, manual=manual, overruns=False)
     if found.allowed or began is None or not _decided(windows, began, at, manual=manual, overruns=False).allowed:
@@ -142,10 +142,12 @@ def decided(windows: Sequence[Window], at: datetime, *, manual: bool, began: dat
     return _decided(windows, at, at, manual=manual, overruns=True)
 
 
-def _decided(windows: Sequence[Window], at: datetime, zone_of: datetime, *, manual: bool, overruns: bool) -> Decision:
+def _decided(
+    windows: Sequence[Window], at: datetime, zone_of: datetime, *, manual: bool, overruns: bool
+) -> WindowDecision:
     broken = next((window for window in windows if window.problem), None)
     if broken is not None:
-        return Decision(False, f"{broken.called()} cannot be read: {broken.problem}")
+        return WindowDecision(False, f"{broken.called()} cannot be read: {broken.problem}")
     denies = [window for window in windows if window.kind == "deny" and window.is_active(at, zone_of)]
     allows = [window for window in windows if window.kind == "allow"]
     if denies:
@@ -155,12 +157,12 @@ def _decided(windows: Sequence[Window], at: datetime, zone_of: datetime, *, manu
     return _unless(allows, "is closed", manual=manual, overruns=overruns)
 
 
-def _unless(windows: Sequence[Window], how: str, *, manual: bool, overruns: bool) -> Decision:
+def _unless(windows: Sequence[Window], how: str, *, manual: bool, overruns: bool) -> WindowDecision:
     """Denied, unless all these windows allow it as a manual sync or as one that is under way."""
     if overruns and all(window.overruns for window in windows):
         return ALLOWED
     against = next((window for window in windows if not (manual and window.manual)), None)
-    return ALLOWED if against is None else Decision(False, f"{against.called()} {how}")
+    return ALLOWED if against is None else WindowDecision(False, f"{against.called()} {how}")
 
 
 def next_allowed(windows: Sequence[Window], after: datetime, *, manual: bool) -> datetime | None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from phaseline.engine.errors import PhaselineError
     from phaseline.engine.explain.model import Explanation
     from phaseline.engine.publish.outcomes import Outcome
-    from phaseline.engine.publish.pipeline import Sent
+    from phaseline.engine.publish.pipeline import PublishResult
     from phaseline.engine.publish.single import Receipt
-    from phaseline.engine.replay.dry_run import Rehearsed
+    from phaseline.engine.replay.dry_run import DryRun
     from phaseline.engine.settings import Settings
     from phaseline.engine.log.watch import Watch
     from phaseline.engine.log.when import Moment, When
@@ -50,10 +50,10 @@ __all__ = [
     "Overrides",
     "PhaselineError",
     "Receipt",
-    "Rehearsed",
+    "DryRun",
     "Rejection",
     "Rollup",
-    "Sent",
+    "PublishResult",
     "Settings",
     "State",
     "Transition",
@@ -76,9 +76,9 @@ _HOMES = {
     "phaseline.engine.errors": ("PhaselineError",),
     "phaseline.engine.explain.model": ("Explanation",),
     "phaseline.engine.publish.outcomes": ("Outcome",),
-    "phaseline.engine.publish.pipeline": ("Sent",),
+    "phaseline.engine.publish.pipeline": ("PublishResult",),
     "phaseline.engine.publish.single": ("Receipt",),
-    "phaseline.engine.replay.dry_run": ("Rehearsed",),
+    "phaseline.engine.replay.dry_run": ("DryRun",),
     "phaseline.engine.settings": ("Settings",),
     "phaseline.engine.log.watch": ("Watch",),
     "phaseline.engine.log.when": ("Moment", "When"),

@@ -101,7 +101,7 @@ async def test_a_status_is_answered_to_who_may_ask_for_it(guarded: EmbeddedServe
     async with Client.open(settings_of(guarded, "enquirer")) as enquirer, asyncio.timeout(60):
         while True:
             try:
-                assert (await enquirer.status("c1", output="summary"))["state"] == "Created"
+                assert (await enquirer.emco.status("c1", output="summary"))["state"] == "Created"
             except (EntityUnknown, NotPermitted):  # not decided yet; not loaded yet, so that the streams were asked
                 await asyncio.sleep(0.05)
             else:

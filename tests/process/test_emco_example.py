@@ -116,7 +116,7 @@ async def test_the_adapter(working: Settings, wire: Wire) -> None:
             e.id.rpartition("/")[2]: e.facets[1].state.phase async for e in client.list("rsync_resource", tree=place)
         }
         assert states == {"portal+Deployment": "Present", "portal+Service": "NotPresent"}
-        detail = await client.status(RELEASE, output="detail", app="web", cluster="edge+paris", resource="uplink")
+        detail = await client.emco.status(RELEASE, output="detail", app="web", cluster="edge+paris", resource="uplink")
         [there] = detail["resources"][0]["clusters"][0]["resources"]
         assert there["spec"] == {"cniType": "ovn4nfv"}
 

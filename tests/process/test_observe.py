@@ -17,7 +17,7 @@ from phaseline.engine.errors import BadManifest
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import Change, Objects, of_text
+from phaseline.engine.observe.stream import ObjectChange, Objects, of_text
 from phaseline.engine.settings import Settings
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support.command import Shell
@@ -28,7 +28,7 @@ from tests.support.manifests import deployment, kubernetes_object
 
 
 def told(observer: Observer, found: dict[str, Any], *, gone: bool = False) -> list[tuple[str, str, Any]]:
-    return [(event["type"], event["subject"], event.get("data")) for event in observer.see(Change(found, gone))]
+    return [(event["type"], event["subject"], event.get("data")) for event in observer.see(ObjectChange(found, gone))]
 
 
 def config(name: str = "it", **rest: Any) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def test_whose_an_object_is() -> None:
         "resource/db/db/core:ConfigMap/shop/other",
     ]
     assert told(observer, config("nobody")) == []
-    assert observer.homeless == {"core:ConfigMap/shop/nobody"}
+    assert observer.unowned == {"core:ConfigMap/shop/nobody"}
 
 
 def test_what_nobody_deploys_is_passed_over() -> None:
@@ -194,7 +194,7 @@ def test_nothing_that_is_json_makes_it_fail(
     sort: tuple[str, str], metadata: Any, spec: Any, status: Any, gone: bool
 ) -> None:
     found = {"apiVersion": sort[0], "kind": sort[1], "metadata": metadata, "spec": spec, "status": status, "data": spec}
-    for event in Observer("/o", APP).see(Change(found, gone)):
+    for event in Observer("/o", APP).see(ObjectChange(found, gone)):
         assert event["subject"].startswith(event["type"].partition(".")[0] + "/")
 
 
@@ -203,7 +203,7 @@ def test_long_ids_stay_two() -> None:
         event["id"]
         for name in "ab"
         for event in Observer("/o", APP).see(
-            Change(
+            ObjectChange(
                 kubernetes_object(
                     "v1", "A", metadata={"name": "n" * 230 + name, "uid": "u" * 36, "resourceVersion": "7"}
                 )
@@ -215,11 +215,11 @@ def test_long_ids_stay_two() -> None:
 
 def test_ids_are_the_objects_own_where_it_has_one() -> None:
     observer = Observer("/o", APP)
-    [event] = observer.see(Change(config(metadata={"uid": "u", "resourceVersion": "7"})))
+    [event] = observer.see(ObjectChange(config(metadata={"uid": "u", "resourceVersion": "7"})))
     assert event["id"] == f"u-7-observed-{APP}/core:ConfigMap/shop/it"
-    [event] = observer.see(Change(config(metadata={"uid": "u", "resourceVersion": "7"}), gone=True))
+    [event] = observer.see(ObjectChange(config(metadata={"uid": "u", "resourceVersion": "7"}), gone=True))
     assert event["id"] == f"u-7-gone-removed-{APP}/core:ConfigMap/shop/it"
-    ids = [event["id"] for data in "abab" for event in observer.see(Change(config(data={"k": data})))]
+    ids = [event["id"] for data in "abab" for event in observer.see(ObjectChange(config(data={"k": data})))]
     assert len(set(ids)) == 4
 
 

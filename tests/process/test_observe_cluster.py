@@ -15,7 +15,7 @@ from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.observe import cluster, discovery, kubernetes_api
-from phaseline.engine.observe.stream import Change
+from phaseline.engine.observe.stream import ObjectChange
 from phaseline.engine.settings import Settings
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
@@ -34,7 +34,7 @@ async def kube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 class Watching:
     """What comes of watching, one by one."""
 
-    def __init__(self, source: AsyncIterator[Change | None]) -> None:
+    def __init__(self, source: AsyncIterator[ObjectChange | None]) -> None:
         self.source = source
 
     async def next(self) -> tuple[str, bool] | None:
