@@ -206,7 +206,7 @@ class Changeset:
                 self.dirty.setdefault((counted.kind, above), Origin(self.trigger, "tally", f"{kind}/{entity_id}"))
 
     def _look_down(self, kind: str, entity_id: str, facet: int, was: str, now: str, *, of_base: bool) -> None:
-        for seen in self.kinds[kind].seen:
+        for seen in self.kinds[kind].viewers:
             if seen.facet == facet and seen.base is of_base and (was in seen.phases) != (now in seen.phases):
                 why = Origin(self.trigger, "view", f"{kind}/{entity_id}")
                 for found in self.descendants(kind, entity_id, seen.below):

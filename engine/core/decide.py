@@ -43,7 +43,7 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
         arrival = replace(arrival, data={**arrival.data, **words})
     facets = kind.unborn if entity is None else entity.facets
     picked, refused = kind.select(arrival.trigger, facets, tree, arrival.id, arrival.data)
-    if arrival.trigger in kind.naming and (problem := _unreachable(kind, picked, arrival.data)) is not None:
+    if arrival.trigger in kind.base_from_data and (problem := _unreachable(kind, picked, arrival.data)) is not None:
         return _rejected(tree, arrival, "invalid", problem)
     if not picked:
         return Decision([] if arrival.timer is not None else unpicked(tree, kind, facets, arrival, refused))

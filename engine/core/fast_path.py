@@ -54,7 +54,7 @@ def quiet(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int, 
 
 def _is_seen(tree: Tree, kind: Kind, entity_id: str, index: int, old: FacetState, base: State, state: State) -> bool:
     """Whether something above or below looks at what changed."""
-    for seen in kind.seen:
+    for seen in kind.viewers:
         if seen.facet != index:
             continue
         before, after = (old.base.phase, base.phase) if seen.base else (old.state.phase, state.phase)

@@ -13,7 +13,7 @@ from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, At
 from phaseline.machines.language.table import ABSENT, DELETED, SAME, Facet, Table, View
 
 
-def check_forest(tables: tuple[Table, ...]) -> None:
+def check_tables(tables: tuple[Table, ...]) -> None:
     """Raise `WrongTable` unless `tables` fit each other."""
     named = {table.kind: table for table in tables}
     if len(named) < len(tables):
