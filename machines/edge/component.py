@@ -1,4 +1,7 @@
-"""The kind `component` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
+"""The kind `component` of edge hosting.
+
+Belongs here: its table. Does not: the table language (`language.table`), other kinds.
+"""
 
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
@@ -25,17 +28,17 @@ CLUSTER_RUNS = (Above("cluster", ("Running",)),)
 CLUSTER_UP = (Above("cluster", ("Running", "Updating")),)
 CLUSTER_DOWN = Above("cluster", ("Stopped", "Starting"))
 PASSING = ("CrashLoopBackOff", "ImagePullBackOff", "SchedulingFailed", "Degraded", "Unknown")
-"""The causes that `recovered` clears."""
+"""The conditions that `recovered` clears."""
 
 # fmt: off
 COMPONENT = Table(
     kind="component",
     id=("cluster", "component"),
     parent="cluster",
-    doc="Software that a cluster runs as part of itself.",
+    doc="A piece of software that belongs to a cluster.",
     intents=("create", "update", "delete"),
     derived=("remove", "owner_gone"),
-    fields={"recovered": (Field("condition", str, "the only cause that is over; all that can pass where left out", PASSING),)},
+    fields={"recovered": (Field("condition", str, "the only condition that is over; without it, all conditions that can pass", PASSING),)},
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
