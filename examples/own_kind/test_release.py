@@ -1,4 +1,4 @@
-"""Tests of the release with `phaseline.testing`, without a server. Run them with `pytest` where `acme-kinds` is installed."""
+"""Tests of the release with `phaseline.testing`, without a server. Run them where `acme-kinds` is installed."""
 
 from acme_kinds.release import RELEASE
 

@@ -87,8 +87,8 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             predicate.of != table.kind or not _is_above(table.kind, kind, named)
         ):
             yield (
-                f"`{predicate.text()}`: it counts {kind} below {predicate.of}, but must count a kind below {table.kind}: "
-                f"write of={table.kind!r} and a kind below it"
+                f"`{predicate.text()}`: it counts {kind} below {predicate.of}, but must count a kind below "
+                f"{table.kind}: write of={table.kind!r} and a kind below it"
             )
         else:
             yield from _known(predicate, named)
@@ -107,9 +107,13 @@ def _child(predicate: Child, table: Table, named: Mapping[str, Table]) -> Iterat
             f"write of={table.kind!r} and the kind of such a child"
         )
     elif predicate.named not in {attribute.name for attribute in table.attributes}:
-        yield f"`{predicate.text()}`: {table.kind} has no attribute {predicate.named}: add it there, or correct the name"
+        yield _no_attribute(predicate, table.kind, predicate.named)
     else:
         yield from _phases(predicate.text(), child, child.facets[0], predicate.phases)
+
+
+def _no_attribute(predicate: Predicate, kind: str, name: str) -> str:
+    return f"`{predicate.text()}`: {kind} has no attribute {name}: add it there, or correct the name"
 
 
 def _is_above(above: str, below: str, named: Mapping[str, Table]) -> bool:
@@ -146,13 +150,16 @@ def _unseen(table: Table) -> Iterator[str]:
 def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
     if isinstance(predicate, AttributeIs):
         if predicate.or_of is not None and not _is_above(predicate.or_of, predicate.kind, named):
-            yield f"`{predicate.text()}`: {predicate.or_of} is not above {predicate.kind}: name a kind above it in or_of="
+            yield f"`{predicate.text()}`: {predicate.or_of} is not above {predicate.kind}: name another kind in or_of="
         if predicate.name not in {a.name for a in named[predicate.kind].attributes}:
-            yield f"`{predicate.text()}`: {predicate.kind} has no attribute {predicate.name}: add it there, or correct the name"
+            yield _no_attribute(predicate, predicate.kind, predicate.name)
     elif isinstance(predicate, Above | AnyBelow | AllBelow):
         facets = named[predicate.kind].facets
         if predicate.facet >= len(facets):
-            yield f"`{predicate.text()}`: {predicate.kind} has {len(facets)} facet(s), found facet={predicate.facet}: count from 0"
+            yield (
+                f"`{predicate.text()}`: {predicate.kind} has {len(facets)} facet(s), found facet={predicate.facet}: "
+                "count from 0"
+            )
             return
         yield from _phases(predicate.text(), named[predicate.kind], facets[predicate.facet], predicate.phases)
         if isinstance(predicate, AnyBelow | AllBelow) and predicate.has is not None:
@@ -180,7 +187,7 @@ def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
         if kind not in named or not any(path(named, table.kind, kind)):
             yield f"it fires {trigger} at {kind}, which is not below {table.kind}: name a kind below it"
         elif trigger not in (*named[kind].derived, *named[kind].intents):
-            yield f"it fires {trigger} at {kind}, which has no such derived trigger: add it to `derived` there, with a row"
+            yield f"it fires {trigger} at {kind}, where it is not derived: add it to `derived` there, with a row"
     for cascade in (cascade for cascade in table.cascades if cascade.only_child is not None):
         for kind in (kind for kind in cascade.at if len(named[kind].id) != len(table.id) + 1):
             yield (
@@ -217,9 +224,9 @@ def _settles(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
                             seen, above, other
                         ):
                             yield (
-                                f"{facet.name}, view {view.to}: it looks up at `{seen.text()}`, but the view {other.to} of "
-                                f"{seen.kind}, which looks down, can change that: look at the base (base=True), or at "
-                                "phases that this view neither shows nor covers"
+                                f"{facet.name}, view {view.to}: it looks up at `{seen.text()}`, but the view "
+                                f"{other.to} of {seen.kind}, which looks down, can change that: look at the base "
+                                "(base=True), or at phases that this view neither shows nor covers"
                             )
 
 
@@ -249,8 +256,8 @@ def _check_circles(named: Mapping[str, Table]) -> None:
     """Raise `WrongTable` if cascades, fan-outs and on-tally triggers can fire each other for ever."""
     graph: dict[str, dict[str, None]] = {}
     for table in named.values():
-        for trigger, kind, causes in downward(table):
-            for on in causes:
+        for trigger, kind, triggers in downward(table):
+            for on in triggers:
                 graph.setdefault(f"{table.kind}.{on}", {})[f"{kind}.{trigger}"] = None
         for on_tally in table.on_tally:
             if isinstance(on_tally.when, AnyBelow | AllBelow):

@@ -195,8 +195,8 @@ def _facet(facet: Facet, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]
         yield f"phase {facet.accumulates_in} in accumulates_in= is unknown: add a label for it, or correct the name"
     elif facet.accumulates_in is not None and facet.healthy not in phases:
         yield (
-            f"phase {facet.healthy}, which follows {facet.accumulates_in} when its last condition is cleared, is unknown: "
-            "name another phase with healthy="
+            f"phase {facet.healthy}, which follows {facet.accumulates_in} when its last condition is cleared, "
+            "is unknown: name another phase with healthy="
         )
 
 
@@ -214,7 +214,7 @@ def _timeout(table: Table, facet: Facet, timeout: Timeout) -> Iterator[str]:
         )
     named = next((field for field in table.attributes if field.name == timeout.seconds_from), None)
     if timeout.seconds_from is not None and (named is None or named.type not in (int, float)):
-        yield f"{timeout.seconds_from} is not an attribute of numbers: add it to `attributes` with the type int or float"
+        yield f"{timeout.seconds_from} is not an attribute with a number: add it to `attributes` as int or float"
     for name in filter(None, (timeout.restart_on, timeout.repeat_after)):
         if name not in {attribute.name for attribute in table.attributes}:
             yield _NO_ATTRIBUTE.format(name)

@@ -137,7 +137,7 @@ def _declared(value: Any) -> Any:
 
 
 def _set(value: Any) -> Iterator[tuple[str, Any]]:
-    """The fields whose value is not the default. So a field that the language gets later changes no version by itself."""
+    """The fields whose value is not the default. So a new field of the language changes no version by itself."""
     for field in fields(value):
         default = field.default if field.default_factory is MISSING else field.default_factory()
         found = getattr(value, field.name)

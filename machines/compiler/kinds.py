@@ -203,7 +203,7 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
 
 
 def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:
-    """For each phase with a timeout, the conditions that go when a stay in it ends: those that the timeout's rows set."""
+    """For each phase with a timeout, the conditions that the timeout's rows set: they go when the stay in it ends."""
     for timeout in facet.timeouts:
         sets = {row.sets for row in facet.rows if row.trigger == timeout.trigger and row.sets is not None}
         yield timeout.phase, frozenset(sets.difference(facet.sticky))

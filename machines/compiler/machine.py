@@ -1,8 +1,8 @@
 """One facet, compiled: its steps by trigger and phase, and the view that shows over a base.
 
-`FacetMachine` builds a `transitions.Machine` from the facet and reads it back as a lookup. A test drives the machine
-through every state and trigger, and compares the results with the lookup.
-Belongs here: `Step` (a row from one phase to one phase), `FacetMachine`, everything that uses the library `transitions`.
+`FacetMachine` builds a machine of the library transitions from the facet, and reads it back as a lookup. A test drives
+the machine through every state and trigger, and compares the results with the lookup.
+Belongs here: `Step` (a row from one phase to one phase), `FacetMachine`, everything that uses the library transitions.
 Does not: which step an event takes (`kinds`), the conditions after it (`conditions`).
 """
 

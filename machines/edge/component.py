@@ -38,7 +38,9 @@ COMPONENT = Table(
     doc="A piece of software that belongs to a cluster.",
     intents=("create", "update", "delete"),
     derived=("remove", "owner_gone"),
-    fields={"recovered": (Field("condition", str, "the only condition that is over; without it, all conditions that can pass", PASSING),)},
+    fields={
+        "recovered": (Field("condition", str, "the only condition that is over; without it, all conditions that can pass", PASSING),),
+    },
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
@@ -70,8 +72,8 @@ COMPONENT = Table(
             Row((CREATING, RUNNING, UPDATING, FAILED),  "image_pull_failed", FAILED,   condition="ImagePullBackOff"),
             Row((CREATING, RUNNING, UPDATING, FAILED),  "scheduling_failed", FAILED,   condition="SchedulingFailed"),
             Row((RUNNING, UPDATING, FAILED),            "degraded",          FAILED,   condition="Degraded"),
-            *(Row((At(FAILED, has=cause),),             "recovered",         SAME,     clears=(cause,), given={"condition": cause})
-              for cause in PASSING),
+            *(Row((At(FAILED, has=condition),),             "recovered",         SAME,     clears=(condition,), given={"condition": condition})
+              for condition in PASSING),
             Row((FAILED,),                              "recovered",         SAME,     clears=PASSING, given={"condition": None}),
             Row((RUNNING, UPDATING, At(FAILED, lacks=("ClusterNotRunning",))),
                                                         "delete",            DELETING, when=CLUSTER_UP),

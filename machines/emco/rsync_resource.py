@@ -39,7 +39,7 @@ NOT_INSTANTIATED = (
     "Updating", "Updated", "UpdateFailed",
 )  # fmt: skip
 
-# One failure turns Terminating into TerminateFailed while other resources are still deleted, so these rules look at the base.
+# One failure turns Terminating into TerminateFailed while other resources are still deleted. So these look at the base.
 DELETING = (Above("app_context", (TERMINATE, "PreTerminate", UPDATE), base=True),)
 TAKING_DOWN = (Above("app_context", (TERMINATE, UPDATE), base=True),)
 UNFINISHED = (Above("app_context", NOT_INSTANTIATED),)
@@ -64,7 +64,7 @@ RSYNC_RESOURCE = Table(
     kind="rsync_resource",
     id=("resource", "context", "app", "cluster", "name"),
     parent="app_cluster",
-    doc="One Kubernetes resource that rsync applies to one cluster. The last part of its id is `<name>+<kind>`, as in EMCO.",
+    doc="One Kubernetes resource that rsync applies to one cluster. Its id ends in `<name>+<kind>`, as in EMCO.",
     intents=("add",),
     derived=("instantiate", "terminate", "leave", "present", "not_present", "not_supported", *ASSESSED.values(), "owner_gone"),
     attributes=(
