@@ -217,7 +217,7 @@ class Changeset:
 
     def _mark_viewers(self, kind: str, entity_id: str, facet: int, old: str, new: str, *, of_base: bool) -> None:
         """Mark the entities below whose views look at a phase of this one, if the change of phase matters to them."""
-        for seen in self.kinds[kind].seen:
+        for seen in self.kinds[kind].viewers:
             if seen.facet == facet and seen.base is of_base and (old in seen.phases) != (new in seen.phases):
                 origin = Origin(self.trigger, "view", f"{kind}/{entity_id}")
                 for below_id in self.descendants(kind, entity_id, seen.below):

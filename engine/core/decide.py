@@ -47,7 +47,7 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
         arrival = replace(arrival, data={**arrival.data, **fields})
     facets = kind.unborn if entity is None else entity.facets
     steps, guard = kind.select(arrival.trigger, facets, tree, arrival.id, arrival.data)
-    if arrival.trigger in kind.naming and (problem := _impossible_base(kind, steps, arrival.data)) is not None:
+    if arrival.trigger in kind.base_from_data and (problem := _impossible_base(kind, steps, arrival.data)) is not None:
         return _rejected(tree, arrival, "invalid", problem)
     if not steps:
         return Decision([] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard))

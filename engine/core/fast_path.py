@@ -56,7 +56,7 @@ def _affects_others(
     tree: Tree, kind: Kind, entity_id: str, index: int, old: FacetState, base: State, state: State
 ) -> bool:
     """Whether a view below, or a tally above that matters, depends on what changed."""
-    for seen in kind.seen:
+    for seen in kind.viewers:
         if seen.facet != index:
             continue
         before, after = (old.base.phase, base.phase) if seen.base else (old.state.phase, state.phase)

@@ -80,7 +80,7 @@ async def _objects(installation: Installation, found: StatusSelection, query: Qu
             if item.added in events:
                 objects[placed.app, placed.cluster, item.token] = _manifest(item, events[item.added])
         if reports and placed.report in events:
-            for one in bundle_state.listed(events[placed.report]):
+            for one in bundle_state.listed_resources(events[placed.report]):
                 objects[placed.app, placed.cluster, one.token] = one.found
     return objects
 

@@ -1,7 +1,7 @@
 """Tables as Mermaid state diagrams, with one arrow for each source of each row.
 
-Belongs here: the syntax of `stateDiagram-v2`. Does not: the phrases in notes (`wording`). The library `transitions`
-draws Mermaid too, but it draws *live* as an arrow from each phase and `adopt` as an arrow to each: nobody can read it.
+Belongs here: the syntax of `stateDiagram-v2`. Does not: the phrases in notes (`wording`). The library transitions
+draws Mermaid too, but it draws *live* as an arrow from each phase and *adopt* as an arrow to each: nobody can read it.
 """
 
 from collections.abc import Iterator

@@ -31,6 +31,7 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
     assert {
         "phaseline/__init__.py",
         "phaseline/py.typed",
+        "phaseline/tables.py",
         "phaseline/testing.py",
         "phaseline/engine/worker/partition.py",
         "phaseline/engine/morning.jsonl",
@@ -61,7 +62,7 @@ def test_the_installed_package_works_without_its_sources(wheel: Path, tmp_path: 
     code = (
         "import sys; sys.path = [p for p in sys.path if 'phaseline' not in p.rsplit('/', 1)[-1]];"
         f"sys.path.insert(0, {str(target)!r}); sys.path.append({sysconfig.get_paths()['purelib']!r});"
-        "import phaseline, phaseline.engine.worker.worker, phaseline.machines.built_in as k, phaseline.schemas;"
+        "import phaseline, phaseline.engine.worker.worker, phaseline.machines.built_in as k, phaseline.schemas, phaseline.tables;"
         "print(phaseline.__file__); print(*k.installed());"
         "from phaseline.engine.demo import scenario; print(len(scenario()));"
         "import importlib.util as u; print([n for n in ('engine', 'machines', 'schemas') if u.find_spec(n)])"

@@ -1,6 +1,6 @@
 """Tables printed as Markdown, Mermaid, plain maps and rows for a terminal, compared with golden pages.
 
-Belongs here: sample tables that use every field of the table language. Does not: the built-in kinds (`docs/machines.md`).
+Belongs here: sample tables with most of the table language. Does not: the built-in kinds (`docs/machines.md`).
 After an intended change, `python -m tests.pure.test_printing` writes the pages again: read them before committing.
 """
 
