@@ -135,7 +135,7 @@ def copy_for_mutation() -> None:
     for name in ("src", "tests", "examples", "docs", "benchmarks", "machines", "engine", "schemas"):
         shutil.rmtree(str(MUTATION / name), ignore_errors=True)
         shutil.copytree(str(ROOT / name), str(MUTATION / name), ignore=shutil.ignore_patterns("__pycache__"))
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.yaml"), ROOT / "dev.py"]:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.yaml"), ROOT / "LICENSE", ROOT / "dev.py"]:
         shutil.copy(str(page), str(MUTATION / page.name))
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import strategies as st
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.testing.laws import outlook
+from phaseline.engine.testing.laws import states_of
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.edge_worlds import KINDS
 from tests.support.spec_interpreter import World, act, shown
-from tests.support.strategies import History, Step, event, fulfilled, histories, hold, wished, wishes
+from tests.support.strategies import History, Step, event, histories, hold, random_event, random_history, seeds
 
 effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 
@@ -38,7 +38,7 @@ def agrees_with_the_plain_reading(history: History) -> None:
         world = after
         if found.sequence is not None:
             last[source] = found.sequence
-    live = {key: (facets[0], dict(attributes)) for key, (facets, attributes) in outlook(history.tree).items()}
+    live = {key: (facets[0], dict(attributes)) for key, (facets, attributes) in states_of(history.tree).items()}
     assert live == {key: ((thing.base, shown(world, *key)), thing.attributes) for key, thing in world.items()}
 
 
@@ -68,9 +68,9 @@ class Twins:
     spared: History
     said: int = 0
 
-    def try_both(self, wish: bytes, number: int) -> None:
+    def try_both(self, seed: bytes, number: int) -> None:
         """Take an event of something below where it is legal in both."""
-        sent = wished((self.stopped, self.spared)[number % 2], wish)
+        sent = random_event((self.stopped, self.spared)[number % 2], seed)
         step = self.stopped.decide(sent)
         below = isinstance(step.read, Arrival) and step.read.kind != "cluster"
         if below and step.accepted and self.spared.decide(sent).accepted:
@@ -85,25 +85,25 @@ def twins(before: list[bytes], during: list[bytes], spells: tuple[tuple[str, ...
     made = Twins(History(KINDS), History(KINDS))
     for history in (made.stopped, made.spared):
         history.take(start)
-    for number, wish in enumerate(before):
-        made.try_both(wish, number)
+    for number, seed in enumerate(before):
+        made.try_both(seed, number)
     share = len(during) // len(spells) + 1
     for index, spell in enumerate(spells):
         for trigger in spell:
             assert made.stopped.take(event("cluster", trigger, "c1")).accepted
-        for number, wish in enumerate(during[index * share : (index + 1) * share]):
-            made.try_both(wish, number)
+        for number, seed in enumerate(during[index * share : (index + 1) * share]):
+            made.try_both(seed, number)
     return made
 
 
 def stop_and_start_restore_everything(made: Twins) -> None:
-    assert outlook(made.stopped.tree) == outlook(made.spared.tree)
+    assert states_of(made.stopped.tree) == states_of(made.spared.tree)
 
 
 @effort
 @pytest.mark.parametrize("spells", SPELLS, ids=["once", "twice", "in a hurry"])
 def test_stop_and_start_restore_everything(spells: tuple[tuple[str, ...], ...], effort: str) -> None:
-    made = st.builds(twins, wishes(5, 40), wishes(5, 40), st.just(spells))
+    made = st.builds(twins, seeds(5, 40), seeds(5, 40), st.just(spells))
     hold(stop_and_start_restore_everything, made, effort)
 
 
@@ -122,7 +122,7 @@ def test_histories_reach_far() -> None:
     seen = set()
     dice = random.Random(1)
     for _ in range(100):
-        for step in fulfilled(KINDS, [dice.randbytes(24) for _ in range(60)]).steps:
+        for step in random_history(KINDS, [dice.randbytes(24) for _ in range(60)]).steps:
             seen |= {(r.entity.kind, r.after.phase) for r in step.records if isinstance(r, Transition)}
     phases = {(kind.name, phase) for kind in KINDS.values() for phase in kind.machines[0].phases if phase != "Absent"}
     assert phases - seen == set()

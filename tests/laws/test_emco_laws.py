@@ -11,7 +11,7 @@ from phaseline.engine.emco_status.select import select
 from phaseline.engine.testing.laws import LAWS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
-from tests.support.strategies import History, Sent, event, hold, wished, wishes
+from tests.support.strategies import History, Sent, event, hold, random_event, seeds
 
 KINDS = Kinds(
     (
@@ -39,34 +39,34 @@ def begun() -> list[Sent]:
     return [*events, *(event("rsync_resource", "applied", f"r2/{place}/n{n}") for place in PLACES[:2] for n in (1, 2))]
 
 
-def reported(wish: bytes) -> Sent:
+def reported(seed: bytes) -> Sent:
     """A report that lists some of what there might be."""
-    root, place = ROOTS[wish[1] % 2], PLACES[wish[2] % 4]
+    root, place = ROOTS[seed[1] % 2], PLACES[seed[2] % 4]
     listed = [
         {"group": "", "version": "v1", "kind": LISTED[byte % 3], "name": f"n{byte % 4}"}
-        for byte in wish[4 : 4 + wish[3] % 4]
+        for byte in seed[4 : 4 + seed[3] % 4]
     ]
-    supports = {"supports": ["", "Pod"]} if wish[5] % 3 == 0 else {}
+    supports = {"supports": ["", "Pod"]} if seed[5] % 3 == 0 else {}
     return event("app_cluster", "bundle_state", f"{root}/{place}", {"status": {"resourceStatuses": listed}, **supports})
 
 
-def said(wish: bytes) -> Sent:
+def said(seed: bytes) -> Sent:
     """Rsync's word of a resource whose name tells its kind."""
-    place = f"{ROOTS[wish[1] % 2]}/{PLACES[wish[2] % 4]}/{NAMES[wish[3] % 3]}"
-    return event("rsync_resource", SAID[wish[4] % 5], place)
+    place = f"{ROOTS[seed[1] % 2]}/{PLACES[seed[2] % 4]}/{NAMES[seed[3] % 3]}"
+    return event("rsync_resource", SAID[seed[4] % 5], place)
 
 
 def lives() -> st.SearchStrategy[History]:
-    return wishes(20, 80).map(life)
+    return seeds(20, 80).map(life)
 
 
 def life(wanted: list[bytes]) -> History:
     history = History(KINDS)
     for sent in begun():
         assert history.take(sent).accepted
-    for wish in wanted:
-        by_number = {5: said, 6: reported}.get(wish[0] % 7)
-        history.take(wished(history, wish) if by_number is None else by_number(wish))
+    for seed in wanted:
+        by_number = {5: said, 6: reported}.get(seed[0] % 7)
+        history.take(random_event(history, seed) if by_number is None else by_number(seed))
     return history
 
 

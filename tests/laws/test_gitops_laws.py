@@ -14,7 +14,7 @@ from phaseline.machines.gitops import application, application_set, resource
 from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.support.manifests import deployment
-from tests.support.strategies import History, Sent, event, hold, wished, wishes
+from tests.support.strategies import History, Sent, event, hold, random_event, seeds
 
 KINDS = Kinds((
     application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, git_repo.GIT_REPO, bundle.BUNDLE,
@@ -51,35 +51,35 @@ WORDS = (
 )
 
 
-def observed(wish: bytes) -> Sent:
-    root, name = ROOTS[wish[1] % 3], NAMES[wish[2] % 3]
+def observed(seed: bytes) -> Sent:
+    root, name = ROOTS[seed[1] % 3], NAMES[seed[2] % 3]
     kind = "bundle_resource" if root.startswith("b") else "resource"
-    data: dict[str, Any] = {"live": LOOKS[name][wish[3] % len(LOOKS[name])]}
-    if wish[4] % 4:
-        data["desired"] = WANTED[name][wish[4] % 3]
+    data: dict[str, Any] = {"live": LOOKS[name][seed[3] % len(LOOKS[name])]}
+    if seed[4] % 4:
+        data["desired"] = WANTED[name][seed[4] % 3]
     return event(kind, "observed", f"{root}/apps:Deployment/shop/{name}", data)
 
 
-def said(wish: bytes) -> Sent:
-    root, name = ROOTS[wish[1] % 3], NAMES[wish[2] % 3]
+def said(seed: bytes) -> Sent:
+    root, name = ROOTS[seed[1] % 3], NAMES[seed[2] % 3]
     of_fleet = root.startswith("b")
     words = WORDS[of_fleet]
     return event(
         "bundle_resource" if of_fleet else "resource",
-        words[wish[3] % len(words)],
+        words[seed[3] % len(words)],
         f"{root}/apps:Deployment/shop/{name}",
     )
 
 
-def settled(wish: bytes) -> Sent:
-    data: dict[str, Any] = {"profile": [*PROFILES][wish[2] % 3]} if wish[2] % 4 else {}
-    if wish[3] % 2:
+def settled(seed: bytes) -> Sent:
+    data: dict[str, Any] = {"profile": [*PROFILES][seed[2] % 3]} if seed[2] % 4 else {}
+    if seed[3] % 2:
         data["ignore_differences"] = [{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]
-    if wish[4] % 2:
-        data |= {"progress_deadline": wish[4] % 5}
-    kind, entity_id = (("application_set", "s1"), ("application", "s1/a1"), ("application", "s1/a2"))[wish[1] % 3]
+    if seed[4] % 2:
+        data |= {"progress_deadline": seed[4] % 5}
+    kind, entity_id = (("application_set", "s1"), ("application", "s1/a1"), ("application", "s1/a2"))[seed[1] % 3]
     if kind == "application":
-        data |= {"auto_sync": bool(wish[5] % 2), "self_heal": bool(wish[6] % 2), "target_revision": f"v{wish[7] % 2}"}
+        data |= {"auto_sync": bool(seed[5] % 2), "self_heal": bool(seed[6] % 2), "target_revision": f"v{seed[7] % 2}"}
     return event(kind, "configure", entity_id, data)
 
 
@@ -87,14 +87,14 @@ def life(wanted: list[bytes]) -> History:
     history = History(KINDS)
     for trigger in ("target", "applied") if wanted[0][0] % 2 else ():
         assert history.take(event("bundle_deployment", trigger, "b1/d1/c1", {"deployment_id": "v1"})).accepted
-    for wish in wanted:
-        by_number = {0: observed, 1: observed, 2: observed, 3: said, 4: settled}.get(wish[0] % 6)
-        history.take(wished(history, wish) if by_number is None else by_number(wish))
+    for seed in wanted:
+        by_number = {0: observed, 1: observed, 2: observed, 3: said, 4: settled}.get(seed[0] % 6)
+        history.take(random_event(history, seed) if by_number is None else by_number(seed))
     return history
 
 
 def lives() -> st.SearchStrategy[History]:
-    return wishes(20, 80).map(life)
+    return seeds(20, 80).map(life)
 
 
 def tallies_are_a_fresh_count(history: History) -> None:

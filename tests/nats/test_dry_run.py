@@ -32,7 +32,7 @@ from tests.support import edge_worlds, sample_kinds
 from tests.support.guarded_server import as_user
 from tests.support.log_check import stored
 from tests.support.state_stream import copied
-from tests.support.strategies import History, Sent, event, wished
+from tests.support.strategies import History, Sent, event, random_event
 
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
 EVENTS = 150
@@ -83,7 +83,7 @@ async def test_what_is_rehearsed_is_what_happens(family: Client, wire: Wire) -> 
     guide = History(family.kinds)
     seen: set[tuple[str, str]] = set()
     for number in range(EVENTS):
-        sent = wished(guide, dice.randbytes(24))
+        sent = random_event(guide, dice.randbytes(24))
         guide.take(sent)
         message = outgoing(sent, layout.prefix, number)
         await copied(wire, layout)
