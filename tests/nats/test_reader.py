@@ -8,7 +8,7 @@ import pytest
 
 from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream.embedded import EmbeddedServer
-from phaseline.engine.jetstream.reader import BUFFER, HELD, Reader, Stored, read_all
+from phaseline.engine.jetstream.reader import BUFFER, BUFFER_BYTES, Reader, Stored, read_all
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.settings import Settings
@@ -131,7 +131,7 @@ async def test_large_messages_are_taken_in_small_helpings(wire: Wire, settings: 
     async with Reader(wire, stream, []) as reader:
         await take(reader, 1)
         await wire.flush(LIMIT)
-        assert reader.buffered * len(large) < 2 * HELD
+        assert reader.buffered * len(large) < 2 * BUFFER_BYTES
         await take(reader, count - 1)
     forget()
     assert broken == []

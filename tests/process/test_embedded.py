@@ -21,7 +21,6 @@ pytestmark = pytest.mark.asyncio
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from phaseline.engine import embedded
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 async def main():
     async with EmbeddedServer(Path(sys.argv[1])) as server:
@@ -61,7 +60,7 @@ async def test_a_taken_port_is_named(own_server: EmbeddedServer, tmp_path: Path)
 async def test_a_data_directory_has_one_server(
     own_server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded, "CLAIM_LIMIT", 0.1)
+    monkeypatch.setattr(embedded, "LOCK_LIMIT", 0.1)
     with pytest.raises(DataDirInUse):
         async with EmbeddedServer(tmp_path / "nats"):
             pass
