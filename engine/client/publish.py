@@ -94,8 +94,7 @@ class Sending(Session):
         progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
         """
         message = self._message(kind, trigger, entity_id, data, False, details)
-        installation = await self.installation()
-        return await rehearse(installation.wire, installation.layout, installation.kinds, message, progress)
+        return await rehearse(await self.installation(), message, progress)
 
     def _message(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, check: bool, details: Details

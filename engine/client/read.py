@@ -16,11 +16,11 @@ from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.log import as_of, last_observation, latest, log_records
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.changes import Change, Changes
-from phaseline.engine.log.last_observation import Judged
+from phaseline.engine.log.last_observation import AssessedObservation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
-from phaseline.engine.log.watch import Wanted, Watch
+from phaseline.engine.log.watch import RecordFilter, Watch
 from phaseline.engine.log.when import NOW, START, Moment, When
 from phaseline.schemas.records import Entity, Rejection, Transition
 
@@ -117,28 +117,28 @@ class Asking(Session):
         start: a place or a time, included; after a `Moment`, so that a watch continues a view without a gap. follow: go on
         after the last record that is there.
         """
-        wanted = Wanted(kind=kind, facet=facet, state=state, below=tree, rejections=rejections)
+        wanted = RecordFilter(kind=kind, facet=facet, state=state, below=tree, rejections=rejections)
         return self._watch(wanted, start, follow=follow)
 
     def history(self, kind: str, entity_id: str, *, follow: bool = False) -> Watch[Transition]:
         """All transitions of one entity; raises `EntityUnknown` where there is none."""
-        return self._watch(Wanted(kind=kind, id=entity_id), START, follow=follow)
+        return self._watch(RecordFilter(kind=kind, id=entity_id), START, follow=follow)
 
     def rejections(
         self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None,
         start: When = START, follow: bool = False,
     ) -> Watch[Rejection]:  # fmt: skip
         """The rejections, in order; `watch.sequence` is what `resend` takes."""
-        wanted = Wanted(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
+        wanted = RecordFilter(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
         return self._watch(wanted, start, follow=follow)
 
-    def _watch(self, wanted: Wanted, start: When, *, follow: bool) -> Watch[Any]:
+    def _watch(self, wanted: RecordFilter, start: When, *, follow: bool) -> Watch[Any]:
         wanted.check(self.kinds)
         watch: Watch[Any] = Watch(self._reader, wanted, start, follow=follow)
         self._watches = [*(other for other in self._watches if not other.over), watch]
         return watch
 
-    async def _reader(self, wanted: Wanted, start: int | str) -> Reader:
+    async def _reader(self, wanted: RecordFilter, start: int | str) -> Reader:
         installation = await self.installation()
         return Reader(installation.wire, installation.layout.log, wanted.filters(installation), start)
 
@@ -151,12 +151,12 @@ class Asking(Session):
         found = await log_records.event_at(await self.installation(), sequence)
         return None if found is None else found.body
 
-    async def diff(self, resource_id: str) -> Judged:
+    async def diff(self, resource_id: str) -> AssessedObservation:
         """The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
         Raises `NotObserved`, `IdUnfit`.
         """
-        return await last_observation.judged(await self.installation(), resource_id)
+        return await last_observation.assessed(await self.installation(), resource_id)
 
     async def timeline(
         self, entity_id: str, *, kind: str | None = None, start: When | None = None, end: When | None = None,
@@ -166,7 +166,7 @@ class Asking(Session):
 
         Without `start` it begins with the first state; without `end` it ends now.
         """
-        Wanted(kind=kind, below=entity_id).check(self.kinds)
+        RecordFilter(kind=kind, below=entity_id).check(self.kinds)
         after, up_to = await self._range(start, end)
         before = await AsOf(await self.installation(), after).states(kind, entity_id, deleted=True)
         records = [logged.record async for logged in self._between(kind, entity_id, after, up_to)]
@@ -180,7 +180,7 @@ class Asking(Session):
         self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
     ) -> Sequence[Change]:
         """How entities differ between `start` and `end` (None: now), and what happened to them in between."""
-        Wanted(kind=kind, below=tree).check(self.kinds)
+        RecordFilter(kind=kind, below=tree).check(self.kinds)
         after, up_to = await self._range(start, end)
         found = Changes()
         async for logged in self._between(kind, tree, after, up_to):
@@ -195,7 +195,7 @@ class Asking(Session):
     async def _between(self, kind: str | None, tree: str | None, after: Moment, up_to: Moment) -> AsyncIterator[Logged]:
         """The transitions of a kind, of a tree, of both or of all, after one moment and up to another."""
         installation = await self.installation()
-        for pattern in latest.patterns(installation.layout, self.kinds, kind, tree):
+        for pattern in latest.patterns(installation, kind, tree):
             subject = as_of.transition_filter(installation, pattern)
             async for logged in log_records.records(installation, subject, after.place, up_to.place):
                 yield logged

@@ -18,17 +18,13 @@ from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.reader import Stored, read_all
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
 from phaseline.engine.publish.compose import Outgoing
-from phaseline.engine.scripts.runner import shared_runner
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, partition_of, unquote
+from phaseline.schemas.subjects import partition_of, unquote
 
 
 class Rehearsed(NamedTuple):
@@ -68,88 +64,89 @@ class Rehearsed(NamedTuple):
 
 
 async def rehearse(
-    wire: Wire, layout: Layout, kinds: Kinds, message: Outgoing, progress: Callable[[int], None] | None = None
+    installation: Installation, message: Outgoing, progress: Callable[[int], None] | None = None
 ) -> Rehearsed:
     """Answer `message` as the worker would that came to it next; nothing is sent.
 
     progress: called with the number of states read so far, now and then. Raises `KindMissing` where the tree holds a kind
-    that is not in `kinds`, or as `Wire` does.
+    that is not installed here, or as `Wire` does.
     """
-    subjects = Subjects(layout.prefix)
-    rest = message.subject.removeprefix(f"{layout.prefix}.events.")
+    subjects = installation.subjects
+    rest = message.subject.removeprefix(f"{installation.prefix}.events.")
     token = rest.partition(".")[0]
-    partition = partition_of(token, layout.partitions)
-    decided = await _decided(wire, layout, partition)
-    tree, highest = await _load(wire, layout, kinds, unquote(token), progress or (lambda _: None))
-    behind = await _is_newer(wire, layout, f"{layout.prefix}.inbox.{partition}.{token}.>", max(decided, highest))
-    sequence = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]) + 1
+    partition = partition_of(token, installation.layout.partitions)
+    decided = await _decided(installation, partition)
+    tree, highest = await _load(installation, unquote(token), progress or (lambda _: None))
+    inbox = f"{installation.prefix}.inbox.{partition}.{token}.>"
+    behind = await _is_newer(installation, inbox, max(decided, highest))
+    events = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
+    sequence = int(events["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
-    folder = Processor(tree, subjects, partition)
+    processor = Processor(tree, subjects, partition)
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
-    records, _, fault = folder.answer(event)
+    records, _, fault = processor.answer(event)
     if fault is not None:
         log_fault(event, fault)
     address = subjects.address(subject)
     return Rehearsed(
         sequence,
-        tree.get(address.kind, address.id) if address.kind in kinds else None,
+        tree.get(address.kind, address.id) if address.kind in installation.kinds else None,
         tuple(records),
-        tuple(folder.messages(records)),
+        tuple(processor.messages(records)),
         # Whatever has a `sequence` and is no repeat leaves a record, a mark at least.
         repeat=not records and codec.decode(message.body).get("sequence") is not None,
         behind=behind,
-        differing=await _differing(wire, layout, kinds, partition),
+        differing=await _differing(installation, partition),
     )
 
 
-async def _decided(wire: Wire, layout: Layout, partition: int) -> int:
+async def _decided(installation: Installation, partition: int) -> int:
     """Up to which event the partition is decided, by the checkpoint that STATE has a copy of; 0 where there is none yet."""
-    found = await _asked(wire, f"{layout.state}.{Subjects(layout.prefix).state_checkpoint(partition)}", b"")
+    subject = installation.subjects.state_checkpoint(partition)
+    found = await _asked(installation, f"{installation.layout.state}.{subject}", b"")
     return 0 if found is None else checkpoint.decode(found.data).position
 
 
-async def _is_newer(wire: Wire, layout: Layout, subject: str, sequence: int) -> bool | None:
+async def _is_newer(installation: Installation, subject: str, sequence: int) -> bool | None:
     """Whether EVENTS has an event under `subject` after `sequence`; None where this user may not ask."""
     try:
-        found = await _asked(wire, layout.events, json.dumps({"last_by_subj": subject}).encode())
+        found = await _asked(installation, installation.layout.events, json.dumps({"last_by_subj": subject}).encode())
     except NotPermitted:
         return None
     return found is not None and int(found.headers["Nats-Sequence"]) > sequence
 
 
-async def _differing(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> str:
+async def _differing(installation: Installation, partition: int) -> str:
     """How these tables differ from those that the last worker to take the partition had, if they do."""
-    eras = await table_eras.eras(Installation(wire, layout, kinds), partition)
+    kinds, eras = installation.kinds, await table_eras.eras(installation, partition)
     return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.how(kinds, eras[-1])
 
 
-async def _asked(wire: Wire, where: str, payload: bytes) -> Reply | None:
+async def _asked(installation: Installation, where: str, payload: bytes) -> Reply | None:
     """What a direct get finds."""
-    reply = await wire.request(f"$JS.API.DIRECT.GET.{where}", payload)
+    reply = await installation.wire.request(f"$JS.API.DIRECT.GET.{where}", payload)
     return None if frames.STATUS in reply.headers else reply
 
 
-async def _load(
-    wire: Wire, layout: Layout, kinds: Kinds, root: str, progress: Callable[[int], None]
-) -> tuple[Tree, int]:
+async def _load(installation: Installation, root: str, progress: Callable[[int], None]) -> tuple[Tree, int]:
     """The tree of `root`, and the last event that made a record in it.
 
     Marks are read after states although they may be older: what was copied last counts.
     """
-    states = state_filters(layout, kinds, None, root)
-    place = f"{layout.prefix}.state."
+    states = state_filters(installation, None, root)
+    branch = f"{installation.prefix}.state."
     found: list[Stored] = []
-    for filter_ in (*states, *(_of_marks(place, subject) for subject in states)):
-        async for slice_ in read_all(wire, layout.state, [filter_]):
+    for filter_ in (*states, *(_of_marks(branch, subject) for subject in states)):
+        async for slice_ in read_all(installation.wire, installation.layout.state, [filter_]):
             found += slice_
             progress(len(found))
-    tree, highest = Tree(kinds, shared_runner()), 0
+    tree, highest = installation.tree(), 0
     for stored in sorted(found, key=lambda stored: stored.sequence):
         highest = max(highest, restore(tree, stored.data))
     return tree, highest
 
 
-def _of_marks(place: str, subject: str) -> str:
+def _of_marks(branch: str, subject: str) -> str:
     """`pl.state.3.*.c1.>` -> `pl.state.3.mark.*.c1.>`."""
-    partition, _, rest = subject.removeprefix(place).partition(".")
-    return f"{place}{partition}.mark.{rest}"
+    partition, _, rest = subject.removeprefix(branch).partition(".")
+    return f"{branch}{partition}.mark.{rest}"

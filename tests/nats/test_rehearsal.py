@@ -86,7 +86,7 @@ async def test_what_is_rehearsed_is_what_happens(family: Client, wire: Wire) -> 
         guide.take(sent)
         message = outgoing(sent, layout.prefix, number)
         await copied(wire, layout)
-        told = await rehearse(wire, layout, family.kinds, message)
+        told = await rehearse(Installation(wire, layout, family.kinds), message)
         outcome = await happen(wire, layout, message)
         assert (told.behind, told.differing) == (False, "")
         assert told.sequence == outcome.receipt.sequence
@@ -182,8 +182,9 @@ async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> 
     await client.publish_and_wait("component", "adopt", "c1/dns", {"phase": "Running"})
     layout = await client.layout()
     await copied(wire, layout)
+    message = outgoing(event("orchard", "plant", "c1"), layout.prefix, 1)
     with pytest.raises(KindMissing, match=r"kind 'c(luster|omponent)', which is not installed here"):
-        await rehearse(wire, layout, sample_kinds.KINDS, outgoing(event("orchard", "plant", "c1"), layout.prefix, 1))
+        await rehearse(Installation(wire, layout, sample_kinds.KINDS), message)
 
 
 async def test_other_tables_than_those_that_decide_are_told_of(client: Client, wire: Wire) -> None:
@@ -191,8 +192,8 @@ async def test_other_tables_than_those_that_decide_are_told_of(client: Client, w
     await client.publish_and_wait("cluster", "create", "c1")
     layout = await client.layout()
     message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)
-    assert (await rehearse(wire, layout, more, message)).differing == "new: fruit, ladder, orchard, row"
-    assert (await rehearse(wire, layout, Kinds(BUILT_IN), message)).differing == ""
+    assert (await rehearse(Installation(wire, layout, more), message)).differing == "new: fruit, ladder, orchard, row"
+    assert (await rehearse(Installation(wire, layout, Kinds(BUILT_IN)), message)).differing == ""
 
 
 async def test_events_that_are_still_to_be_decided_are_told_of(settings: Settings, wire: Wire) -> None:
