@@ -113,12 +113,12 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
 
 async def test_a_worker_that_meets_other_tables_later_lets_go(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
-    await take_over(wire, layout, OLD, 0, "old")
-    await take_over(wire, layout, DEGRADED, 0, "new", DEGRADED.digest)
+    await take_over(Installation(wire, layout, OLD), 0, "old")
+    await take_over(Installation(wire, layout, DEGRADED), 0, "new", DEGRADED.digest)
     subject = Subjects(layout.prefix).checkpoint(0)
     before = await last_message(wire, layout.log, subject)
     with pytest.raises(TablesDiffer, match="changed: component"):
-        await take_over(wire, layout, OLD, 0, "old")
+        await take_over(Installation(wire, layout, OLD), 0, "old")
     assert await last_message(wire, layout.log, subject) == before
 
 
@@ -131,11 +131,11 @@ async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, set
         for number, sent in enumerate(fleet.built(1, 2), 1)
     ]
     messages = folder.fold(events, 0).messages
-    claim = await take_over(wire, layout, OLD, 0, "old")
+    claim = await take_over(Installation(wire, layout, OLD), 0, "old")
     pieces = [Message(subjects.plan(0, number), body) for number, body in enumerate(oversized_commit.chunks(messages))]
-    await claim.append(pieces, plan=Plan(len(events), len(pieces), 0))
-    new = await take_over(wire, layout, DEGRADED, 0, "new", DEGRADED.digest)
-    await oversized_commit.resume(wire, layout, 0, new)
+    await claim.append(pieces, 0, Plan(len(events), len(pieces), 0))
+    new = await take_over(Installation(wire, layout, DEGRADED), 0, "new", DEGRADED.digest)
+    await oversized_commit.resume(Installation(wire, layout, DEGRADED), new)
     found = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
     assert [message.data for message in found] == [message.body for message in messages]
     assert (new.position, len(new.tree)) == (len(events), 5)
@@ -145,7 +145,7 @@ async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, set
 async def test_the_same_tables_are_noted_once(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     for number in range(3):
-        await take_over(wire, layout, OLD, 0, f"worker-{number}", OLD.digest)
+        await take_over(Installation(wire, layout, OLD), 0, f"worker-{number}", OLD.digest)
     (era,) = await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0)
     assert (era.position, era.worker) == (0, "worker-0")
 
@@ -173,7 +173,7 @@ async def test_only_the_tables_at_hand_can_be_accepted(wire: Wire, settings: Set
 
 async def test_the_command_says_what_to_do(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
-    await take_over(wire, layout, DEGRADED, 0, "new")
+    await take_over(Installation(wire, layout, DEGRADED), 0, "new")
     words = ("worker", "--nats", settings.nats[0], "--prefix", settings.prefix)
     code, _, said = await call(*words)
     assert code == 1

@@ -11,6 +11,7 @@ import structlog
 from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.system import stopped_by_signals, work
@@ -24,9 +25,9 @@ async def alone(settings: Settings, partition: int) -> None:
     async with Wire.open(settings, name="alone", patient=True) as wire:
         layout = await provision(wire, settings)
         try:
-            await Partition(wire, layout, installed(), partition, "alone").run(stopped_by_signals())
+            await Partition(Installation(wire, layout, installed()), partition, "alone").run(stopped_by_signals())
         except Fenced as error:
-            log.warning("partition_lost", partition=partition, why=str(error))
+            log.warning("partition_lost", partition=partition, error=str(error))
 
 
 async def main() -> None:
