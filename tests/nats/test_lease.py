@@ -1,4 +1,4 @@
-"""Leases on the real server: an even share, one owner in every view, quick take-over (docs/design.md, The commit)."""
+"""Leases on a real server: even shares, one owner for each partition, quick take-over (docs/design.md)."""
 
 import asyncio
 from collections import Counter
@@ -20,7 +20,7 @@ PARTITIONS = 12
 
 
 class Owner:
-    """A worker that only keeps leases, and notes what it owns."""
+    """A worker that only holds leases, and writes into a ledger which partitions it owns."""
 
     def __init__(self, leases: Leases, ledger: dict[int, set[str]], name: str) -> None:
         self.leases, self.ledger, self.name = leases, ledger, name
@@ -42,7 +42,7 @@ class Owner:
         await self.leases.release_all()
 
     async def die(self) -> None:
-        """As SIGKILL: nothing is given back."""
+        """End as after SIGKILL, without giving up leases."""
         self.task.cancel()
         await asyncio.gather(self.task, return_exceptions=True)
         for owners in self.ledger.values():

@@ -187,7 +187,7 @@ async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> 
         await rehearse(Installation(wire, layout, sample_kinds.KINDS), message)
 
 
-async def test_other_tables_than_those_that_decide_are_told_of(client: Client, wire: Wire) -> None:
+async def test_tables_that_differ_from_the_installation_s_are_named(client: Client, wire: Wire) -> None:
     more = Kinds((*BUILT_IN, *(kind.table for kind in sample_kinds.KINDS.values())))
     await client.publish_and_wait("cluster", "create", "c1")
     layout = await client.layout()

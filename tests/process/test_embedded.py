@@ -1,4 +1,4 @@
-"""The embedded server: starts, keeps its data and port, ends with us, and says what is in its way."""
+"""The embedded server: it starts, keeps its data and port, ends with its parent, and reports what prevents it."""
 
 import asyncio
 import os
@@ -42,7 +42,7 @@ async def test_it_keeps_port_and_data_through_a_kill(own_server: EmbeddedServer,
         assert (await wire.api("STREAM.INFO.KEPT"))["state"]["messages"] == 1
 
 
-async def test_it_stops_by_itself_and_removes_a_temporary_store() -> None:
+async def test_it_stops_at_the_end_and_removes_a_temporary_directory() -> None:
     async with EmbeddedServer(sync_always=True) as server:
         pid, store = server.pid, server.log.parent
         assert "sync_interval: always" in (store / "nats-server.conf").read_text()
