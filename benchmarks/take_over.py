@@ -10,6 +10,7 @@ from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.reader import Stored, read_all
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.takeover import take_over
@@ -32,7 +33,7 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
             taken, read = [], []
             for _ in range(rounds):
                 begun = time.perf_counter()
-                claim = await take_over(wire, layout, installed(), 0, "bench")
+                claim = await take_over(Installation(wire, layout, installed()), 0, "bench")
                 taken.append(time.perf_counter() - begun)
                 begun = time.perf_counter()
                 count = sum([len(m) async for m in read_all(wire, layout.state, ["pl.state.0.>"])])
@@ -46,7 +47,7 @@ async def _fill(wire: Wire, layout: Layout, entities: int) -> None:
     """Records of `entities` adopted nodes, committed as a worker would."""
     subjects = Subjects("pl")
     folder = Processor(Tree(installed(), shared_runner()), subjects, 0)
-    claim = await take_over(wire, layout, installed(), 0, "bench")
+    claim = await take_over(Installation(wire, layout, installed()), 0, "bench")
     held: list[Stored] = []
     for number in range(entities):
         cluster, node = divmod(number, 1_000)
@@ -56,7 +57,7 @@ async def _fill(wire: Wire, layout: Layout, entities: int) -> None:
     while held:
         commit = folder.process(held[:900], 0)
         del held[: commit.events]
-        await claim.append(commit.messages)
+        await claim.append(commit.messages, 0)
 
 
 def page(found: dict[str, Any]) -> str:

@@ -15,4 +15,4 @@ log = structlog.get_logger(__name__)
 def log_fault(event: InboxEvent, error: Exception) -> None:
     """Log an event that was rejected because a rule raised `error`, which is a bug."""
     last = traceback.format_exception_only(error)[-1].strip()
-    log.error("event_parked", sequence=event.sequence, subject=event.subject, error=last, exc_info=error)
+    log.error("event_parked", position=event.sequence, subject=event.subject, error=last, exc_info=error)

@@ -14,7 +14,9 @@ from phaseline.engine.cli import log_source, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part
 from phaseline.engine.cli.render_replay import counted
+from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.import_log import Clock, ImportResult, import_log
 from phaseline.engine.replay.log_format import Header
@@ -120,7 +122,7 @@ def import_(
             with log_source.progress_bar("sending") as bar:
                 task = bar.add_task("", total=None)
                 done = await import_log(
-                    wire, settings.prefix, installed(), file, clock, partial=partial,
+                    Installation(wire, await inspect(wire, settings), installed()), file, clock, partial=partial,
                     progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
                 )  # fmt: skip
         show_import(done, as_json=as_json)

@@ -19,7 +19,7 @@ from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.changes import Change, Changes
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
-from phaseline.engine.log.watch import Wanted, Watch
+from phaseline.engine.log.watch import RecordFilter, Watch
 from phaseline.engine.log.when import NOW, START, Moment, When
 from phaseline.engine.publish import compose, outcomes, pipeline, single
 from phaseline.engine.publish.compose import EventDetails, EventMessage
@@ -185,7 +185,7 @@ class Client:
         """
         message = self._message(kind, trigger, entity_id, data, False, details)
         installation = await self._session.installation()
-        return await dry_run(installation.wire, installation.layout, installation.kinds, message, progress)
+        return await dry_run(installation, message, progress)
 
     def _message(
         self,
@@ -279,19 +279,19 @@ class Client:
         start: a place or a time, included; after a `Moment`, so that a watch continues a view without a gap. follow: go
         on after the last record that is there.
         """
-        wanted = Wanted(kind=kind, facet=facet, state=state, below=tree, rejections=rejections)
+        wanted = RecordFilter(kind=kind, facet=facet, state=state, below=tree, rejections=rejections)
         return self._session.watch(wanted, start, follow=follow)
 
     def history(self, kind: str, entity_id: str, *, follow: bool = False) -> Watch[Transition]:
         """All transitions of one entity, oldest first; raises `EntityUnknown` if there is none."""
-        return self._session.watch(Wanted(kind=kind, id=entity_id), START, follow=follow)
+        return self._session.watch(RecordFilter(kind=kind, id=entity_id), START, follow=follow)
 
     def rejections(
         self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None,
         start: When = START, follow: bool = False,
     ) -> Watch[Rejection]:  # fmt: skip
         """The rejections, in order; `watch.sequence` is what `resend` takes."""
-        wanted = Wanted(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
+        wanted = RecordFilter(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
         return self._session.watch(wanted, start, follow=follow)
 
     async def record(self, sequence: int) -> Logged:
@@ -313,7 +313,7 @@ class Client:
 
         Without `start` it begins with the first state; without `end` it ends now.
         """
-        Wanted(kind=kind, below=entity_id).check(self.kinds)
+        RecordFilter(kind=kind, below=entity_id).check(self.kinds)
         after, up_to = await self._range(start, end)
         before = await AsOf(await self._session.installation(), after).states(kind, entity_id, deleted=True)
         records = [logged.record async for logged in self._between(kind, entity_id, after, up_to)]
@@ -327,7 +327,7 @@ class Client:
         self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
     ) -> Sequence[Change]:
         """How entities differ between `start` and `end` (None: now), and what happened to them in between."""
-        Wanted(kind=kind, below=tree).check(self.kinds)
+        RecordFilter(kind=kind, below=tree).check(self.kinds)
         after, up_to = await self._range(start, end)
         found = Changes()
         async for logged in self._between(kind, tree, after, up_to):
@@ -342,7 +342,7 @@ class Client:
     async def _between(self, kind: str | None, tree: str | None, after: Moment, up_to: Moment) -> AsyncIterator[Logged]:
         """The transitions of a kind, of a tree, of both or of all, after one moment and up to another."""
         installation = await self._session.installation()
-        for pattern in latest.patterns(installation.layout, self.kinds, kind, tree):
+        for pattern in latest.patterns(installation, kind, tree):
             subject = as_of.transition_filter(installation, pattern)
             async for logged in log_records.records(installation, subject, after.place, up_to.place):
                 yield logged

@@ -12,7 +12,7 @@ from phaseline.engine.explain import fetch
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import latest, resolve_kind
 from phaseline.engine.log.state_view import StateView
-from phaseline.engine.log.watch import Wanted
+from phaseline.engine.log.watch import RecordFilter
 from phaseline.engine.log.when import Moment
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition
@@ -63,7 +63,7 @@ class EntityView(Generic[M_co]):
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False
     ) -> AsyncIterator[Entity]:
         """The entities that fit, ids in natural order. tree: this id and all ids below it. deleted: deleted ones too."""
-        Wanted(kind=kind, state=state, below=tree).check(self.kinds)
+        RecordFilter(kind=kind, state=state, below=tree).check(self.kinds)
         for record in await self._states.states(kind, tree, state, deleted=deleted):
             yield record.entity
 

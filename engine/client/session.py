@@ -15,7 +15,7 @@ from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
-from phaseline.engine.log.watch import Wanted, Watch
+from phaseline.engine.log.watch import RecordFilter, Watch
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -67,14 +67,14 @@ class Session:
         installation = await self.installation()
         return Latest(installation) if at is None else await AsOf.at(installation, at)
 
-    def watch(self, wanted: Wanted, start: When, *, follow: bool) -> Watch[Any]:
+    def watch(self, wanted: RecordFilter, start: When, *, follow: bool) -> Watch[Any]:
         """A watch of these records, closed at the latest with the client."""
         wanted.check(self.kinds)
         watch: Watch[Any] = Watch(self._reader, wanted, start, follow=follow)
         self.watches = [*(other for other in self.watches if not other.over), watch]
         return watch
 
-    async def _reader(self, wanted: Wanted, start: int | str) -> Reader:
+    async def _reader(self, wanted: RecordFilter, start: int | str) -> Reader:
         installation = await self.installation()
         return Reader(installation.wire, installation.layout.log, wanted.filters(installation), start)
 

@@ -127,7 +127,7 @@ class StatusService:
         try:
             self.wire.send(self.wire.frame(reply, found.body, found.headers))
         except NoAnswer as error:
-            log.warning("a status could not be sent", why=str(error))
+            log.warning("status_unsent", partition=partition, error=str(error))
 
     async def answer(self, number: int, resource_id: str, body: bytes) -> Answer:
         """The answer from what partition `number` holds in memory, once that is committed."""

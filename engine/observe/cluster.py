@@ -55,7 +55,7 @@ async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIt
             pause = PAUSES[min(tries, len(PAUSES) - 1)]
             tries += 1
             log.warning(
-                "cluster_away", resource=resource.plural, why=str(error) or type(error).__name__, again_in=pause
+                "cluster_away", resource=resource.plural, error=str(error) or type(error).__name__, seconds=pause
             )
             await asyncio.sleep(pause)
 

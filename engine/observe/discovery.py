@@ -58,7 +58,7 @@ async def _of_group(api: Any, version: str) -> list[Called]:
     try:
         return await _resources(api, f"/apis/{version}")
     except AWAY as error:
-        log.warning("api_group_away", group=version, why=str(error) or type(error).__name__)
+        log.warning("api_group_away", group=version, error=str(error) or type(error).__name__)
         return []
 
 

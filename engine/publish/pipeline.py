@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 import structlog
 
 from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NoSuchStream, PhaselineError, Unconfirmed
-from phaseline.engine.jetstream.api_reply import Ack, acknowledged
+from phaseline.engine.jetstream.api_reply import Ack, read_ack
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.single import MESSAGE_ID
@@ -187,7 +187,7 @@ class Pipeline:
             raise error
         if self._loop.time() - self._heard > self._patience:
             raise Unconfirmed(event=oldest.event, source=oldest.source) from error
-        log.info("publish_again", unacknowledged=len(self._flying), why=str(error))
+        log.info("publish_again", unacknowledged=len(self._flying), error=str(error))
         await asyncio.sleep(PAUSE)
         self._trouble = True
 
@@ -204,7 +204,7 @@ class Pipeline:
             self._on_trouble()
             return
         try:
-            ack = acknowledged(flying.message.subject, data)
+            ack = read_ack(flying.message.subject, data)
         except ApiFailed as error:
             if not _is_temporary(error):
                 self._refusal = error

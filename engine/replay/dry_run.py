@@ -19,17 +19,13 @@ from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.reader import Stored, read_all
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.scripts.runner import shared_runner
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, partition_of, unquote
+from phaseline.schemas.subjects import partition_of, unquote
 
 
 class DryRun(NamedTuple):
@@ -70,21 +66,23 @@ class DryRun(NamedTuple):
 
 
 async def dry_run(
-    wire: Wire, layout: Layout, kinds: Kinds, message: EventMessage, progress: Callable[[int], None] | None = None
+    installation: Installation, message: EventMessage, progress: Callable[[int], None] | None = None
 ) -> DryRun:
     """Decide `message` as a worker would if it came next. Sends nothing.
 
     progress: called now and then with the number of states read so far. Raises `KindMissing` if the tree holds a kind
-    that is not in `kinds`, and what `Wire` raises.
+    that is not installed here, and what `Wire` raises.
     """
-    subjects = Subjects(layout.prefix)
-    rest = message.subject.removeprefix(f"{layout.prefix}.events.")
+    subjects = installation.subjects
+    rest = message.subject.removeprefix(f"{installation.prefix}.events.")
     token = rest.partition(".")[0]
-    partition = partition_of(token, layout.partitions)
-    decided = await _decided(wire, layout, partition)
-    tree, highest = await _load(wire, layout, kinds, unquote(token), progress or (lambda _: None))
-    behind = await _is_newer(wire, layout, f"{layout.prefix}.inbox.{partition}.{token}.>", max(decided, highest))
-    sequence = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]) + 1
+    partition = partition_of(token, installation.layout.partitions)
+    decided = await _decided(installation, partition)
+    tree, highest = await _load(installation, unquote(token), progress or (lambda _: None))
+    inbox = f"{installation.prefix}.inbox.{partition}.{token}.>"
+    behind = await _is_newer(installation, inbox, max(decided, highest))
+    events = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
+    sequence = int(events["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
     processor = Processor(tree, subjects, partition)
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
@@ -94,58 +92,58 @@ async def dry_run(
     address = subjects.address(subject)
     return DryRun(
         sequence,
-        tree.get(address.kind, address.id) if address.kind in kinds else None,
+        tree.get(address.kind, address.id) if address.kind in installation.kinds else None,
         tuple(records),
         tuple(processor.messages(records)),
         # An event with a `sequence` that is no repeat leaves a record: at least a mark.
         repeat=not records and codec.decode(message.body).get("sequence") is not None,
         behind=behind,
-        table_differences=await _differing(wire, layout, kinds, partition),
+        table_differences=await _differing(installation, partition),
     )
 
 
-async def _decided(wire: Wire, layout: Layout, partition: int) -> int:
+async def _decided(installation: Installation, partition: int) -> int:
     """The position up to which the partition is decided, by the copy of its checkpoint in STATE; 0 if there is none."""
-    reply = await _direct_get(wire, f"{layout.state}.{Subjects(layout.prefix).state_checkpoint(partition)}", b"")
+    subject = installation.subjects.state_checkpoint(partition)
+    reply = await _direct_get(installation, f"{installation.layout.state}.{subject}", b"")
     return 0 if reply is None else checkpoint.decode(reply.data).position
 
 
-async def _is_newer(wire: Wire, layout: Layout, subject: str, sequence: int) -> bool | None:
+async def _is_newer(installation: Installation, subject: str, sequence: int) -> bool | None:
     """Whether EVENTS has an event under `subject` after `sequence`; None if this user may not read EVENTS."""
     try:
-        reply = await _direct_get(wire, layout.events, json.dumps({"last_by_subj": subject}).encode())
+        payload = json.dumps({"last_by_subj": subject}).encode()
+        reply = await _direct_get(installation, installation.layout.events, payload)
     except NotPermitted:
         return None
     return reply is not None and int(reply.headers["Nats-Sequence"]) > sequence
 
 
-async def _differing(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> str:
+async def _differing(installation: Installation, partition: int) -> str:
     """How these tables differ from those of the last worker that took the partition; empty if they do not."""
-    eras = await table_eras.eras(Installation(wire, layout, kinds), partition)
+    kinds, eras = installation.kinds, await table_eras.eras(installation, partition)
     return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.how(kinds, eras[-1])
 
 
-async def _direct_get(wire: Wire, target: str, payload: bytes) -> Reply | None:
+async def _direct_get(installation: Installation, target: str, payload: bytes) -> Reply | None:
     """The message that a direct get finds; None if there is none."""
-    reply = await wire.request(f"$JS.API.DIRECT.GET.{target}", payload)
+    reply = await installation.wire.request(f"$JS.API.DIRECT.GET.{target}", payload)
     return None if frames.STATUS in reply.headers else reply
 
 
-async def _load(
-    wire: Wire, layout: Layout, kinds: Kinds, root: str, progress: Callable[[int], None]
-) -> tuple[Tree, int]:
+async def _load(installation: Installation, root: str, progress: Callable[[int], None]) -> tuple[Tree, int]:
     """The tree of `root`, and the position of the last event that made a record in it.
 
     States and marks are read one after the other, then restored in the order in which STATE stored them.
     """
-    states = state_filters(layout, kinds, None, root)
-    start = f"{layout.prefix}.state."
+    states = state_filters(installation, None, root)
+    start = f"{installation.prefix}.state."
     copies: list[Stored] = []
     for filter_ in (*states, *(_mark_filter(start, subject) for subject in states)):
-        async for slice_ in read_all(wire, layout.state, [filter_]):
+        async for slice_ in read_all(installation.wire, installation.layout.state, [filter_]):
             copies += slice_
             progress(len(copies))
-    tree, highest = Tree(kinds, shared_runner()), 0
+    tree, highest = installation.tree(), 0
     for stored in sorted(copies, key=lambda stored: stored.sequence):
         highest = max(highest, restore(tree, stored.data))
     return tree, highest

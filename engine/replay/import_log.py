@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine.errors import EventRefused, LogFileDamaged
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.pipeline import Pipeline
@@ -75,7 +75,7 @@ class Clock:
 
 
 async def import_log(
-    wire: Wire, prefix: str, kinds: Kinds, path: Path, clock: Callable[[Header], Clock], *,
+    installation: Installation, path: Path, clock: Callable[[Header], Clock], *,
     partial: bool = False, begin: Callable[[int], None] = no_progress, progress: Callable[[int], None] = no_progress,
 ) -> ImportResult:  # fmt: skip
     """Send all messages of the file in order. Raises what `LogFile` and `Pipeline` raise.
@@ -87,8 +87,8 @@ async def import_log(
     if not partial:
         begin(_checked(path))
     file, done = LogFile(path), ImportResult()
-    player = Player(Subjects(prefix), kinds, file.header, clock(file.header), done)
-    async with Pipeline(wire, 4096, 30.0, None) as pipeline:
+    player = Player(installation.subjects, installation.kinds, file.header, clock(file.header), done)
+    async with Pipeline(installation.wire, 4096, 30.0, None) as pipeline:
         async for message in player.messages(file, pipeline, partial=partial):
             await pipeline.add(message)
             progress(1)

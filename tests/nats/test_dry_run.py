@@ -87,7 +87,7 @@ async def test_what_is_rehearsed_is_what_happens(family: Client, wire: Wire) -> 
         guide.take(sent)
         message = outgoing(sent, layout.prefix, number)
         await copied(wire, layout)
-        told = await dry_run(wire, layout, family.kinds, message)
+        told = await dry_run(Installation(wire, layout, family.kinds), message)
         outcome = await happen(wire, layout, message)
         assert (told.behind, told.table_differences) == (False, "")
         assert told.sequence == outcome.receipt.sequence
@@ -183,17 +183,20 @@ async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> 
     await client.publish_and_wait("component", "adopt", "c1/dns", {"phase": "Running"})
     layout = await client._session.layout()
     await copied(wire, layout)
+    message = outgoing(event("orchard", "plant", "c1"), layout.prefix, 1)
     with pytest.raises(KindMissing, match=r"kind 'c(luster|omponent)', which is not installed here"):
-        await dry_run(wire, layout, sample_kinds.KINDS, outgoing(event("orchard", "plant", "c1"), layout.prefix, 1))
+        await dry_run(Installation(wire, layout, sample_kinds.KINDS), message)
 
 
-async def test_other_tables_than_those_that_decide_are_told_of(client: Client, wire: Wire) -> None:
+async def test_tables_that_differ_from_the_installation_s_are_named(client: Client, wire: Wire) -> None:
     more = Kinds((*BUILT_IN, *(kind.table for kind in sample_kinds.KINDS.values())))
     await client.publish_and_wait("cluster", "create", "c1")
     layout = await client._session.layout()
     message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)
-    assert (await dry_run(wire, layout, more, message)).table_differences == "new: fruit, ladder, orchard, row"
-    assert (await dry_run(wire, layout, Kinds(BUILT_IN), message)).table_differences == ""
+    assert (
+        await dry_run(Installation(wire, layout, more), message)
+    ).table_differences == "new: fruit, ladder, orchard, row"
+    assert (await dry_run(Installation(wire, layout, Kinds(BUILT_IN)), message)).table_differences == ""
 
 
 async def test_events_that_are_still_to_be_decided_are_told_of(settings: Settings, wire: Wire) -> None:

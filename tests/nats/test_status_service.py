@@ -242,7 +242,7 @@ async def test_only_what_is_committed_is_told(
 
     monkeypatch.setattr(owner, "commit", late)
     await client.publish("emco_resource", "terminate", group)
-    while owner.folded == owner.committed:
+    while owner.decided == owner.committed:
         await asyncio.sleep(0.01)
     tree = owner.tree
     assert tree is not None
@@ -255,8 +255,8 @@ async def test_only_what_is_committed_is_told(
     assert (await asked)["state"] == "Terminated"
 
 
-async def test_who_waits_when_the_partition_is_lost_is_told() -> None:
-    partition = Partition(None, None, KINDS, 3, "w")  # type: ignore[arg-type]  # it is never run
+async def test_a_partition_that_is_not_loaded_is_an_error() -> None:
+    partition = Partition(None, 3, "w")  # type: ignore[arg-type]  # it is never run
     with pytest.raises(NotOwned, match="partition 3 is not loaded"):
         await partition.look(lambda tree: tree)
 

@@ -307,7 +307,8 @@ async def test_they_are_in_the_log_as_a_file(wire: Wire, layout: Layout, setting
         assert (verdict.holds, verdict.events, counts["event"]) == (True, 11, 11)
     other = replace(settings, prefix=f"{settings.prefix}-other")
     async with working(other, wire, KINDS) as copy:
-        await import_log(wire, copy.prefix, KINDS, path, lambda h: Clock(h, None, shift=False, now=datetime.now(UTC)))
+        now = datetime.now(UTC)
+        await import_log(Installation(wire, copy, KINDS), path, lambda h: Clock(h, None, shift=False, now=now))
         assert len(await until_logged(wire, copy, "Waiting", 5)) == 5
         await until_decided(wire, copy)
         assert len(await stored(wire, copy.events, [f"{copy.prefix}.inbox.>"])) == 6

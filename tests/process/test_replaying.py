@@ -192,7 +192,8 @@ async def imported(wire: Wire, prefix: str, path: Path, clock: Clock | None = No
     def now(header: Header) -> Clock:
         return clock or Clock(header, None, shift=False, now=datetime.now(UTC))
 
-    await import_log(wire, prefix, KINDS, path, now)
+    layout = await inspect(wire, Settings(prefix=prefix))
+    await import_log(Installation(wire, layout, KINDS), path, now)
 
 
 async def test_an_import_repeats_everything(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_commit_carries_the_faults_and_the_caller_logs_them() -> None:
         [fault] = batch.faults
         log_fault(*fault)
     assert (fault.event, str(fault.error)) == (events[1], "cannot count event 2")
-    assert [(one["event"], one["sequence"], one["error"]) for one in logs] == [
+    assert [(one["event"], one["position"], one["error"]) for one in logs] == [
         ("event_parked", 2, "ValueError: cannot count event 2")
     ]
     assert (processor.counts.transitions, processor.counts.rejections, processor.counts.faults) == (1, 1, 1)

@@ -1,6 +1,6 @@
-"""A worker as a process of its own, to be killed: `python -m tests.support.worker_process URL PREFIX [PARTITION]`.
+"""A worker process for tests that kill it: `python -m tests.support.worker_process URL PREFIX [PARTITION]`.
 
-With a partition it takes that one without asking for a lease, and so may believe it owns what another owns.
+With a partition it takes that partition without a lease. So two of them can believe that they own it.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import structlog
 from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.system import stopped_by_signals, work
@@ -20,17 +21,17 @@ log = structlog.get_logger(__name__)
 
 
 async def alone(settings: Settings, partition: int) -> None:
-    """Own one partition, leases aside."""
+    """Own one partition without a lease."""
     async with Wire.open(settings, name="alone", patient=True) as wire:
         layout = await provision(wire, settings)
         try:
-            await Partition(wire, layout, installed(), partition, "alone").run(stopped_by_signals())
+            await Partition(Installation(wire, layout, installed()), partition, "alone").run(stopped_by_signals())
         except Fenced as error:
-            log.warning("partition_lost", partition=partition, why=str(error))
+            log.warning("partition_lost", partition=partition, error=str(error))
 
 
 async def main() -> None:
-    """As the arguments say."""
+    """Run the worker that the arguments describe."""
     url, prefix, *partition = sys.argv[1:]
     settings = Settings(nats=tuple(url.split(",")), prefix=prefix, lease=1.0)
     if partition:
