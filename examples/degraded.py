@@ -1,8 +1,8 @@
-"""What if `degraded` were a phase of its own for components, and not a cause of Failed?
+"""A table in which `degraded` is a phase of its own for components, instead of a condition of Failed.
 
     phaseline replay --with examples/degraded.py:COMPONENT
 
-folds the recorded events through this table in place of the installed one and shows what would have been different.
+decides the recorded events by this table in place of the installed one, and shows the differences.
 """
 
 from dataclasses import replace
@@ -17,11 +17,11 @@ DEGRADED = "Degraded"
 
 
 def changed(row: Row) -> Row | None:
-    """A row as it would be: what can start from Running can start from Degraded too."""
+    """The row in the changed table: what can start from Running can start from Degraded too; None to drop the row."""
     if row.trigger == "degraded" or row.given.get("condition") == DEGRADED:
         return None
-    start = (*row.start, DEGRADED) if RUNNING in row.start else row.start
-    return replace(row, start=start, clears=tuple(cause for cause in row.clears if cause != DEGRADED))
+    source = (*row.source, DEGRADED) if RUNNING in row.source else row.source
+    return replace(row, source=source, clears=tuple(name for name in row.clears if name != DEGRADED))
 
 
 labels = tuple(label for label in facet.labels if label.condition != DEGRADED)
