@@ -1,6 +1,7 @@
-"""Replay: how fast recorded events become states again, beside bare decoding and another library's aggregates.
+"""Replay: how fast recorded events become states again, against bare decoding and the aggregates of another library.
 
-Belongs here: the contenders, all in one run over the same events. Does not: how much memory long logs take (`endurance`).
+Belongs here: the contenders, all in one run over the same events. Does not: the memory that long logs need
+(`endurance`).
 """
 
 import asyncio
@@ -68,7 +69,7 @@ def events_only(path: Path, to: Path) -> None:
 
 
 async def decode(path: Path) -> None:
-    """Unpack every item and the event in it, and do nothing with them."""
+    """Decode every item and the event in it, and do nothing else."""
     values = codec.Values()
     with path.open("rb") as file:
         while piece := file.read(PIECE):
@@ -77,19 +78,19 @@ async def decode(path: Path) -> None:
                     codec.decode(value[4])
 
 
-async def fold(source: RecordedLog) -> None:
-    """Fold the events into trees."""
+async def rebuild_states(source: RecordedLog) -> None:
+    """Decide the events and build the trees."""
     await rebuild(source, Processors(installed(), source), None, lambda _: None)
 
 
 async def audit(path: Path) -> None:
-    """Fold, encode each record again, and compare."""
-    verdict = await Audit(FileLog(path), installed(), None, None).run()
-    assert verdict.holds
+    """Decide the events, encode each record again, and compare."""
+    report = await Audit(FileLog(path), installed(), None, None).run()
+    assert report.holds
 
 
 async def run(count: int = EVENTS) -> dict[str, Any]:
-    """Seconds of the directory each contender takes, medians of rounds in which they take turns."""
+    """The CPU seconds of each contender: medians of rounds in which they take turns."""
     with tempfile.TemporaryDirectory() as directory:
         whole, events = Path(directory) / "whole.plog", Path(directory) / "events.plog"
         write(whole, count)
@@ -100,7 +101,7 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
 
             async def from_server() -> None:
                 async with ServerLog.open(Installation(wire, layout, installed()), Span(), records=False) as source:
-                    await fold(source)
+                    await rebuild_states(source)
 
             async def to_file() -> None:
                 async with ServerLog.open(Installation(wire, layout, installed()), Span(), records=False) as source:
@@ -110,8 +111,8 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
             found = await timed(
                 {
                     "bare decoding of the file": lambda: decode(events),
-                    "fold from the file": lambda: fold(FileLog(events)),
-                    "fold from the server": from_server,
+                    "replay from the file": lambda: rebuild_states(FileLog(events)),
+                    "replay from the server": from_server,
                     "audit of a file with records": lambda: audit(whole),
                     "export from the server": to_file,
                     "`eventsourcing`: rebuild every aggregate": rebuilt,
@@ -121,7 +122,7 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
 
 
 async def timed(contenders: dict[str, Work]) -> dict[str, float]:
-    """The processor's seconds of each."""
+    """The CPU seconds of each contender."""
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(ROUNDS):
         for name, work in contenders.items():
@@ -133,13 +134,14 @@ async def timed(contenders: dict[str, Work]) -> dict[str, float]:
 
 
 def page(found: dict[str, Any]) -> str:
-    """As a table: events a second on one core, and the ratio to bare decoding."""
+    """A Markdown table: events a second on one core, and the ratio to bare decoding."""
     bare = found["seconds"]["bare decoding of the file"]
     lines = [
         f"| {name} | {found['events'] / seconds:,.0f} | {seconds / bare:.1f} |"
         for name, seconds in found["seconds"].items()
     ]
-    head = "| what | events/s of one core | times the time of bare decoding |\n|---|---|---|"
-    return f"{found['events']:,} events, medians of {ROUNDS} rounds in which they take turns.\n\n{head}\n" + "\n".join(
-        lines
+    head = "| what | events/s of one core | time / bare decoding |\n|---|---|---|"
+    return (
+        f"{found['events']:,} events; medians of {ROUNDS} rounds in which the contenders take turns.\n\n{head}\n"
+        + "\n".join(lines)
     )

@@ -14,7 +14,7 @@ from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.diff.differences import Difference
 from phaseline.machines.kubernetes.health.result import HealthResult
 from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
-from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, paired
+from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, pair_up
 
 Manifest = Mapping[str, Any]
 Rules = Overrides | Manifest | Iterable[Manifest]
@@ -62,7 +62,7 @@ def assess_all(
     declares; an empty list means that nothing is declared. Raises `BadManifest` for wrong rules.
     """
     overrides = read_rules(rules, profile)
-    pairs = paired([*live], [*desired] if desired is not None else [])
+    pairs = pair_up([*live], [*desired] if desired is not None else [])
     return assess_pairs(pairs, overrides, shared_runner(), now=int(time.time()), is_declared=desired is not None)
 
 

@@ -142,5 +142,5 @@ def nanoseconds(text: str) -> int:
     head, _, tail = text.partition(".")
     if tail.endswith("Z") and tail[:-1].isdigit() and len(tail) <= 10:
         return int(datetime.fromisoformat(head + "+00:00").timestamp()) * SECOND + int(tail[:-1].ljust(9, "0"))
-    moment = datetime.fromisoformat(text)
-    return int(moment.replace(microsecond=0).timestamp()) * SECOND + moment.microsecond * 1000
+    time = datetime.fromisoformat(text)
+    return int(time.replace(microsecond=0).timestamp()) * SECOND + time.microsecond * 1000

@@ -151,7 +151,7 @@ class Drawing:
     def apps(self) -> Iterator[Tree]:
         """App by app: its clusters, and what is there."""
         by_app: dict[str, Tree] = {}
-        for placed in self.found.placed:
+        for placed in self.found.app_clusters:
             if placed.app not in by_app:
                 by_app[placed.app] = Tree(render.text_of(placed.app, "bold"), guide_style="bright_black")
             self._cluster(by_app[placed.app], placed)

@@ -1,6 +1,6 @@
-"""What a status question may hold and what its answers look like, as JSON Schemas (2020-12).
+"""The JSON Schemas (2020-12) of status queries and their answers.
 
-Belongs here: the shapes as types, of which the schemas are made. Does not: making answers.
+Belongs here: the shapes as types, from which the schemas are made. Does not: making answers.
 """
 
 from dataclasses import fields
@@ -13,14 +13,14 @@ from phaseline.engine.emco_status.query import CHOICES, FILTERS, LISTS, TYPES, Q
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DOCS = {
-    "shape": "which form the answer has",
-    "output": "how much of it: counts only, resources too, all that is known of them, or their manifests",
-    "type": "whose status counts; both where left out",
+    "shape": "the form of the answer",
+    "output": "how much to show: counts only, resources too, all that is known of them, or their manifests",
+    "type": "whose status to show; both if omitted",
     "status": "shape emco: what was deployed, or what is ready",
     "app": "only these apps",
     "cluster": "only these clusters, each `<provider>+<cluster>`",
     "resource": "only resources of these names",
-    "instance": "the app context; the current one where left out",
+    "instance": "the app context; the current one if omitted",
     "apps": "shape emco: only the names of the apps",
     "clusters": "shape emco: only the names of the clusters, by app",
     "resources": "shape emco: only the names of the resources, by app and cluster",
@@ -67,14 +67,14 @@ class Action(TypedDict):
 
 
 class States(TypedDict):
-    """What the user did."""
+    """The actions of the user."""
 
     statusctxid: str
     actions: list[Action]
 
 
 class EmcoResource(TypedDict):
-    """A resource in later EMCO's form."""
+    """A resource in the shape `emco`."""
 
     GVK: Gvk
     name: str
@@ -86,7 +86,7 @@ class EmcoResource(TypedDict):
 
 
 class EmcoCluster(TypedDict):
-    """A cluster in later EMCO's form."""
+    """A cluster in the shape `emco`."""
 
     clusterProvider: str
     cluster: str
@@ -96,14 +96,14 @@ class EmcoCluster(TypedDict):
 
 
 class EmcoApp(TypedDict):
-    """An app in later EMCO's form."""
+    """An app in the shape `emco`."""
 
     name: str
     clusters: list[EmcoCluster]
 
 
 class EmcoStatus(TypedDict):
-    """The answer in later EMCO's form, where not only names are asked for."""
+    """The answer in the shape `emco`, unless the query asks for names only."""
 
     project: NotRequired[str]
     compositeApp: NotRequired[str]
@@ -167,27 +167,27 @@ class EmcoNames(TypedDict):
 
 
 def request() -> Schema:
-    """What a question may hold."""
+    """The schema of a query."""
     return {
         "$schema": DIALECT,
-        "title": "A status question",
+        "title": "A status query",
         "type": "object",
-        "properties": {field.name: {"description": DOCS[field.name], **_holds(field.name)} for field in fields(Query)},
+        "properties": {field.name: {"description": DOCS[field.name], **_type(field.name)} for field in fields(Query)},
         "additionalProperties": False,
     }
 
 
-def _holds(name: str) -> Schema:
+def _type(name: str) -> Schema:
     if name in LISTS:
         return {"type": "boolean", "default": False}
     if name in FILTERS or name == "type":
-        word: Schema = {"type": "string", **({"enum": list(TYPES)} if name == "type" else {})}
-        return {"anyOf": [word, {"type": "array", "items": word}]}
+        string: Schema = {"type": "string", **({"enum": list(TYPES)} if name == "type" else {})}
+        return {"anyOf": [string, {"type": "array", "items": string}]}
     return {"type": "string", **({"enum": list(CHOICES[name])} if name in CHOICES else {})}
 
 
 def response(shape: Any) -> Schema:
-    """What an answer of that shape looks like."""
+    """The schema of an answer of one shape."""
     return {"$schema": DIALECT, **msgspec.json.schema(shape)}
 
 

@@ -45,7 +45,7 @@ class CronSchedule:
         return found.astimezone(UTC)
 
 
-def parsed(text: str) -> CronSchedule:
+def parse(text: str) -> CronSchedule:
     """Parse a schedule; raises `BadSchedule`."""
     fields, zone = text.split(), None
     if fields and fields[0].startswith(("TZ=", "CRON_TZ=")):

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, daily, parsed
+from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, daily, parse
 from phaseline.machines.kubernetes.diff.ignore import matches
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from phaseline.machines.language.rules import Revision
@@ -56,7 +56,7 @@ class Window:
     def __post_init__(self) -> None:
         try:
             short = daily(self.schedule)
-            cron, length = short or (parsed(self.schedule), timedelta(seconds=float(seconds(self.duration))))
+            cron, length = short or (parse(self.schedule), timedelta(seconds=float(seconds(self.duration))))
             object.__setattr__(self, "cron", cron)
             object.__setattr__(self, "length", length)
         except (BadSchedule, NoDuration, OverflowError) as error:
@@ -73,7 +73,7 @@ class Window:
 
     def selects(self, app: App) -> bool:
         """Whether the window applies: any list matches, or with `all_lists` each list that is not empty."""
-        said = [
+        given = [
             (globs, words)
             for globs, words in (
                 (self.applications, (app.name,)),
@@ -82,7 +82,7 @@ class Window:
             )
             if globs
         ]
-        found = [any(matches(glob, word) for glob in globs for word in words if word) for globs, words in said]
+        found = [any(matches(glob, word) for glob in globs for word in words if word) for globs, words in given]
         return bool(found) and (all(found) if self.all_lists else any(found))
 
     def is_active(self, at: datetime, zone_of: datetime | None = None) -> bool:
@@ -129,20 +129,20 @@ class WindowDecision(NamedTuple):
 ALLOWED = WindowDecision(True)
 
 
-def selected(windows: Sequence[Window], app: App) -> list[Window]:
+def select(windows: Sequence[Window], app: App) -> list[Window]:
     """The windows that apply to an application."""
     return [window for window in windows if window.selects(app)]
 
 
-def decided(windows: Sequence[Window], at: datetime, *, manual: bool, began: datetime | None = None) -> WindowDecision:
+def decide(windows: Sequence[Window], at: datetime, *, manual: bool, began: datetime | None = None) -> WindowDecision:
     """Whether these windows allow a sync at a time (with a zone). began: the start of a sync that is under way."""
-    found = _decided(windows, at, at, manual=manual, overruns=False)
-    if found.allowed or began is None or not _decided(windows, began, at, manual=manual, overruns=False).allowed:
+    found = _decide(windows, at, at, manual=manual, overruns=False)
+    if found.allowed or began is None or not _decide(windows, began, at, manual=manual, overruns=False).allowed:
         return found
-    return _decided(windows, at, at, manual=manual, overruns=True)
+    return _decide(windows, at, at, manual=manual, overruns=True)
 
 
-def _decided(
+def _decide(
     windows: Sequence[Window], at: datetime, zone_of: datetime, *, manual: bool, overruns: bool
 ) -> WindowDecision:
     broken = next((window for window in windows if window.problem), None)
@@ -169,7 +169,7 @@ def next_allowed(windows: Sequence[Window], after: datetime, *, manual: bool) ->
     """The first time at or after this one at which a sync is allowed; None if none is foreseeable."""
     at = after.astimezone(UTC)
     for _ in range(CHANGES):
-        if decided(windows, at, manual=manual).allowed:
+        if decide(windows, at, manual=manual).allowed:
             return at
         later = [moment for window in windows for moment in window.changes(at) if moment > at]
         if not later:
@@ -187,7 +187,7 @@ def read(found: Any, zone: str = "") -> Window:
         raise ValueError(f"a window must be a map or a text like 10:00-18:00, found {found}")  # noqa: TRY004  # as documented
     if odd := sorted(set(found) - set(_FIELDS)):
         raise ValueError(f"{odd[0]!r} is none of {', '.join(_FIELDS)}")
-    said: dict[str, Any] = {"kind": "", "schedule": "", "zone": zone}
+    given: dict[str, Any] = {"kind": "", "schedule": "", "zone": zone}
     for name, (ours, type_) in _FIELDS.items():
         value: Any = found.get(name)
         if value is None:
@@ -196,8 +196,8 @@ def read(found: Any, zone: str = "") -> Window:
             raise ValueError(
                 f"{name} must be a {'list of strings' if type_ is list else type_.__name__}, found {value!r:.60}"
             )
-        said[ours] = tuple(value) if type_ is list else value
-    return Window(**said)
+        given[ours] = tuple(value) if type_ is list else value
+    return Window(**given)
 
 
 _FIELDS: Mapping[str, tuple[str, Any]] = {

@@ -50,7 +50,7 @@ def key_of(found: Manifest) -> Key:
     return Key(*group_kind(found), str(named.get("namespace") or ""), str(named.get("name") or ""))
 
 
-def paired(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
+def pair_up(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
     """Pair the objects that are the same resource, in the order of the desired, then of the remaining live ones.
 
     A single object on each side is a pair whatever its name. A desired object without a namespace matches a live one in

@@ -139,8 +139,8 @@ async def test_anybody_may_ask(two: tuple[Client, list[Worker]]) -> None:
     assert body == {"name": "group0", **SUMMARY}
     for group, sent, code, says in (
         (GROUPS[0], b'{"output": "full"}', 400, "output must be one of summary, all, detail, rsync, found 'full'"),
-        (GROUPS[0], b'{"app": "db"}', 400, "app 'db' is not in this context: there are web"),
-        (GROUPS[0], b"[]", 400, "the question must be a JSON object"),
+        (GROUPS[0], b'{"app": "db"}', 400, "app 'db' is not in this context; it has web"),
+        (GROUPS[0], b"[]", 400, "the query must be a JSON object"),
         ("nobody", b"", 404, "there is no emco_resource 'nobody'"),
         ("%zz", b"", 400, "must be encoded as"),
     ):
@@ -194,7 +194,7 @@ async def test_what_is_wrong_is_told_before_anybody_is_asked(two: tuple[Client, 
     wrong: tuple[tuple[Any, str], ...] = (
         ({"output": "full"}, "output must be"),
         ({"app": "db"}, "app 'db'"),
-        ({"instance": "c9"}, "there are c1"),
+        ({"instance": "c9"}, "it has c1"),
     )
     for query, says in wrong:
         with pytest.raises(BadStatusQuery, match=says):

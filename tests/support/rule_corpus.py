@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.emco.readiness import READINESS, is_ready
-from phaseline.machines.gitops.sync_windows import WINDOWS, App, decided, next_allowed, read, selected
+from phaseline.machines.gitops.sync_windows import WINDOWS, App, decide, next_allowed, read, select
 from phaseline.machines.kubernetes.diff.compare import COMPARISON, compare
 from phaseline.machines.kubernetes.diff.differences import NONE
 from phaseline.machines.kubernetes.diff.ignore import apply_ignores
@@ -123,8 +123,8 @@ def _readiness(given: Input) -> bool:
 
 def _windows(given: Input) -> Any:
     at = datetime.fromisoformat(given["at"]).astimezone(UTC)
-    windows = selected([read(*one) for one in given["windows"]], App(*given["app"]))
-    found = decided(windows, at, manual=given["manual"])
+    windows = select([read(*one) for one in given["windows"]], App(*given["app"]))
+    found = decide(windows, at, manual=given["manual"])
     opens = next_allowed(windows, at, manual=given["manual"]) if given.get("opens") else None
     return [found.allowed, found.why, None if opens is None else opens.isoformat()]
 
