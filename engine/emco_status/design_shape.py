@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
+from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 
 HEADER = {
     "project": "project",
@@ -58,12 +58,12 @@ def _by_app(found: StatusSelection, query: Query, objects: Objects) -> list[dict
     return [{"app-name": app, "clusters": clusters} for app, clusters in apps.items()]
 
 
-def told(item: Item, query: Query) -> bool:
+def told(item: StatusItem, query: Query) -> bool:
     """Whether an item is of the type that is asked about."""
     return item.rsync is not None or _tells_clusters(query)
 
 
-def _resource(placed: AppCluster, item: Item, query: Query, objects: Objects) -> dict[str, Any]:
+def _resource(placed: AppCluster, item: StatusItem, query: Query, objects: Objects) -> dict[str, Any]:
     body: dict[str, Any] = {
         "GVK": {"Group": item.group, "Version": item.version, "Kind": item.kind},
         "Name": item.name,

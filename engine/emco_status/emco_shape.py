@@ -10,7 +10,7 @@ from typing import Any
 
 from phaseline.engine.emco_status.design_shape import Objects, head
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
+from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 from phaseline.machines.emco.bundle_state import KEY_KINDS
 from phaseline.schemas.records import Transition, timestamp
 
@@ -73,13 +73,13 @@ def _action(state: str, instance: str, moment: str, revision: int) -> dict[str, 
     return {"state": state, "instance": instance, "time": moment, "revision": revision}
 
 
-def rsync_word(item: Item) -> str:
+def rsync_word(item: StatusItem) -> str:
     """What rsync did last with a resource. That its cluster cannot be reached is the cluster's, not the resource's."""
     base = item.rsync.base.phase if item.rsync is not None else ""
     return RSYNC.get(base, base)
 
 
-def ready_word(item: Item) -> str | None:
+def ready_word(item: StatusItem) -> str | None:
     """Ready, NotReady, or NotPresent where its kind is one that is missed; None for what is not counted."""
     if item.ready is not None:
         return item.ready
@@ -118,7 +118,7 @@ def _apps(found: StatusSelection, form: str, objects: Objects | None) -> list[di
     return [{"name": app, "clusters": clusters} for app, clusters in apps.items()]
 
 
-def _told(item: Item, form: str) -> bool:
+def _told(item: StatusItem, form: str) -> bool:
     return item.rsync is not None or form in ("ready", "cluster")
 
 
@@ -132,7 +132,7 @@ def _where(placed: AppCluster) -> dict[str, str]:
     return {"clusterProvider": provider, "cluster": cluster}
 
 
-def _resource(placed: AppCluster, item: Item, form: str, objects: Objects | None) -> dict[str, Any]:
+def _resource(placed: AppCluster, item: StatusItem, form: str, objects: Objects | None) -> dict[str, Any]:
     body: dict[str, Any] = {"GVK": _gvk(item), "name": item.name}
     detail = None if objects is None else objects.get((placed.app, placed.cluster, item.token))
     if detail:
@@ -144,7 +144,7 @@ def _resource(placed: AppCluster, item: Item, form: str, objects: Objects | None
     return body if word is None else {**body, key: word}
 
 
-def _gvk(item: Item) -> dict[str, str]:
+def _gvk(item: StatusItem) -> dict[str, str]:
     return {"Group": item.group, "Version": item.version, "Kind": item.kind}
 
 

@@ -18,7 +18,7 @@ SOME = 10
 GONE = (ABSENT, DELETED)
 
 
-class Item(NamedTuple):
+class StatusItem(NamedTuple):
     """A resource in a cluster. `rsync`: that facet, None for a cluster resource that no rsync resource stands for.
 
     cluster: `Present`, `NotPresent` or `Unknown`. ready: of what is listed, `Ready` or `NotReady`.
@@ -53,7 +53,7 @@ class AppCluster:
     """Of its rsync resources, by state."""
     presence: Mapping[str, int]
     """Of its cluster resources, by presence, those without an rsync resource too."""
-    items: list[Item] = field(default_factory=list)
+    items: list[StatusItem] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -166,7 +166,7 @@ def _of_tally(tree: Tree, cluster_id: str, facet: int) -> dict[str, int]:
     return {phase: count for phase, count in found.items() if phase not in GONE}
 
 
-def _items(tree: Tree, cluster_id: str) -> Iterator[Item]:
+def _items(tree: Tree, cluster_id: str) -> Iterator[StatusItem]:
     """Every rsync resource, then what the report lists beside them."""
     listed = dict(tree.entities["app_cluster"][cluster_id].attributes.get("listed") or {})
     for found in _live(tree, "app_cluster", cluster_id, "rsync_resource"):
@@ -176,10 +176,10 @@ def _items(tree: Tree, cluster_id: str) -> Iterator[Item]:
         group, version, ready = listed.pop(token, ("", "", None))
         attributes, rsync = entity.attributes, entity.facets[0]
         failure = attributes.get("failure") if rsync.base.phase == "Failed" else None
-        yield Item(
+        yield StatusItem(
             attributes.get("group", group), attributes.get("version", version), kind, name,
             rsync, entity.facets[1].state.phase, ready, attributes.get("added"), failure,
         )  # fmt: skip
     for token, (group, version, ready) in listed.items():
         name, _, kind = token.rpartition("+")
-        yield Item(group, version, kind, name, None, "Present", ready)
+        yield StatusItem(group, version, kind, name, None, "Present", ready)

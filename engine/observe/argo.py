@@ -6,7 +6,7 @@ Belongs here: their settings, operations and conditions as events. Does not: the
 from collections.abc import Iterator
 
 from phaseline.engine.observe.events import Manifest, ObservedEvent, conditions, given, members, part, token, word
-from phaseline.machines.kubernetes.pairs import Key
+from phaseline.machines.kubernetes.pairs import ObjectKey
 
 GROUP = "argoproj.io"
 UNDER_WAY, OVER = ("Running", "Terminating"), ("Succeeded", "Failed", "Error")
@@ -57,7 +57,7 @@ def _operation(found: Manifest, entity_id: str) -> Iterator[ObservedEvent]:
         data = given(result=phase, revision=revision, message=word(state, "message")[:4096])
         yield ObservedEvent("application", "sync_finished", entity_id, data, [began, word(state, "finishedAt")])
         for one in members(result, "resources"):
-            key = Key(word(one, "group"), word(one, "kind"), word(one, "namespace"), word(one, "name"))
+            key = ObjectKey(word(one, "group"), word(one, "kind"), word(one, "namespace"), word(one, "name"))
             if one.get("status") == "SyncFailed" and key.kind and key.name:
                 why = given(reason="SyncFailed", message=word(one, "message")[:4096])
                 yield ObservedEvent("resource", "sync_failed", f"{entity_id}/{token(key)}", why, [began, why])

@@ -6,7 +6,7 @@ Belongs here: that shape, and the small questions that all sorts of objects are 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.machines.kubernetes.pairs import Key
+from phaseline.machines.kubernetes.pairs import ObjectKey
 
 Manifest = Mapping[str, Any]
 
@@ -46,7 +46,7 @@ def conditions(found: Manifest) -> dict[str, Mapping[str, Any]]:
     return {word(one, "type"): one for one in members(part(found, "status"), "conditions")}
 
 
-def token(key: Key) -> str:
+def token(key: ObjectKey) -> str:
     """The end of a resource's id: `<group:Kind>/<namespace>/<name>`."""
     return f"{key.group or 'core'}:{key.kind}/{key.namespace or '-'}/{key.name}"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from phaseline.engine.observe.events import Manifest, ObservedEvent, conditions, given, members, part, token, word
-from phaseline.machines.kubernetes.pairs import Key
+from phaseline.machines.kubernetes.pairs import ObjectKey
 
 GROUP = "fleet.cattle.io"
 REPO, BUNDLE, CLUSTER, NAMESPACE = (
@@ -99,4 +99,4 @@ def _resources(status: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 def _end(one: Manifest) -> str:
     group, slash, _ = word(one, "apiVersion").partition("/")
-    return token(Key(group if slash else "", word(one, "kind"), word(one, "namespace"), word(one, "name")))
+    return token(ObjectKey(group if slash else "", word(one, "kind"), word(one, "namespace"), word(one, "name")))

@@ -16,7 +16,7 @@ from typing import Any
 from phaseline.engine.observe.events import Manifest, ObservedEvent, members, part, token, word
 from phaseline.machines.kubernetes.diff.normalize import LAST_APPLIED
 from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.kubernetes.pairs import Key, is_owned, key_of
+from phaseline.machines.kubernetes.pairs import ObjectKey, is_owned, key_of
 
 TRACKING, INSTANCE = "argocd.argoproj.io/tracking-id", "app.kubernetes.io/instance"
 TIMES = ("lastUpdateTime", "lastTransitionTime", "lastHeartbeatTime", "lastProbeTime", "lastScheduleTime", "renewTime")
@@ -42,13 +42,13 @@ def application_of(found: Manifest) -> str | None:
 class DesiredObjects:
     """What Git declares, by key. `known`: whether anything is known of that at all."""
 
-    def __init__(self, desired: Mapping[Key, Manifest] | None) -> None:
+    def __init__(self, desired: Mapping[ObjectKey, Manifest] | None) -> None:
         """None: nothing is known."""
         self.known = desired is not None
         self.desired = dict(desired or {})
-        self.seen: set[Key] = set()
+        self.seen: set[ObjectKey] = set()
 
-    def of(self, found: Manifest) -> tuple[Key, Manifest | None]:
+    def of(self, found: Manifest) -> tuple[ObjectKey, Manifest | None]:
         """The key under which an object is wanted, and what is wanted; a desired one without a namespace fits in any."""
         key = key_of(found)
         fit = next((one for one in (key, key._replace(namespace="")) if one in self.desired), None)

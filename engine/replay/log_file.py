@@ -45,7 +45,7 @@ class LogFile:
             header = next(self._parts, None)
         except OSError as error:
             raise BadLogFile(name=path, problem=error.strerror or error) from None
-        except (*_broken(), EOFError) as error:
+        except _broken(EOFError) as error:
             raise NoLogFile(name=path, problem=error) from None
         if not isinstance(header, Header):
             raise NoLogFile(name=path, problem="it does not begin with a header")
@@ -116,10 +116,10 @@ class LogFile:
             piece = source.read(PIECE)
 
 
-def _broken() -> tuple[type[Exception], ...]:
-    """The exceptions that damaged bytes can raise."""
+def _broken(*further: type[Exception]) -> tuple[type[Exception], ...]:
+    """The exceptions that damaged bytes can raise, and `further` ones."""
     zstandard = sys.modules.get("zstandard")
-    return (Malformed, codec.Undecodable, OSError, *(() if zstandard is None else (zstandard.ZstdError,)))
+    return (Malformed, codec.Undecodable, OSError, *(() if zstandard is None else (zstandard.ZstdError,)), *further)
 
 
 def _decompressed(file: io.BufferedReader) -> IO[bytes]:
