@@ -60,9 +60,10 @@ if TYPE_CHECKING:
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
     from phaseline.machines.kubernetes.diff.differences import Difference
     from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, IgnoreRule
+    from phaseline.machines.kubernetes.diff.known_types import KnownType
     from phaseline.machines.kubernetes.health.result import HealthResult
     from phaseline.machines.kubernetes.overrides import Overrides
-    from phaseline.machines.kubernetes.pairs import ApplicationAssessment, AssessedPair, ObjectKey
+    from phaseline.machines.kubernetes.pairs import ApplicationAssessment, AssessedPair, ObjectKey, Pair
     from phaseline.machines.kubernetes.profiles import Profile
     from phaseline.machines.kubernetes.rollup import Rollup
     from phaseline.schemas.base_error import PhaselineError
@@ -117,6 +118,7 @@ __all__ = [
     "IgnoreRule",
     "Interval",
     "Kinds",
+    "KnownType",
     "Lane",
     "Logged",
     "Mark",
@@ -127,6 +129,7 @@ __all__ = [
     "Observation",
     "Outcome",
     "Overrides",
+    "Pair",
     "PhaselineError",
     "Profile",
     "PublishResult",
@@ -206,9 +209,10 @@ _HOMES = {
     "phaseline.machines.kubernetes.assess": ("Assessment", "HiddenDifference"),
     "phaseline.machines.kubernetes.diff.differences": ("Difference",),
     "phaseline.machines.kubernetes.diff.ignore": ("IgnoreEffect", "IgnoreRule"),
+    "phaseline.machines.kubernetes.diff.known_types": ("KnownType",),
     "phaseline.machines.kubernetes.health.result": ("HealthResult",),
     "phaseline.machines.kubernetes.overrides": ("Overrides",),
-    "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment", "AssessedPair", "ObjectKey"),
+    "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment", "AssessedPair", "ObjectKey", "Pair"),
     "phaseline.machines.kubernetes.profiles": ("Profile",),
     "phaseline.machines.kubernetes.rollup": ("Rollup",),
     "phaseline.schemas.base_error": ("PhaselineError",),
