@@ -29,7 +29,7 @@ PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
 COMMANDS = {
     #            extras  linted  then
-    "demo":     ("",     False,  ["phaseline", "demo"]),
+    "demo":     ("all",  False,  ["phaseline", "demo"]),
     "test":     ("dev",  True,   PYTEST),
     "pure":     ("dev",  False,  PURE),
     "check":    ("dev",  True,   []),
@@ -164,7 +164,7 @@ def main(arguments: "list[str]") -> None:
         copy_for_mutation()
         os.chdir(str(MUTATION))
     if command:
-        if extras:
+        if extras == "dev":
             say(" ".join([*command, *further]))
         become([*command, *further])
 

@@ -16,7 +16,7 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
-from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
+from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -173,7 +173,7 @@ class Drawing:
                     if found is not None:
                         below.add(render.text_of(f"{key} {wording.plain_value(found)}", "bright_black"))
 
-    def _item(self, item: Item) -> Text:
+    def _item(self, item: StatusItem) -> Text:
         group = f".{item.group}" if item.group else ""
         words = [render.text_of(f"{item.kind}{group}", "bright_black")]
         if self.rsync and item.rsync is not None:

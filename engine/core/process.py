@@ -16,6 +16,7 @@ from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.schemas import wire_codec
+from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 
@@ -134,6 +135,8 @@ class Processor:
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns
             )
             return Decision([arrival]) if isinstance(arrival, Rejection) else decide(self.tree, arrival)
+        except NotInstalled:  # another worker, which has the library, may decide the event
+            raise
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
             return Decision([self._fault(event, error)], fault=error)
 

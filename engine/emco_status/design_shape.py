@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
+from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 
 HEADER = {
     "project": "project",
@@ -61,12 +61,12 @@ def _by_app(selection: StatusSelection, query: Query, objects: Objects) -> list[
     return [{"app-name": app, "clusters": clusters} for app, clusters in apps.items()]
 
 
-def is_shown(item: Item, query: Query) -> bool:
+def is_shown(item: StatusItem, query: Query) -> bool:
     """Whether a resource is of a type that the query asks for."""
     return item.rsync is not None or _shows_clusters(query)
 
 
-def _resource(on_cluster: AppCluster, item: Item, query: Query, objects: Objects) -> dict[str, Any]:
+def _resource(on_cluster: AppCluster, item: StatusItem, query: Query, objects: Objects) -> dict[str, Any]:
     body: dict[str, Any] = {
         "GVK": {"Group": item.group, "Version": item.version, "Kind": item.kind},
         "Name": item.name,

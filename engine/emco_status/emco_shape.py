@@ -11,7 +11,7 @@ from typing import Any
 
 from phaseline.engine.emco_status.design_shape import Objects, header
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import AppCluster, Item, StatusSelection
+from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 from phaseline.machines.emco.bundle_state import KEY_KINDS
 from phaseline.schemas.records import Transition, timestamp
 
@@ -84,13 +84,13 @@ def _action(state: str, instance: str, moment: str, revision: int) -> dict[str, 
     return {"state": state, "instance": instance, "time": moment, "revision": revision}
 
 
-def rsync_word(item: Item) -> str:
+def rsync_word(item: StatusItem) -> str:
     """The last result of rsync for a resource. An unreachable cluster does not change it."""
     base = item.rsync.base.phase if item.rsync is not None else ""
     return RSYNC.get(base, base)
 
 
-def ready_word(item: Item) -> str | None:
+def ready_word(item: StatusItem) -> str | None:
     """`Ready`, `NotReady`, `NotPresent`, or None for a resource that does not count.
 
     A resource that the report does not list is `NotPresent` if its kind is a key kind, or if it is known to be absent.
@@ -135,7 +135,7 @@ def _apps(selection: StatusSelection, form: str, objects: Objects | None) -> lis
     return [{"name": app, "clusters": clusters} for app, clusters in apps.items()]
 
 
-def _is_shown(item: Item, form: str) -> bool:
+def _is_shown(item: StatusItem, form: str) -> bool:
     return item.rsync is not None or form in ("ready", "cluster")
 
 
@@ -149,7 +149,7 @@ def _where(on_cluster: AppCluster) -> dict[str, str]:
     return {"clusterProvider": provider, "cluster": cluster}
 
 
-def _resource(on_cluster: AppCluster, item: Item, form: str, objects: Objects | None) -> dict[str, Any]:
+def _resource(on_cluster: AppCluster, item: StatusItem, form: str, objects: Objects | None) -> dict[str, Any]:
     body: dict[str, Any] = {"GVK": _gvk(item), "name": item.name}
     detail = None if objects is None else objects.get((on_cluster.app, on_cluster.cluster, item.token))
     if detail:
@@ -161,7 +161,7 @@ def _resource(on_cluster: AppCluster, item: Item, form: str, objects: Objects | 
     return body if word is None else {**body, key: word}
 
 
-def _gvk(item: Item) -> dict[str, str]:
+def _gvk(item: StatusItem) -> dict[str, str]:
     return {"Group": item.group, "Version": item.version, "Kind": item.kind}
 
 

@@ -13,7 +13,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status import design_shape, emco_shape
 from phaseline.engine.emco_status.design_shape import Objects
 from phaseline.engine.emco_status.query import BadQuery, Query
-from phaseline.engine.emco_status.select import Item, StatusSelection, select
+from phaseline.engine.emco_status.select import StatusItem, StatusSelection, select
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
@@ -98,7 +98,7 @@ def _sequences(selection: StatusSelection, *, manifests: bool, reports: bool) ->
         yield from (item.added for item in on_cluster.items if manifests)
 
 
-def _manifest(item: Item, data: Mapping[str, Any]) -> dict[str, Any]:
+def _manifest(item: StatusItem, data: Mapping[str, Any]) -> dict[str, Any]:
     named = {"apiVersion": f"{item.group}/{item.version}" if item.group else item.version, "kind": item.kind}
     return {**named, **{key: data[key] for key in ("metadata", "spec") if data.get(key) is not None}}
 

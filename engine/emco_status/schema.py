@@ -25,11 +25,11 @@ DOCS = {
     "clusters": "shape emco: only the names of the clusters, by app",
     "resources": "shape emco: only the names of the resources, by app and cluster",
 }
-Gvk = TypedDict("Gvk", {"Group": str, "Version": str, "Kind": str})  # noqa: UP013  # as its siblings
-Resource = TypedDict(
-    "Resource",
+GroupVersionKind = TypedDict("GroupVersionKind", {"Group": str, "Version": str, "Kind": str})  # noqa: UP013  # as its siblings
+SourceResource = TypedDict(
+    "SourceResource",
     {
-        "GVK": Gvk,
+        "GVK": GroupVersionKind,
         "Name": str,
         "metadata": NotRequired[dict[str, Any]],
         "spec": NotRequired[dict[str, Any]],
@@ -38,8 +38,8 @@ Resource = TypedDict(
         "cluster-status": NotRequired[str],
     },
 )
-Cluster = TypedDict("Cluster", {"name": str, "resources": list[Resource]})  # noqa: UP013  # as its siblings
-App = TypedDict("App", {"app-name": str, "clusters": list[Cluster]})
+SourceCluster = TypedDict("SourceCluster", {"name": str, "resources": list[SourceResource]})  # noqa: UP013  # as its siblings
+SourceApp = TypedDict("SourceApp", {"app-name": str, "clusters": list[SourceCluster]})
 SourceStatus = TypedDict(
     "SourceStatus",
     {
@@ -52,12 +52,12 @@ SourceStatus = TypedDict(
         "status": NotRequired[str],
         "rsync-status": NotRequired[dict[str, int]],
         "cluster-status": NotRequired[dict[str, int]],
-        "resources": NotRequired[list[App]],
+        "resources": NotRequired[list[SourceApp]],
     },
 )
 
 
-class Action(TypedDict):
+class EmcoAction(TypedDict):
     """One of the user's actions."""
 
     state: str
@@ -66,17 +66,17 @@ class Action(TypedDict):
     revision: int
 
 
-class States(TypedDict):
+class EmcoStates(TypedDict):
     """The actions of the user."""
 
     statusctxid: str
-    actions: list[Action]
+    actions: list[EmcoAction]
 
 
 class EmcoResource(TypedDict):
     """A resource in the shape `emco`."""
 
-    GVK: Gvk
+    GVK: GroupVersionKind
     name: str
     detail: NotRequired[dict[str, Any]]
     rsyncStatus: NotRequired[str]
@@ -110,7 +110,7 @@ class EmcoStatus(TypedDict):
     compositeAppVersion: NotRequired[str]
     compositeProfile: NotRequired[str]
     name: str
-    states: States
+    states: EmcoStates
     status: NotRequired[str]
     deployedStatus: NotRequired[str]
     readyStatus: NotRequired[str]
@@ -127,7 +127,7 @@ class EmcoNamedResource(TypedDict):
     """The name of a resource."""
 
     name: str
-    GVK: Gvk
+    GVK: GroupVersionKind
 
 
 class EmcoClusterName(TypedDict):

@@ -19,7 +19,7 @@ SOME = 10
 GONE = (ABSENT, DELETED)
 
 
-class Item(NamedTuple):
+class StatusItem(NamedTuple):
     """A resource in a cluster. `rsync`: the facet of its rsync resource; None if it has none.
 
     cluster: `Present`, `NotPresent` or `Unknown`. ready: `Ready` or `NotReady`; None if the report does not list it.
@@ -54,7 +54,7 @@ class AppCluster:
     """How many rsync resources are in which state."""
     presence: Mapping[str, int]
     """How many cluster resources are present, with or without an rsync resource."""
-    items: list[Item] = field(default_factory=list)
+    items: list[StatusItem] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -168,7 +168,7 @@ def _of_tally(tree: Tree, cluster_id: str, facet: int) -> dict[str, int]:
     return {phase: count for phase, count in found.items() if phase not in GONE}
 
 
-def _items(tree: Tree, cluster_id: str) -> Iterator[Item]:
+def _items(tree: Tree, cluster_id: str) -> Iterator[StatusItem]:
     """Every rsync resource, then the other resources that the report lists."""
     listed = dict(tree.entities["app_cluster"][cluster_id].attributes.get("listed") or {})
     for found in _live(tree, "app_cluster", cluster_id, "rsync_resource"):
@@ -178,10 +178,10 @@ def _items(tree: Tree, cluster_id: str) -> Iterator[Item]:
         group, version, ready = listed.pop(token, ("", "", None))
         attributes, rsync = entity.attributes, entity.facets[0]
         failure = attributes.get("failure") if rsync.base.phase == "Failed" else None
-        yield Item(
+        yield StatusItem(
             attributes.get("group", group), attributes.get("version", version), kind, name,
             rsync, entity.facets[1].state.phase, ready, attributes.get("added"), failure,
         )  # fmt: skip
     for token, (group, version, ready) in listed.items():
         name, _, kind = token.rpartition("+")
-        yield Item(group, version, kind, name, None, "Present", ready)
+        yield StatusItem(group, version, kind, name, None, "Present", ready)

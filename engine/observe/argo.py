@@ -16,7 +16,7 @@ from phaseline.engine.observe.events import (
     text,
     without_empty,
 )
-from phaseline.machines.kubernetes.pairs import Key
+from phaseline.machines.kubernetes.pairs import ObjectKey
 
 GROUP = "argoproj.io"
 UNDER_WAY, OVER = ("Running", "Terminating"), ("Succeeded", "Failed", "Error")
@@ -70,7 +70,7 @@ def _operation(manifest: Manifest, entity_id: str) -> Iterator[ObservedEvent]:
         data = without_empty(result=phase, revision=revision, message=text(state, "message")[:4096])
         yield ObservedEvent("application", "sync_finished", entity_id, data, [began, text(state, "finishedAt")])
         for one in maps(result, "resources"):
-            key = Key(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
+            key = ObjectKey(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
             if one.get("status") == "SyncFailed" and key.kind and key.name:
                 why = without_empty(reason="SyncFailed", message=text(one, "message")[:4096])
                 yield ObservedEvent("resource", "sync_failed", f"{entity_id}/{id_suffix(key)}", why, [began, why])

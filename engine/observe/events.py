@@ -6,7 +6,7 @@ Belongs here: what all adapters share. Does not: code for one sort of object (`a
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.machines.kubernetes.pairs import Key
+from phaseline.machines.kubernetes.pairs import ObjectKey
 
 Manifest = Mapping[str, Any]
 
@@ -49,7 +49,7 @@ def conditions(manifest: Manifest) -> dict[str, Mapping[str, Any]]:
     return {text(one, "type"): one for one in maps(mapping(manifest, "status"), "conditions")}
 
 
-def id_suffix(key: Key) -> str:
+def id_suffix(key: ObjectKey) -> str:
     """The end of the id of a resource: `<group:Kind>/<namespace>/<name>`."""
     return f"{key.group or 'core'}:{key.kind}/{key.namespace or '-'}/{key.name}"
 

@@ -16,7 +16,7 @@ from phaseline.engine.observe.events import (
     text,
     without_empty,
 )
-from phaseline.machines.kubernetes.pairs import Key
+from phaseline.machines.kubernetes.pairs import ObjectKey
 
 GROUP = "fleet.cattle.io"
 REPO, BUNDLE, CLUSTER, NAMESPACE = (
@@ -110,4 +110,4 @@ def _resources(status: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 def _end(one: Manifest) -> str:
     group, slash, _ = text(one, "apiVersion").partition("/")
-    return id_suffix(Key(group if slash else "", text(one, "kind"), text(one, "namespace"), text(one, "name")))
+    return id_suffix(ObjectKey(group if slash else "", text(one, "kind"), text(one, "namespace"), text(one, "name")))

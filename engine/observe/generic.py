@@ -17,7 +17,7 @@ from typing import Any
 from phaseline.engine.observe.events import Manifest, ObservedEvent, id_suffix, mapping, maps, text
 from phaseline.machines.kubernetes.diff.normalize import LAST_APPLIED
 from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.kubernetes.pairs import Key, is_owned, key_of
+from phaseline.machines.kubernetes.pairs import ObjectKey, is_owned, key_of
 
 TRACKING, INSTANCE = "argocd.argoproj.io/tracking-id", "app.kubernetes.io/instance"
 TIMES = ("lastUpdateTime", "lastTransitionTime", "lastHeartbeatTime", "lastProbeTime", "lastScheduleTime", "renewTime")
@@ -45,13 +45,13 @@ def application_of(manifest: Manifest) -> str | None:
 class DesiredObjects:
     """The objects that Git declares, by key. `known`: whether they are known at all."""
 
-    def __init__(self, desired: Mapping[Key, Manifest] | None) -> None:
+    def __init__(self, desired: Mapping[ObjectKey, Manifest] | None) -> None:
         """desired: the objects; None if they are not known."""
         self.known = desired is not None
         self.desired = dict(desired or {})
-        self.seen: set[Key] = set()
+        self.seen: set[ObjectKey] = set()
 
-    def match(self, manifest: Manifest) -> tuple[Key, Manifest | None]:
+    def match(self, manifest: Manifest) -> tuple[ObjectKey, Manifest | None]:
         """The key of a live object, and the desired object for it, if any; marks that one as seen.
 
         A desired object without a namespace matches one in any namespace.

@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.errors import ClusterUnusable, NotInstalled
+from phaseline.engine.errors import ClusterUnusable
+from phaseline.schemas import libraries
 
-try:
-    import aiohttp
+with libraries.needed("kubernetes_asyncio", "observe --cluster"):
     from kubernetes_asyncio import client, config
-except ImportError as error:  # the extra is not installed
-    raise NotInstalled(what="observe --cluster", package="'phaseline[kubernetes]'") from error
+
+import aiohttp
 
 GONE, TOO_MANY = 410, 429
 UNAVAILABLE = (aiohttp.ClientError, TimeoutError, OSError, ValueError)

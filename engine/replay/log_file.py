@@ -15,18 +15,15 @@ from pathlib import Path
 from typing import IO, cast
 
 import msgspec
-import zstandard
 
 from phaseline.engine.errors import BadLogFile, LogFileAltered, LogFileCut, NoLogFile
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import ITEM_NAMES, End, EventItem, Header, Item, Malformed, Part
 from phaseline.engine.replay.log_writer import STANDARD
-from phaseline.schemas import codec
+from phaseline.schemas import codec, libraries
 
 PIECE = 1 << 18
 ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
-BROKEN = (Malformed, codec.Undecodable, OSError, zstandard.ZstdError)
-"""The exceptions that damaged bytes can raise."""
 
 
 class LogFile:
@@ -48,7 +45,7 @@ class LogFile:
             header = next(self._parts, None)
         except OSError as error:
             raise BadLogFile(name=path, problem=error.strerror or error) from None
-        except (*BROKEN, EOFError) as error:
+        except _broken(EOFError) as error:
             raise NoLogFile(name=path, problem=error) from None
         if not isinstance(header, Header):
             raise NoLogFile(name=path, problem="it does not begin with a header")
@@ -61,7 +58,7 @@ class LogFile:
                 part = next(self._parts, None)
             except EOFError:
                 part = None
-            except BROKEN as error:
+            except _broken() as error:
                 raise LogFileAltered(name=self.path, read=self.summary(), problem=error) from None
             if part is None:
                 raise LogFileCut(name=self.path, read=self.summary())
@@ -119,8 +116,16 @@ class LogFile:
             piece = source.read(PIECE)
 
 
+def _broken(*further: type[Exception]) -> tuple[type[Exception], ...]:
+    """The exceptions that damaged bytes can raise, and `further` ones."""
+    zstandard = sys.modules.get("zstandard")
+    return (Malformed, codec.Undecodable, OSError, *(() if zstandard is None else (zstandard.ZstdError,)), *further)
+
+
 def _decompressed(file: io.BufferedReader) -> IO[bytes]:
     start = file.peek(len(ZSTD))
     if start.startswith(ZSTD):
+        with libraries.needed("zstandard", "a log file compressed by zstd"):
+            import zstandard  # noqa: PLC0415  # the extra `cli` installs it
         return cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
     return cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if start.startswith(GZIP) else file

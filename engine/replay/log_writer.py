@@ -15,11 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, cast
 
-import zstandard
-
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import ITEM_NAMES, End, Header, Item, Part
+from phaseline.schemas import libraries
 
 LEVEL = 3
 STANDARD = Path("-")
@@ -84,6 +83,8 @@ class LogWriter:
 
 def _compressed(file: IO[bytes], suffix: str) -> IO[bytes]:
     if suffix == ".zst":
+        with libraries.needed("zstandard", "a log file compressed by zstd"):
+            import zstandard  # noqa: PLC0415  # the extra `cli` installs it
         compressor = zstandard.ZstdCompressor(level=LEVEL)
         return cast("IO[bytes]", compressor.stream_writer(file, closefd=False))
     if suffix == ".gz":

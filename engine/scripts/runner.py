@@ -12,6 +12,7 @@ from phaseline.machines.kubernetes.health.result import HealthResult, unknown
 from phaseline.machines.kubernetes.profiles import ALIASES, SOURCE_ORDER
 from phaseline.machines.language.scripts import JqResult
 from phaseline.machines.language.table import MAX_TEXT
+from phaseline.schemas import libraries
 
 
 class SandboxRunner:
@@ -20,9 +21,11 @@ class SandboxRunner:
     def __init__(self, sandbox: Sandbox) -> None:
         """Ask that sandbox."""
         self.sandbox = sandbox
+        self._checked = False
 
     def lua(self, script: str, live: Mapping[str, Any], now: int) -> HealthResult:
         """Run a health script. A failure gives Unknown with the reason; no answer gives an empty status."""
+        self._check()
         try:
             answer = self.sandbox.ask({"run": "lua", "script": script, "object": live, "now": now})
         except Stopped as error:
@@ -37,6 +40,7 @@ class SandboxRunner:
 
     def jq(self, program: str, value: Any) -> JqResult:
         """Delete the paths that a jq program selects."""
+        self._check()
         try:
             answer = self.sandbox.ask({"run": "jq", "program": program, "object": value})
         except Stopped as error:
@@ -44,6 +48,13 @@ class SandboxRunner:
         if "error" in answer:
             return JqResult(value, answer["error"], broken=answer["broken"])
         return JqResult(answer["object"])
+
+    def _check(self) -> None:
+        """Raise `NotInstalled` where the child process could not start: it loads both languages."""
+        if not self._checked:
+            libraries.require("lupa", "a health script in Lua")
+            libraries.require("jq", "an ignore rule in jq")
+            self._checked = True
 
 
 def shared_runner() -> SandboxRunner:

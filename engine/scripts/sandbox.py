@@ -9,6 +9,7 @@ import select
 import struct
 import subprocess
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import Any, Self
@@ -27,12 +28,13 @@ class Stopped(Exception):
 
 
 class Sandbox:
-    """One child process, started when first asked. Not thread-safe."""
+    """One child process, started when first asked. Threads take turns."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         """`seconds`: how long a program may take."""
         self.seconds = seconds
         self._child: subprocess.Popen[bytes] | None = None
+        self._turn = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -44,8 +46,11 @@ class Sandbox:
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """The child's answer; raises `Stopped` if the process had to be killed, or ended by itself."""
+        with self._turn:
+            return self._ask(codec.encode(request))
+
+    def _ask(self, body: bytes) -> dict[str, Any]:
         child = self._child or self._start()
-        body = codec.encode(request)
         try:
             self._write(child, HEAD.pack(len(body)) + body, self.seconds)
             return self._answer(child, self.seconds)

@@ -32,7 +32,7 @@ def check_laws(kinds: KindsLike = None, examples: int = 200) -> None:
     try:
         import hypothesis  # noqa: PLC0415  # only this function needs it
     except ImportError as error:
-        raise NotInstalled(what="check_laws", package="hypothesis") from error
+        raise NotInstalled(what="check_laws", library="hypothesis", package="hypothesis") from error
     broken: list[tuple[Law, History]] = []
 
     def the_laws_hold(history: History) -> None:

@@ -30,6 +30,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
+from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
 
@@ -71,6 +72,7 @@ class Worker:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`; then finish the commits under way and give up the partitions."""
+        libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
         installation = await self._provisioned(stop)

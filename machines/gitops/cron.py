@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from croniter import CroniterBadDateError, croniter
+from phaseline.schemas import libraries
 
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -37,6 +37,8 @@ class CronSchedule:
 
     def after(self, moment: datetime) -> datetime | None:
         """The first time of the schedule after a time; None if there is none for years."""
+        with libraries.needed("croniter", "a sync window"):
+            from croniter import CroniterBadDateError, croniter  # noqa: PLC0415  # the extra `gitops` installs it
         start = moment if self.zone is None else moment.astimezone(self.zone)
         try:
             found = croniter(self.text, start).get_next(datetime)

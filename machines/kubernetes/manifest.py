@@ -8,7 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
+from phaseline.schemas import libraries
+
+with libraries.needed("yaml", "a manifest or a setting in YAML"):
+    import yaml
 
 MAX_VALUES = 1_000_000
 """The most values that a text may expand to: aliases can make a short text huge."""
