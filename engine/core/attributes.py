@@ -15,7 +15,7 @@ from phaseline.machines.language.table import Refusal, Row, RuleEvent
 def attributes_after(
     kind: Kind, steps: Iterable[tuple[int, Step]], attributes: Mapping[str, Any], rule_event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
-    """The attributes after these steps; the same mapping if no row sets any; a `Refusal` if a rule refuses the event."""
+    """The attributes after these steps; the same mapping if no row sets any; a `Refusal` if a rule refuses."""
     for row in dict.fromkeys(step.row for _, step in steps):
         if row.assigns or row.computes is not None:
             after = _after_row(kind, row, attributes, rule_event)

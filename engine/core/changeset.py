@@ -1,7 +1,8 @@
 """A changeset: what one event changes in a tree before it is committed. Predicates see the tree through it. Pure.
 
-Belongs here: moving bases, cascades, fan-outs, views, on-tally triggers, until nothing changes any more. Does not: whether
-an event is legal (`decide`), the records of the changes (`core.transitions`), changing the tree (`tree.evolve`).
+Belongs here: moving bases, cascades, fan-outs, views, on-tally triggers, until nothing changes any more. Does not:
+whether an event is legal (`decide`), the records of the changes (`core.transitions`), changing the tree
+(`tree.evolve`).
 """
 
 from collections.abc import Mapping
@@ -117,7 +118,7 @@ class Changeset:
         self._mark_viewers(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
 
     def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], origin: Origin) -> None:
-        """Take these steps, one per facet, and queue the triggers that they fire downward. Does not assign attributes."""
+        """Take these steps, one per facet, and queue the triggers that they fire downward. Attributes stay."""
         moves = []
         for facet, step in steps:
             base = self.change(kind, entity_id).facets[facet].base
@@ -158,7 +159,7 @@ class Changeset:
                 self.cascades.append((fan_out.at, below_id, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
 
     def settle(self) -> None:
-        """Run cascades, views and on-tally triggers until nothing changes. The checks of the tables prove that this ends."""
+        """Run cascades, views and on-tally triggers until nothing changes. The checks of tables prove the end."""
         while self.cascades or self.dirty or self._fire_on_tally():
             while self.cascades:
                 wave, self.cascades = self.cascades, []
@@ -238,7 +239,7 @@ class Changeset:
 
 
 def is_fired(cascade: Cascade, trigger: str, moves: list[tuple[State, State]], data: Mapping[str, Any]) -> bool:
-    """Whether a trigger fires this cascade. `moves`: the base before and after, of each facet that the trigger moved."""
+    """Whether a trigger fires this cascade. `moves`: the base before and after, of each moved facet."""
     if not moves or (cascade.unless is not None and data.get(cascade.unless[0]) == cascade.unless[1]):
         return False
     if cascade.then is not None and all(result.phase != cascade.then for _, result in moves):

@@ -1,8 +1,8 @@
 """Decides one event against a tree and makes its records. Pure: no clock, no randomness, no input or output.
 
-Belongs here: whether the event is a repeat, whether it is legal, and which steps it takes. Does not: whether its bytes are
-an event (`intake`), what the steps change (`fast_path`, `changeset`), the records of the changes (`core.transitions`), the
-answer where no step is taken (`rejections`).
+Belongs here: whether the event is a repeat, whether it is legal, and which steps it takes. Does not: whether its bytes
+are an event (`intake`), what the steps change (`fast_path`, `changeset`), the records of the changes
+(`core.transitions`), the answer where no step is taken (`rejections`).
 """
 
 from collections.abc import Mapping

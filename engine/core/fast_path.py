@@ -16,11 +16,11 @@ from phaseline.schemas.records import NONE, Entity, FacetState, State, Transitio
 from phaseline.schemas.subjects import ancestor_id
 
 MAX_SOURCES = 64
-"""The most sources whose `sequence` an entity remembers. The source silent for longest is forgotten: records stay small."""
+"""The most sources whose `sequence` an entity remembers. It forgets the oldest one, so that records stay small."""
 
 
 def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int, step: Step) -> Transition | None:
-    """The only transition of an event that takes `step` in facet `index`; None if the event may change more than that."""
+    """The only transition of an event that takes `step` in facet `index`; None if the event may change more."""
     old = entity.facets[index]
     data, trigger = arrival.data, arrival.trigger
     begins = old.base.phase in (ABSENT, DELETED)

@@ -1,7 +1,8 @@
 """From the bytes of a stored event to an arrival that the core can decide, or to a rejection. Pure.
 
 See docs/design.md, What bad input gets.
-Belongs here: every check that needs no entity. Does not: whether the event is legal in a state (`decide`, the next step).
+Belongs here: every check that needs no entity. Does not: whether the event is legal in a state (`decide`, the next
+step).
 """
 
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class Message(NamedTuple):
-    """One message for the log. `headers`: tell the server which schedule to set or cancel when it stores the message."""
+    """One message for the log. `headers`: which schedule the server sets or cancels when it stores the message."""
 
     subject: str
     body: bytes

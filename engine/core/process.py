@@ -1,7 +1,8 @@
-"""The processor: turns a slice of stored events into one batch for the log. Pure: the shell reads events and commits batches.
+"""The processor: turns a slice of stored events into one batch for the log. Pure.
 
-Belongs here: `Processor`, from stored events to log messages; `Batch`, which always holds whole events. Does not: reading
-and committing (`worker.partition`), reading an event's bytes (`intake`), deciding it (`decide`), the rules of a kind.
+Belongs here: `Processor`, from stored events to log messages; `Batch`, which always holds whole events. Does not:
+reading and committing (`worker.partition`), reading an event's bytes (`intake`), deciding it (`decide`), the rules of a
+kind.
 """
 
 import traceback
@@ -105,7 +106,7 @@ class Processor:
     """Decides the stored events of one partition on its tree, and makes batches of their records."""
 
     def __init__(self, tree: Tree, subjects: Subjects, partition: int) -> None:
-        """Decide on `tree`, which `process` changes. The records carry the names of the partition and the installation."""
+        """Decide on `tree`, which `process` changes. Records name the partition and the installation."""
         self.tree, self.subjects, self.partition = tree, subjects, partition
         self.installation = f"phaseline/{subjects.prefix}"
         self.counts = EventCounts()

@@ -15,7 +15,7 @@ from phaseline.schemas.records import Entity, FacetState, Mark, Reason, Record, 
 def without_step(
     tree: Tree, kind: Kind, facets: tuple[FacetState, ...], arrival: Arrival, guard: Predicate | None
 ) -> list[Record]:
-    """The records of an event for which no step is selected. `guard`: the predicate that did not hold, if there was one."""
+    """The records of an event for which no step is selected. `guard`: the predicate that did not hold, if any."""
     if guard is not None:
         return [reject(tree, arrival, "guard", f"{arrival.trigger} needs that {guard.text()}")]
     if kind.roles[arrival.trigger] == "observation" and kind.already_so(arrival.trigger, facets, arrival.data):

@@ -28,7 +28,7 @@ class TimerChange(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """A schedule of the server that a batch sets or cancels. `message`: the index in the batch of the record that does so.
+    """A schedule of the server that a batch sets or cancels. `message`: the index of its record in the batch.
 
     target: the subject on which the timer fires. due: as in `TimerChange`.
     """

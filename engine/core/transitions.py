@@ -32,7 +32,7 @@ class Decision(NamedTuple):
 
 
 def transitions(changeset: Changeset, cause: Cause, reason: str | None, message: str | None) -> Decision:
-    """The transitions of the event `cause`, in the order in which entities changed first, and the timers they change."""
+    """The transitions of the event `cause`, in the order in which entities changed, and the timers they change."""
     records: list[Record] = []
     timers: list[TimerChange] = []
     for (name, entity_id), change in changeset.changes.items():

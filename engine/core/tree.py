@@ -17,7 +17,7 @@ NO_TALLY: Mapping[str, int] = {}
 
 
 class Tree:
-    """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts the entities of `kind` below `of/id`."""
+    """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts those of `kind` below `of/id`."""
 
     __slots__ = ("below", "entities", "kinds", "scripts", "tallies")
 

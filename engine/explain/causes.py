@@ -1,7 +1,7 @@
 """The records that led to a base: what brought its phase and conditions, and the outside events behind that. Pure.
 
-Belongs here: reading one entity's history backwards, and following a record to its event. Does not: views (`explainer`),
-reading from the server (`fetch`).
+Belongs here: reading one entity's history backwards, and following a record to its event. Does not: views
+(`explainer`), reading from the server (`fetch`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ PREFERRED = ("event", "timer", "cascade", "tally", "view")
 
 
 class Move(NamedTuple):
-    """A record that moved a base. `before`: None if the previous record is missing; the base may not have moved then."""
+    """A record that moved a base. `before`: None if the previous record is missing and so the move uncertain."""
 
     record: Transition
     before: State | None
@@ -80,7 +80,7 @@ def _finding(kind: Kind, facet: Facet, moved: Sequence[Move], role: Role, name: 
 
 
 def _ended(kind: Kind, facet: Facet, moved: Sequence[Move], at: int) -> Finding | None:
-    """What began the activity whose bad end the move at index `at` reports; None if it ended well, or there was none."""
+    """What began the activity whose bad end the move at index `at` reports; None if it ended well."""
     record, before, after = moved[at]
     reports = kind.roles.get(record.trigger) == "observation"
     if (

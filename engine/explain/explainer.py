@@ -1,7 +1,7 @@
 """From the states of a tree and the histories of a few entities to an explanation. Pure.
 
-Belongs here: which view shows a state, and which entities it looks at. Does not: reading a history backwards (`causes`),
-reading from the server (`fetch`).
+Belongs here: which view shows a state, and which entities it looks at. Does not: reading a history backwards
+(`causes`), reading from the server (`fetch`).
 """
 
 from collections.abc import Iterator

@@ -30,7 +30,7 @@ class Request(NamedTuple):
 
 
 class ReadTree(Tree):
-    """A tree of the entities read so far. `requests`: the states that predicates asked for and that are not read yet."""
+    """A tree of the entities read so far. `requests`: the states that predicates asked for in vain."""
 
     __slots__ = ("read", "requests")
 

@@ -11,8 +11,7 @@ from phaseline.schemas.records import Entity, State, Transition, timestamp
 from phaseline.schemas.wire_codec import state_map
 
 Role = Literal["condition", "phase", "cleared", "state", "attribute"]
-"""What a cause explains: conditions that stand, the phase, conditions that were cleared, the state that a view shows, or
-an attribute."""
+"""What a cause explains: standing conditions, the phase, cleared conditions, the state of a view, or an attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +23,9 @@ class CauseChain:
     names: tuple[str, ...]
     """The conditions, the phase, the state or the attribute that is explained."""
     records: tuple[Transition, ...]
-    """All of one event. The first is the entity's own, each further one is of the entity that led to the one before it, and
-    the last is the outside event's own. An entity that passed a cascade on without a change of its own has no record."""
+    """Records of one event. The first is the entity's own, and each further one is of the entity that led to the record
+    before it. The last is the outside event's own. An entity that passed a cascade on without a change has no
+    record."""
     missing: str | None = None
     """What cannot be explained because records are no longer in the log; None if nothing is missing."""
     at_latest: bool = False
@@ -47,7 +47,7 @@ class PredicateExplanation:
     total: int | None = None
     """For a tally, how many entities there are; None for other predicates."""
     entities: tuple["FacetExplanation", ...] = ()
-    """The entities that make the predicate hold; for a tally at most three, those that have been in their states longest."""
+    """The entities that make the predicate hold; for a tally, at most the three that are longest in their states."""
     cause: CauseChain | None = None
     """For an attribute, the records that set it."""
 
@@ -67,17 +67,22 @@ class FacetExplanation:
     """Why one facet of an entity is in its state."""
 
     kind: str
+    """The kind of the entity."""
     id: str
+    """The id of the entity."""
     facet: str
+    """The name of the facet."""
     state: State
+    """The state that everybody sees."""
     base: State
+    """The base under the state."""
     since: int
     """Since when the facet is in its state, ns."""
     base_only: bool = False
     """Whether only the base matters at this point of the explanation."""
     detail: Literal["here", "above", "no further"] = "here"
-    """Where the details are: `here` in `view` and `causes`, `above` in an earlier part of the explanation, or `no further`:
-    left out, because the explanation is too deep."""
+    """Where the details are: `here` in `view` and `causes`, `above` in an earlier part of the explanation, or
+    `no further`, left out because the explanation is too deep."""
     view: ViewExplanation | None = None
     """The view that shows the state, if state and base differ."""
     causes: tuple[CauseChain, ...] = ()

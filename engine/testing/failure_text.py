@@ -38,7 +38,7 @@ def _origin(record: Transition) -> str:
 
 
 def failure(expected: str, actual: str, event: str, records: Sequence[Record], after: Tree) -> AssertionError:
-    """The error of a failed test: the expected and the actual result, the records of the event, and the tree after it."""
+    """The error of a failed test: expected and actual result, the records of the event, and the tree after it."""
     made = lines(f"{event} made", map(record_line, records), len(records)) if records else f"{event} made no record"
     return AssertionError(f"expected {expected}; {actual}\n\n{made}\n{tree(after)}")
 

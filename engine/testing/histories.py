@@ -1,6 +1,7 @@
 """Histories without a server: events as bytes, decided one after another on a tree, with all their records.
 
-Belongs here: choosing the kinds, making events, deciding them. Does not: random events (`random_events`), the laws (`laws`).
+Belongs here: choosing the kinds, making events, deciding them. Does not: random events (`random_events`), the laws
+(`laws`).
 """
 
 from collections.abc import Iterable

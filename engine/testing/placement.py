@@ -1,7 +1,7 @@
 """Puts entities into states that a test names.
 
-Belongs here: reading the states that tests name, and making a tree with an entity in such a state. Does not: given / when
-/ then (`scenario`).
+Belongs here: reading the states that tests name, and making a tree with an entity in such a state. Does not: given /
+when / then (`scenario`).
 """
 
 import re

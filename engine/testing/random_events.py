@@ -1,7 +1,7 @@
 """Random histories: each event follows from a seed of some bytes, so that the seeds determine the history.
 
-Belongs here: from seeds to events that make sense for any kinds. Does not: choosing the seeds (`search`), deciding events
-(`histories`).
+Belongs here: from seeds to events that make sense for any kinds. Does not: choosing the seeds (`search`), deciding
+events (`histories`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,8 +1,8 @@
 """Scenarios: tests of a table in the form given / when / then, without a server.
 
 A scenario never changes. Each method returns a new one, so that tests can share a beginning.
-Belongs here: the methods of a scenario, and its clock. Does not: putting entities into states (`placement`), the text of
-failures (`failure_text`), the rules of a kind.
+Belongs here: the methods of a scenario, and its clock. Does not: putting entities into states (`placement`), the text
+of failures (`failure_text`), the rules of a kind.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,8 +34,9 @@ __tracebackhide__ = methodcaller("errisinstance", AssertionError)
 def given(kinds: KindsLike = None) -> "Given":
     """The beginning of a scenario, with no entity known.
 
-    kinds: a `Table`, several tables, or `Kinds`; left out, all installed kinds. Tables stand alone. If one of them hangs
-    under a built-in kind, or replaces one, the built-in kinds are added. Raises `WrongTable` if the tables have errors.
+    kinds: a `Table`, several tables, or `Kinds`; left out, all installed kinds. Tables stand alone. If one of them
+    hangs under a built-in kind, or replaces one, the built-in kinds are added. Raises `WrongTable` if the tables have
+    errors.
     """
     compiled = kinds_of(kinds)
     return Given(compiled, Tree(compiled, shared_runner()), nanoseconds(START), 1)
@@ -102,9 +103,9 @@ class Given:
         """An entity in a state, however it came there. Unknown ancestors are adopted with it.
 
         state: the state that it shows, such as `"Running"` or `"Failed [Balance]"`; without conditions, the phase's own
-        condition. conditions: in order of arrival, instead of those in `state`. facet: the first if left out. attributes:
-        values by name. base: the base, if a view shows another state. Raises `AssertionError` if a name is unknown, no row
-        leads to the base, or the views show another state.
+        condition. conditions: in order of arrival, instead of those in `state`. facet: the first if left out.
+        attributes: values by name. base: the base, if a view shows another state. Raises `AssertionError` if a name is
+        unknown, no row leads to the base, or the views show another state.
         """
         wanted = placement.Placement(kind, entity_id, facet, state, conditions, base, attributes or {})
         tree = placement.put(self.tree, wanted, self.position, self.clock)
@@ -175,9 +176,10 @@ class Then(Given):
     ) -> Self:  # fmt: skip
         """Expect this state of an entity after the event. `"Absent"` means that the entity is unknown.
 
-        state: a phase, or a phase with conditions such as `"Failed [Balance]"`. conditions: in order of arrival, instead
-        of those in `state`; without both, any conditions pass. facet: the first if left out. attributes: only those named
-        are compared. base: the base, if it matters. Raises `AssertionError` if anything differs or a name is unknown.
+        state: a phase, or a phase with conditions such as `"Failed [Balance]"`. conditions: in order of arrival,
+        instead of those in `state`; without both, any conditions pass. facet: the first if left out. attributes: only
+        those named are compared. base: the base, if it matters. Raises `AssertionError` if anything differs or a name
+        is unknown.
         """
         compiled = kind_of(self.kinds, kind, entity_id)
         index = facet_of(compiled, facet)
@@ -209,7 +211,7 @@ class Then(Given):
         return self
 
     def then_nothing(self) -> Self:
-        """Expect no effect: the observation is redundant, or the event is a repeat. Raises `AssertionError` otherwise."""
+        """Expect no effect, as of a redundant observation or a repeat. Raises `AssertionError` otherwise."""
         if self.transitions or self.rejection is not None:
             raise self.failure(f"{self.description} to have no effect")
         return self

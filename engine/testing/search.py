@@ -1,7 +1,7 @@
 """Searches random histories of any kinds for one that breaks a law.
 
-Belongs here: calling Hypothesis, and shortening the history that it finds. Does not: the laws (`laws`), making a history
-from seeds (`random_events`).
+Belongs here: calling Hypothesis, and shortening the history that it finds. Does not: the laws (`laws`), making a
+history from seeds (`random_events`).
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def check_laws(kinds: KindsLike = None, examples: int = 200) -> None:
-    """Search `examples` random histories of these kinds for one that breaks a law. The histories are the same each time.
+    """Search random histories of these kinds for one that breaks a law. The histories are the same each time.
 
-    kinds: a `Table`, several tables, or `Kinds`, as for `given`; left out, all installed kinds. Raises `AssertionError`
-    with the law, the expected and the actual value, and a short history that breaks the law; the exception of a rule that
-    fails; `WrongTable`; `NotInstalled` without the package hypothesis.
+    examples: the number of histories. kinds: a `Table`, several tables, or `Kinds`, as for `given`; left out, all
+    installed kinds. Raises `AssertionError` with the law, the expected and the actual value, and a short history that
+    breaks the law; the exception of a rule that fails; `WrongTable`; `NotInstalled` without the package hypothesis.
     """
     try:
         import hypothesis  # noqa: PLC0415  # only this function needs it

@@ -1,4 +1,4 @@
-"""The laws of the core over random lives of GitOps applications and of Fleet's repositories."""
+"""The laws of the core over random histories of GitOps applications and of Fleet's repositories."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,8 +28,8 @@ def web(name: str, **status: Any) -> dict[str, Any]:
     return {**deployment(metadata={"name": name}, replicas=2), "status": {**OUT, **status}}
 
 
-def looks(name: str) -> tuple[Any, ...]:
-    """What can be in the cluster: well, on its way, failed, paused, leaving, drifted, unreadable, nothing."""
+def live_objects(name: str) -> tuple[Any, ...]:
+    """Objects in a cluster: healthy, progressing, failed, paused, being deleted, drifted, unreadable, and none."""
     drifted, stopped = web(name), web(name)
     drifted["spec"]["replicas"], stopped["spec"]["paused"] = 1, True
     return (
@@ -40,7 +40,7 @@ def looks(name: str) -> tuple[Any, ...]:
 
 NAMES = ("n1", "n2", "n3")
 ROOTS = ("s1/a1", "s1/a2", "b1/d1/c1")
-LOOKS = {name: looks(name) for name in NAMES}
+LOOKS = {name: live_objects(name) for name in NAMES}
 WANTED = {
     name: (deployment(metadata={"name": name}, replicas=2), None, deployment(metadata={"name": name}, replicas=3))
     for name in NAMES
@@ -60,7 +60,7 @@ def observed(seed: bytes) -> Sent:
     return event(kind, "observed", f"{root}/apps:Deployment/shop/{name}", data)
 
 
-def said(seed: bytes) -> Sent:
+def by_operation(seed: bytes) -> Sent:
     root, name = ROOTS[seed[1] % 3], NAMES[seed[2] % 3]
     of_fleet = root.startswith("b")
     words = WORDS[of_fleet]
@@ -88,7 +88,7 @@ def life(wanted: list[bytes]) -> History:
     for trigger in ("target", "applied") if wanted[0][0] % 2 else ():
         assert history.take(event("bundle_deployment", trigger, "b1/d1/c1", {"deployment_id": "v1"})).accepted
     for seed in wanted:
-        by_number = {0: observed, 1: observed, 2: observed, 3: said, 4: settled}.get(seed[0] % 6)
+        by_number = {0: observed, 1: observed, 2: observed, 3: by_operation, 4: settled}.get(seed[0] % 6)
         history.take(random_event(history, seed) if by_number is None else by_number(seed))
     return history
 
@@ -98,7 +98,7 @@ def lives() -> st.SearchStrategy[History]:
 
 
 def tallies_are_a_fresh_count(history: History) -> None:
-    """For every parent, kind below and facet."""
+    """For every parent, kind below and facet, the tally equals a fresh count."""
     tree = history.tree
     for of, below, facet in [
         (of, table.kind, facet)
@@ -118,7 +118,7 @@ def tallies_are_a_fresh_count(history: History) -> None:
 
 
 def an_application_is_the_worst_of_its_resources(history: History) -> None:
-    """By the order of its profile, or of its set's; told anew from nothing but the resources."""
+    """Its health is the worst of its resources, computed again by the order of its profile, or of its set's profile."""
     tree = history.tree
     for entity_id, app in tree.entities["application"].items():
         phases = {
@@ -151,12 +151,12 @@ def test_law(law: Callable[[History], None], effort: str) -> None:
     hold(law, lives(), effort)
 
 
-def test_the_lives_go_where_they_should() -> None:
+def test_the_histories_reach_every_state() -> None:
     seen: set[tuple[str, str]] = set()
 
     def noted(history: History) -> None:
-        told = [one for step in history.steps for one in step.records if isinstance(one, Transition)]
-        seen.update((one.entity.kind, one.after.phase) for one in told)
+        transitions = [one for step in history.steps for one in step.records if isinstance(one, Transition)]
+        seen.update((one.entity.kind, one.after.phase) for one in transitions)
 
     hold(noted, lives(), "reach")
     health = {"Missing", "Degraded", "Paused", "Progressing", "Healthy", "Unknown"}

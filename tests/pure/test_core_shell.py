@@ -1,4 +1,4 @@
-"""What the core leaves to the shell: running scripts, and logging the events on which rules fail."""
+"""The parts that the core leaves to the shell: running scripts, and logging the events on which rules fail."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,7 +40,7 @@ LAMP = Table(
 )
 
 
-def test_a_commit_carries_the_faults_and_the_caller_logs_them() -> None:
+def test_a_batch_carries_the_faults_and_the_caller_logs_them() -> None:
     processor = Processor(Tree(Kinds((LAMP,)), NoScripts()), SUBJECTS, 0)
     sent = [event("lamp", trigger, "l") for trigger in ("plug", "unplug")]
     events = [StoredEvent(one.subject, one.body, number, number) for number, one in enumerate(sent, 1)]

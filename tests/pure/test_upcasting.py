@@ -1,4 +1,4 @@
-"""Bytes that earlier versions wrote stay readable, and today's are what is written today.
+"""Bytes of earlier versions stay readable, and the current version writes the recorded bytes.
 
 tests/golden/wire-N.json holds events, the records that version N made of them, and checkpoints. A file is never changed
 once its version is released; a new version of the records adds one.
