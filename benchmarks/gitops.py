@@ -7,6 +7,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import yaml
@@ -67,9 +68,7 @@ def _health(seconds: float) -> dict[str, float]:
     with Sandbox() as sandbox:
         programs, overrides = SandboxRunner(sandbox), Overrides(scripts={"cert-manager.io/Certificate": SCRIPT})
         return {
-            kind: _a_second(  # type: ignore[misc]  # the default binds the object
-                lambda it=found: assess(it, None, overrides, programs, now=NOW, is_known=False), seconds
-            )
+            kind: _a_second(partial(assess, found, None, overrides, programs, now=NOW, is_known=False), seconds)
             for kind, found in KINDS.items()
         }
 

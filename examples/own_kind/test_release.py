@@ -1,4 +1,4 @@
-"""The release, tested with `phaseline.testing`: no server needed. Run it with `pytest` where `acme-kinds` is installed."""
+"""Tests of the release with `phaseline.testing`; they need no server. Install `acme-kinds` and run `pytest`."""
 
 from acme_kinds.release import RELEASE
 

@@ -51,14 +51,16 @@ FIELDS = (
     Field("gone", bool, "whether it is neither in Git nor in the cluster"),
 )
 NOTED = (
-    "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest", "desired_digest",
-    "settings", "compared", "compared_why", "progress", "deadline",
+    "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
+    "desired_digest", "settings", "compared", "compared_why", "progress", "deadline",
 )  # fmt: skip
 """The attributes that an observation sets."""
 
 
 @rule("gitops.observed", revision=1, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
-def read_observation(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
+def read_observation(
+    scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
+) -> Mapping[str, Any] | Refusal:
     """The health and sync of an observed resource by its application's settings, with everything noted about them."""
     pair = ObservedPair.of(event.data)
     if (wrong := pair.mismatch(entity_id)) is not None:

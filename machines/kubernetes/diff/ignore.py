@@ -179,4 +179,5 @@ def problems(effects: Sequence[IgnoreEffect]) -> Iterator[str]:
     """The problems of rules, in sentences. Argo CD does not report them."""
     for effect in effects:
         if effect.problem:
-            yield f"{effect.how} {effect.word!r} of the rule for {effect.rule.group or 'core'}/{effect.rule.kind}: {effect.problem}"
+            about = f"{effect.rule.group or 'core'}/{effect.rule.kind}"
+            yield f"{effect.how} {effect.word!r} of the rule for {about}: {effect.problem}"
