@@ -1,7 +1,7 @@
 """The half of the client that publishes: sends events, waits for their outcomes, tries them out.
 
-Belongs here: one method for each thing that a publisher does. Does not: the work itself (`publishing`, `pipeline`,
-`outcomes`, `rehearsal`).
+Belongs here: one method for each thing that a publisher does. Does not: the work itself (`publish.single`, `publish.pipeline`,
+`publish.outcomes`, `replay.dry_run`).
 """
 
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping

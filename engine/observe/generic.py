@@ -1,4 +1,4 @@
-"""The adapter for all other objects: `resource.observed`, with the live and the desired manifest (docs/spec/gitops.md).
+"""The adapter for all other objects: resource.observed, with the live and the desired manifest (docs/spec/gitops.md).
 
 Belongs here: finding the application of an object, removing secrets from manifests. Does not: health and comparison,
 which the worker computes.

@@ -1,4 +1,4 @@
-"""Reads the event `resource.observed`: turns two manifests into the fields that the rows of `resource` ask for.
+"""Reads the event resource.observed: turns two manifests into the fields that the rows of `resource` ask for.
 
 Belongs here: health, sync, and the attributes noted with them. Does not: health and comparison rules (`kubernetes`),
 the states that follow (`resource`).

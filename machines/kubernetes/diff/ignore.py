@@ -1,7 +1,7 @@
 """Ignore rules: fields that users exclude from comparison.
 
 Belongs here: `IgnoreRule`, which objects a rule applies to, removing its fields from both sides. Does not: running jq
-(the caller passes a function), reading rules from documents (`overrides`).
+(the caller passes a function), reading rules from documents (`kubernetes.overrides`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
