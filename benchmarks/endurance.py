@@ -89,8 +89,8 @@ def report(count: int, url: str, file: str) -> bool:
     ):
         seconds, memory = measured(*words)
         largest = max(largest, memory)
-        told = " ".join(word for word in words if word not in ("--nats", url)).replace(file, "log.plog.zst")
-        print(f"| `phaseline {told}` | {count / seconds:,.0f} | {memory:,.0f} |", flush=True)
+        shown = " ".join(word for word in words if word not in ("--nats", url)).replace(file, "log.plog.zst")
+        print(f"| `phaseline {shown}` | {count / seconds:,.0f} | {memory:,.0f} |", flush=True)
     return largest <= LIMIT
 
 

@@ -1,7 +1,7 @@
 """The records that the engine commits: transitions, rejections and marks.
 
 Belongs here: their shapes in memory, timestamps. Does not: their shapes on the wire (`wire_types`), the rules that make
-them (`phaseline.engine`).
+them (`engine.core`).
 """
 
 from collections.abc import Mapping

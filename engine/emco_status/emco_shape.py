@@ -166,7 +166,7 @@ def _gvk(item: StatusItem) -> dict[str, str]:
 
 
 def _resources(selection: StatusSelection, apps: list[dict[str, Any]]) -> dict[str, Any]:
-    """The key under which the resources stand: a group has apps, a logical cloud clusters, network intents one cluster."""
+    """The resources under their key: a group has apps, a logical cloud clusters, network intents one cluster."""
     kind = selection.resource.attributes.get("type")
     if kind == "deployment_intent_group":
         return {"apps": apps}

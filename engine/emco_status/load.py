@@ -1,7 +1,7 @@
 """Reads what an answer needs from the streams: manifests, reports, histories, and trees where no worker has them.
 
-Belongs here: that reading; whole answers from the streams alone. Does not: the service (`server`), the shapes of an answer
-(`design_shape`, `emco_shape`).
+Belongs here: that reading; whole answers from the streams alone. Does not: the service (`server`), the shapes of an
+answer (`design_shape`, `emco_shape`).
 The tree of a worker and one read from STATE give the same answer. STATE follows the worker's commits a moment later.
 """
 

@@ -1,7 +1,7 @@
 """The parameters of a status query, and their checks (docs/spec/emco.md, The status query).
 
-Belongs here: which parameters exist and which values they take. Does not: whether an app or a cluster of that name exists
-(`select`).
+Belongs here: which parameters exist and which values they take. Does not: whether an app or a cluster of that name
+exists (`select`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -81,8 +81,8 @@ class BadQuery(ValueError):
 class Query:
     """A checked query. `instance`: the name of an app context; None for the current one.
 
-    type: whose status is wanted, `rsync` or `cluster`; both if empty. app, cluster, resource: only those of these names;
-    all if empty.
+    type: whose status is wanted, `rsync` or `cluster`; both if empty. app, cluster, resource: only those of these
+    names; all if empty.
     """
 
     shape: str = "source"

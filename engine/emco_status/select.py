@@ -85,8 +85,8 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> StatusSelection | None:
     """What `query` asks for; None if the resource does not exist. Raises `BadQuery`.
 
-    items: whether to list every resource. If not, and the query names no resource, the counts come from tallies, and the
-    cost is O(apps on clusters).
+    items: whether to list every resource. If not, and the query names no resource, the counts come from tallies, and
+    the cost is O(apps on clusters).
     """
     resource = tree.get("emco_resource", resource_id)
     if resource is None or resource.facets[0].state.phase in GONE:
@@ -157,7 +157,7 @@ def _on_cluster(tree: Tree, cluster_id: str, query: Query, *, items: bool) -> Ap
     else:
         on_cluster.counts = _of_tally(tree, cluster_id, 0)
         presence = _of_tally(tree, cluster_id, 1)
-        # A listed resource is present, with or without an rsync resource. One that is not listed is no cluster resource.
+        # A listed resource is present, with or without an rsync resource. Others are no cluster resources.
         listed = len(entity.attributes.get("listed") or ())
         on_cluster.presence = {**presence, "Present": max(listed, presence.get("Present", 0))}
     return on_cluster

@@ -1,6 +1,7 @@
 """The status service: each worker answers status queries for the trees it owns, by the conventions of NATS services.
 
-Belongs here: requests and replies, forwarding a request to the worker that owns the tree. Does not: the answers (`load`).
+Belongs here: requests and replies, forwarding a request to the worker that owns the tree. Does not: the answers
+(`load`).
 Any worker may receive a request. If it does not own the tree, it asks the worker that does. An answer shows committed
 states only: a worker whose memory is ahead of its commits waits for them.
 """
@@ -115,7 +116,7 @@ class StatusService:
         return Answer(reply.data, reply.headers)
 
     async def listen(self, partition: int) -> int:
-        """Take the requests that other workers forward for one of our partitions. Returns the id for `Wire.unsubscribe`."""
+        """Take the requests that other workers forward for one of our partitions; returns the subscription."""
 
         def take(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
             task = asyncio.ensure_future(self._answer_forwarded(partition, subject, data, reply))

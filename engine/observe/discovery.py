@@ -30,7 +30,7 @@ NamedResource = tuple[Resource, frozenset[str]]
 
 
 async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
-    """The resources of these names (`deployments`, `deploy`, `Deployment`, `deployments.apps`). Raises `ClusterUnusable`."""
+    """The resources of names like `deploy`, `Deployment` or `deployments.apps`. Raises `ClusterUnusable`."""
     try:
         core, offered = await _resources(api, "/api/v1"), await get(api, "/apis")
     except UNAVAILABLE as error:

@@ -48,7 +48,7 @@ def bundle(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
 
 
 def bundle_deployment(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-    """The events of a BundleDeployment: its deployment ids, a failure to apply, its flags, and each of its resources."""
+    """The events of a BundleDeployment: its deployment ids, a failure to apply, its flags, its resources."""
     metadata = mapping(manifest, "metadata")
     labels = mapping(metadata, "labels")
     name = text(labels, BUNDLE) or text(metadata, "name")

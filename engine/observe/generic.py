@@ -1,7 +1,7 @@
-"""The adapter for all other objects: `resource.observed`, with the live and the desired manifest (docs/spec/gitops.md).
+"""The adapter for all other objects: resource.observed, with the live and the desired manifest (docs/spec/gitops.md).
 
-Belongs here: finding the application of an object, removing secrets from manifests. Does not: health and comparison, which
-the worker computes.
+Belongs here: finding the application of an object, removing secrets from manifests. Does not: health and comparison,
+which the worker computes.
 """
 
 import base64
@@ -95,7 +95,7 @@ def missing(desired: Manifest, application: str) -> ObservedEvent:
 
 
 def _without_secrets(manifest: Manifest) -> Manifest:
-    """The manifest; the values of a Secret replaced by fingerprints. Equal values have equal fingerprints in this process."""
+    """The manifest, with fingerprints for the values of a Secret. They are equal for equal values in one process."""
     if group_kind(manifest) != ("", "Secret"):
         return manifest
     cleaned = deepcopy(dict(manifest))
@@ -111,7 +111,7 @@ def _without_secrets(manifest: Manifest) -> Manifest:
 
 
 def _fingerprint(name: str, value: Any) -> Any:
-    """The fingerprint of a value in `data` (in base64) or `stringData`. It is the same for both, as the worker compares."""
+    """The fingerprint of a value of a Secret. It is the same in `data` (in base64) and in `stringData`."""
     if value is None:
         return None
     # A password of digits without quotes in Git is a number.

@@ -29,11 +29,11 @@ class VersionExpired(Exception):
 
 @asynccontextmanager
 async def connected(kubeconfig: Path | None, context: str | None) -> AsyncIterator[Any]:
-    """A client of the cluster in the kubeconfig, or of the cluster in which this process runs if there is no kubeconfig."""
+    """A client of the cluster in the kubeconfig; without a kubeconfig, of the cluster in which this process runs."""
     settings = client.Configuration()
     try:
         if kubeconfig is None and "KUBERNETES_SERVICE_HOST" in os.environ:
-            config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]  # it has no types
+            config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]  # no types
         else:
             file = None if kubeconfig is None else str(kubeconfig)
             await config.load_kube_config(config_file=file, context=context, client_configuration=settings)
@@ -58,8 +58,9 @@ async def request(api: Any, path: str, query: Sequence[tuple[str, str]], seconds
     seconds: the longest silence of the server. Raises `UNAVAILABLE`, `VersionExpired`, `ClusterUnusable`.
     """
     response = await api.call_api(
-        path, "GET", query_params=list(query), header_params={"Accept": "application/json"}, auth_settings=["BearerToken"],
-        _preload_content=False, _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=seconds),
+        path, "GET", query_params=list(query), header_params={"Accept": "application/json"},
+        auth_settings=["BearerToken"], _preload_content=False,
+        _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=seconds),
     )  # fmt: skip
     async with response:
         await _checked(response, path)
@@ -67,7 +68,7 @@ async def request(api: Any, path: str, query: Sequence[tuple[str, str]], seconds
 
 
 async def _checked(response: Any, path: str) -> None:
-    """Raise unless the response is a success: `VersionExpired`, `ClusterUnusable`, or `ValueError` if it is temporary."""
+    """Raise for an error response: `VersionExpired`, `ClusterUnusable`, or `ValueError` if it is temporary."""
     if response.status == GONE:
         raise VersionExpired
     if response.status >= 500 or response.status == TOO_MANY:  # the server's own trouble

@@ -17,7 +17,7 @@ ENDINGS = (".yaml", ".yml", ".json")
 
 
 def read(path: Path) -> Iterator[Manifest]:
-    """Every object of a file, of all YAML and JSON files in a directory, or of standard input (`-`). Raises `BadManifest`."""
+    """Every object of a file, a directory of YAML and JSON files, or standard input (`-`). Raises `BadManifest`."""
     for file in sorted(one for one in path.rglob("*") if one.suffix in ENDINGS) if path.is_dir() else (path,):
         for number, found in enumerate(_documents(file), 1):
             yield from objects(found, f"{file}, document {number}")

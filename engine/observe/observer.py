@@ -1,7 +1,7 @@
 """Observes the objects of one cluster, and makes one event for each real change.
 
-Belongs here: choosing the adapter and the application of an object, dropping repeated events, event envelopes. Does not:
-the adapters (`argo`, `fleet`, `generic`).
+Belongs here: choosing the adapter and the application of an object, dropping repeated events, event envelopes.
+Does not: the adapters (`argo`, `fleet`, `generic`).
 """
 
 import hashlib

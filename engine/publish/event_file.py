@@ -1,6 +1,7 @@
 """Reads files and pipes of events: JSON lines or a msgpack stream, recognised by the first byte.
 
-Belongs here: turning bytes into event maps with their locations. Does not: checking the events (`compose`), sending them.
+Belongs here: turning bytes into event maps with their locations. Does not: checking the events (`compose`), sending
+them.
 """
 
 import asyncio

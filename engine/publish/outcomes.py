@@ -1,4 +1,4 @@
-"""Waits for the outcome of an event: reads the log until all its records are there, or the checkpoint is past the event.
+"""Waits for the outcome of an event: reads the log until all its records are there or the checkpoint is past it.
 
 Belongs here: following one event to its end. Does not: sending it (`single`).
 """

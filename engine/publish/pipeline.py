@@ -52,8 +52,8 @@ class _Flying:
 class Pipeline:
     """Sends events, a window of them at a time: `async with Pipeline(...) as pipeline: await pipeline.add(message)`.
 
-    Leaving the block waits for the last answer. window: the most events in flight. patience: seconds without any progress
-    after which `Unconfirmed` is raised.
+    Leaving the block waits for the last answer. window: the most events in flight. patience: seconds without any
+    progress after which `Unconfirmed` is raised.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Pipeline:
         return PublishResult(self._stored, self._duplicates)
 
     async def add(self, message: EventMessage) -> None:
-        """Send one event after all earlier ones. Raises `Unconfirmed`, `ApiFailed`, `NotPermitted`, `PayloadTooLarge`."""
+        """Send the next event. Raises `Unconfirmed`, `ApiFailed`, `NotPermitted`, `PayloadTooLarge`."""
         self._number += 1
         headers = {MESSAGE_ID: message.message_id}
         frame = self._wire.frame(message.subject, message.body, headers, f"{self._inbox}.{self._number}")
@@ -239,7 +239,7 @@ async def publish_many(
     patience: float = PATIENCE,
     progress: Callable[[PublishResult], None] | None = None,
 ) -> PublishResult:
-    """Store all `messages` in order. Raises what `Pipeline.add` or the iterable raises; all earlier events are stored."""
+    """Store all `messages` in order. If `Pipeline.add` or the iterable raises, all earlier events are stored."""
     async with Pipeline(wire, window, patience, progress) as pipeline:
         if isinstance(messages, AsyncIterable):
             async for message in messages:

@@ -28,8 +28,8 @@ MESSAGE_ID = "Nats-Msg-Id"
 class Receipt(NamedTuple):
     """Confirms that the stream EVENTS has stored an event.
 
-    sequence: the position of the event. duplicate: whether it was stored before, at that position. event, source: the `id`
-    and the `source` of the event.
+    sequence: the position of the event. duplicate: whether it was stored before, at that position. event, source: the
+    `id` and the `source` of the event.
     """
 
     sequence: int

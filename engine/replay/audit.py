@@ -58,7 +58,8 @@ SHOWN = 50
 class AuditReport:
     """The result of an audit.
 
-    begins: the position of the first event that was decided again. undecided: how many events no worker has decided yet.
+    begins: the position of the first event that was decided again. undecided: how many events no worker has decided
+    yet.
     by_others: how many events were decided by other tables than the ones at hand; their records are taken as they are.
     reworded: how many records differ only in a sentence of the engine, which is no divergence.
     rewordings: the first of these. divergences: the first difference of each entity, by kind and id.
@@ -211,8 +212,8 @@ class Audit:
 async def compare_states(installation: Installation, audit: Audit) -> None:
     """Compare the copy of the states in STATE with the trees of a finished audit.
 
-    An entity in STATE may be newer than the part of the log that the audit read. Where the versions are equal, the states
-    must be equal.
+    An entity in STATE may be newer than the part of the log that the audit read. Where the versions are equal, the
+    states must be equal.
     """
     wire, state, subjects = installation.wire, installation.layout.state, installation.subjects
     for partition, processor in audit.processors.items():

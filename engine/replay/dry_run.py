@@ -2,8 +2,8 @@
 
 Belongs here: loading one tree, deciding one event on it as a worker would. Does not: the rules (`engine.core`), the
 output of the command (`engine.cli.render_dry_run`).
-The tree comes from STATE, which copies the log a moment after each commit. Events that no worker has decided yet are not
-in it. The result says if the tree has such events.
+The tree comes from STATE, which copies the log a moment after each commit. Events that no worker has decided yet are
+not in it. The result says if the tree has such events.
 """
 
 import json
@@ -33,8 +33,8 @@ class DryRun(NamedTuple):
 
     sequence: the position that the event would get if it were stored now. entity: the entity that the event is about,
     before the event; None if unknown. records: the records that would be committed; messages: the same as log messages.
-    repeat: whether the event has no effect because its own `sequence` came before. behind: whether earlier events of this
-    tree are still undecided, so their effect is missing; None if this user has no permission to find out.
+    repeat: whether the event has no effect because its own `sequence` came before. behind: whether earlier events of
+    this tree are still undecided, so their effect is missing; None if this user has no permission to find out.
     table_differences: how the tables here differ from those of the installation, as `changed: node; missing: release`;
     empty if they are the same.
     """

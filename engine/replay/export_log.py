@@ -22,7 +22,8 @@ async def export(
 ) -> dict[str, int]:
     """Write the log `source` to `path`, and return how many items of each sort were written.
 
-    records: include the records that the events made. expect: include the states at the end, so that the file is a test.
+    records: include the records that the events made. expect: include the states at the end, so that the file is a
+    test.
     progress: called with the number of events written since the last call.
     """
     export = _Export(source, records=records, expect=expect)
@@ -48,8 +49,8 @@ class _Export:
         return Header(
             written_by=f"phaseline {__version__}", prefix=source.prefix, partitions=source.partitions,
             tree=source.span.root, first=source.begins, last=source.ends,
-            since=await stored_time(source, source.begins), until=await stored_time(source, source.ends), records=self.records,
-            eras={str(partition): [msgspec.to_builtins(era) for era in eras] for partition, eras in source.eras.items()},
+            since=await stored_time(source, source.begins), until=await stored_time(source, source.ends),
+            records=self.records, eras={str(number): msgspec.to_builtins(eras) for number, eras in source.eras.items()},
         )  # fmt: skip
 
     async def begin(self, log: LogWriter) -> None:

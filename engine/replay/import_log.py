@@ -40,8 +40,8 @@ def no_progress(_: int) -> None:
 class ImportResult:
     """The result of an import: how many messages it stored, how many were stored before, how many were states.
 
-    A state is sent as an `adopt` event. left_out: how many states cannot be adopted, by kind. partly: how many states were
-    adopted in one facet only, by kind. damage: why reading the file ended early, if it did.
+    A state is sent as an `adopt` event. left_out: how many states cannot be adopted, by kind. partly: how many states
+    were adopted in one facet only, by kind. damage: why reading the file ended early, if it did.
     """
 
     stored: int = 0
@@ -56,7 +56,7 @@ class Clock:
     """Says when an event of the file is due, and what its own `time` becomes."""
 
     def __init__(self, header: Header, speed: float | None, *, shift: bool, now: datetime) -> None:
-        """speed: 10 is ten times the original speed; None is as fast as possible. shift: move the events' times to now."""
+        """speed: 10 is ten times the original speed; None is as fast as possible. shift: move times to now."""
         self._since, self._speed, self._shift = header.since, speed, shift
         # Without a speed the last event is dated now, so that no event lies in the future.
         length = 0 if speed is not None else max(0, header.until - header.since)

@@ -27,8 +27,8 @@ STANDARD = Path("-")
 class LogWriter:
     """A context manager that writes a log file: `with LogWriter(path, header) as log: log.write(item)`.
 
-    The file appears under its name when it is complete. `-` is standard output, as JSON lines. Raises `BadLogFile` if the
-    file cannot be opened.
+    The file appears under its name when it is complete. `-` is standard output, as JSON lines. Raises `BadLogFile` if
+    the file cannot be opened.
     """
 
     def __init__(self, path: Path, header: Header) -> None:

@@ -2,7 +2,8 @@
 
 Belongs here: counting the differences. Does not: reading the log (`recorded_log`), loading tables (`load_tables`),
 showing the report (`engine.cli.render_replay`).
-The records that were made are those in the log. For a log without records they are those that the installed tables make.
+The records that were made are those in the log. For a log without records they are those that the installed tables
+make.
 """
 
 from collections import Counter
@@ -131,7 +132,7 @@ class WhatIf:
         self._progress = progress or (lambda _: None)
 
     async def run(self) -> WhatIfReport:
-        """Decide all events again. Raises `StateUnknown` if the log begins in a state that the other tables do not have."""
+        """Decide all events again. Raises `StateUnknown` if the other tables lack a state that the log begins in."""
         async for record in self.source.initial():
             if not isinstance(record, Rejection):
                 self._restore(record.entity)

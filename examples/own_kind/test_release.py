@@ -1,4 +1,4 @@
-"""Tests of the release with `phaseline.testing`, without a server. Run them where `acme-kinds` is installed."""
+"""Tests of the release with `phaseline.testing`; they need no server. Install `acme-kinds` and run `pytest`."""
 
 from acme_kinds.release import RELEASE
 

@@ -134,7 +134,7 @@ BUNDLE_DEPLOYMENT = Table(
         Field("why",        str, "the last message about it"),
         Field("ready",      bool, "whether its agent reports it as ready, whatever the states of its resources"),
         Field("unmodified", bool, "whether its agent reports that nothing of it was changed"),
-        Field("missing_is", str, "what a missing resource makes it: modified, as in Fleet, or not_ready", ("modified", "not_ready")),
+        Field("missing_is", str, "its state if a resource is missing", ("modified", "not_ready")),
     ),
     fields={"target": ID, "staged": ID, "applied": ID},
     interprets=(
@@ -162,7 +162,8 @@ BUNDLE_DEPLOYMENT = Table(
         rows=(
             #   from       trigger      to
             *(Row(EVER,    trigger,     stage_, given={"stage": stage_}, computes=note_ids)
-              for trigger in ("target", "staged", "applied") for stage_ in STAGES if (trigger, stage_) != ("target", PENDING)),
+              for trigger in ("target", "staged", "applied")
+              for stage_ in STAGES if (trigger, stage_) != ("target", PENDING)),
             Row((LIVE,),   "apply_failed", ERR_APPLIED, given={"stage": ERR_APPLIED}, computes=note_ids),
             Row((LIVE,),   "apply_failed", READY,       given={"stage": READY},       computes=note_ids),
             Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=note_ids),

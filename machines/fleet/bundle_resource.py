@@ -77,7 +77,8 @@ BUNDLE_RESOURCE = Table(
     kind="bundle_resource",
     id=("repo", "bundle", "cluster", "kind", "namespace", "name"),
     parent="bundle_deployment",
-    doc="One Kubernetes object of a bundle on one cluster. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core group; `namespace` is `-` if it has none.",
+    doc="One Kubernetes object of a bundle on one cluster. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
+        "group; `namespace` is `-` if it has none.",
     intents=(),
     derived=("owner_gone",),
     attributes=(Field("why", str, "why it is not ready"),),
@@ -115,7 +116,8 @@ BUNDLE_RESOURCE = Table(
         rows=(
             #   from                                    trigger       to
             Row((LIVE,),                                "observed",   DELETED,  given={"gone": True}),
-            *(Row(EVER,                                 "observed",   state,    given={"state": state}, computes=note_reason) for state in STATES),
+            *(Row(EVER,                                 "observed",   state,    given={"state": state},
+                  computes=note_reason) for state in STATES),
             Row((ABSENT, DELETED, ORPHANED),            "declared",   UNKNOWN,  computes=note_reason),
             Row((UNKNOWN, READY, NOT_READY, MODIFIED, MISSING), "declared", SAME),
             Row((UNKNOWN, MISSING),                     "undeclared", DELETED),

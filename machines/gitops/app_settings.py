@@ -26,14 +26,15 @@ CACHED = 1_024
 """How many different settings are kept in parsed form."""
 
 SETTINGS = (
-    Field("profile",                 str,  "the profile; by default that of the set, and alauda if the set has none", tuple(PROFILES)),
+    Field("profile",                 str,  "the profile; by default that of the set, else alauda", tuple(PROFILES)),
     Field("ignore_differences",      dict, "ignore rules in Argo CD's format", many=True),
     Field("health",                  dict, "Lua health scripts by group/Kind"),
     Field("known_type_fields",       dict, "fields of custom kinds that have a Kubernetes type, by group/Kind"),
     Field("ignore_aggregated_roles", bool, "whether to ignore the rules of aggregated ClusterRoles; true by default"),
-    Field("progress_deadline",       int,  f"seconds that a resource may be Progressing without progress; {DEFAULT_DEADLINE} by default, 0 for ever"),
+    Field("progress_deadline",       int,  "seconds that a resource may be Progressing without progress; "
+                                           f"{DEFAULT_DEADLINE} by default, 0 for ever"),
     Field("sync_windows",            dict, "sync windows in Argo CD's format", many=True),
-    Field("sync_hours",              str,  "the hours of each day at which it may be synchronised, as 10:00-18:00", many=True),
+    Field("sync_hours",              str,  "the hours at which it may be synchronised, as 10:00-18:00", many=True),
     Field("time_zone",               str,  "the time zone of sync_hours and of windows without one; UTC by default"),
 )  # fmt: skip
 _OVERRIDES = {field.name for field in SETTINGS}.intersection(OWN_FIELDS)

@@ -7,12 +7,12 @@ from phaseline.machines.gitops.app_settings import SETTINGS, check_settings
 from phaseline.machines.gitops.auto_sync import (
     ATTRIBUTES,
     RESULTS,
-    auto_sync_now,
+    auto_sync,
     begin_sync,
     end_sync,
     may_sync,
     schedule_sync,
-    wait_for_window,
+    wait,
 )
 from phaseline.machines.gitops.auto_sync import SET_HERE as OWN
 from phaseline.machines.gitops.labels import SYNCS
@@ -59,7 +59,8 @@ APPLICATION = Table(
     kind="application",
     id=("set", "application"),
     parent="application_set",
-    doc="An application: what one part of a repository declares for one destination. Its states follow from its resources, in the order of its profile.",
+    doc="An application: what one part of a repository declares for one destination. Its states follow from its "
+        "resources, in the order of its profile.",
     intents=("configure", "sync"),
     derived=("inherit", "auto_sync", "owner_gone"),
     attributes=(
@@ -86,7 +87,7 @@ APPLICATION = Table(
                 Field("again",  int,  "seconds until a window opens"),
                 Field("why",    str,  "the window that prevents it"),
             ),
-            auto_sync_now,
+            auto_sync,
         ),
     ),
     facets=(
@@ -128,7 +129,7 @@ APPLICATION = Table(
                 #   from               trigger       to
                 Row((ABSENT, DELETED), "configure",  SYNCED),
                 Row((LIVE,),           "auto_sync",  SAME,    given={"begins": True},  when=IDLE, computes=begin_sync),
-                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=wait_for_window),
+                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=wait),
                 Row((LIVE,),           "removed",    DELETED),
                 Row((LIVE,),           "owner_gone", DELETED),
             ),
@@ -138,7 +139,10 @@ APPLICATION = Table(
                 View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
                 View(SYNCING,     (some(SYNC, SYNCING),)),
             ),
-            timeouts=(Timeout(OUT_OF_SYNC, "auto_sync", seconds_from="auto_sync_in", restart_on="operation", repeat_after="auto_sync_again"),),
+            timeouts=(Timeout(
+                OUT_OF_SYNC, "auto_sync", seconds_from="auto_sync_in", restart_on="operation",
+                repeat_after="auto_sync_again",
+            ),),
         ),
     ),
     cascades=(Cascade("owner_gone", at=("resource",), into=DELETED),),

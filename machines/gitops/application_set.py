@@ -58,7 +58,8 @@ def some(facet: int, phase: str) -> AnyBelow:
 APPLICATION_SET = Table(
     kind="application_set",
     id=("set",),
-    doc="A set of applications; a single application is in a set of the same name. Its states follow from its applications or from its own conditions, by its profile.",
+    doc="A set of applications; a single application is in a set of the same name. Its states follow from its "
+        "applications or from its own conditions, by its profile.",
     intents=("configure",),
     known_by="anything",
     attributes=(

@@ -36,7 +36,7 @@ ATTRIBUTES = (
     Field("automatic",         bool, "whether it began automatically"),
     Field("revision",          str,  "the revision of that synchronisation"),
     Field("attempts",          int,  "how often that revision has been synchronised to automatically"),
-    Field("auto_sync_in",      int,  "seconds of being OutOfSync after which it is synchronised automatically; 0 for never"),
+    Field("auto_sync_in",      int,  "seconds of being OutOfSync before an automatic synchronisation; 0 for never"),
     Field("auto_sync_again",   int,  "seconds until the next attempt, if a window is closed"),
     Field("auto_sync_waits",   str,  "the reason why it waits"),
     Field("auto_sync_looked",  int,  "when the windows were last checked, ns since 1970"),
@@ -84,13 +84,12 @@ def end_sync(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the result of the operation."""
     data = event.data
     noted = {"operation_message": data.get("message"), "revision": data.get("revision")}
-    return _timed(
-        {**attributes, "operation": data["result"], **{name: value for name, value in noted.items() if value}}
-    )
+    known = {name: value for name, value in noted.items() if value}
+    return _timed({**attributes, "operation": data["result"], **known})
 
 
 @rule("gitops.wait_for_window", revision=1)
-def wait_for_window(attributes: Attributes, event: RuleEvent) -> Attributes:
+def wait(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes that the automatic operation waits for a window."""
     data = event.data
     noted = {"auto_sync_again": data["again"], "auto_sync_waits": data["why"], "auto_sync_looked": event.time}
@@ -123,9 +122,7 @@ def may_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEv
 
 
 @rule("gitops.auto_sync", revision=1, uses=(WINDOWS,))
-def auto_sync_now(
-    scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
-) -> Mapping[str, Any] | Refusal:
+def auto_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any]:
     """Whether the automatic operation begins now, or how long it waits for a window."""
     at = datetime.fromtimestamp(event.time / SECOND, UTC)
     windows, found = _decision(scene, entity_id, attributes, at, manual=False)

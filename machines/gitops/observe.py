@@ -1,4 +1,4 @@
-"""Reads the event `resource.observed`: turns two manifests into the fields that the rows of `resource` ask for.
+"""Reads the event resource.observed: turns two manifests into the fields that the rows of `resource` ask for.
 
 Belongs here: health, sync, and the attributes noted with them. Does not: health and comparison rules (`kubernetes`),
 the states that follow (`resource`).
@@ -51,8 +51,8 @@ FIELDS = (
     Field("gone", bool, "whether it is neither in Git nor in the cluster"),
 )
 NOTED = (
-    "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest", "desired_digest",
-    "settings", "compared", "compared_why", "progress", "deadline",
+    "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
+    "desired_digest", "settings", "compared", "compared_why", "progress", "deadline",
 )  # fmt: skip
 """The attributes that an observation sets."""
 

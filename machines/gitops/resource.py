@@ -69,17 +69,18 @@ RESOURCE = Table(
     kind="resource",
     id=("set", "application", "kind", "namespace", "name"),
     parent="application",
-    doc="One Kubernetes object that an application deploys. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core group; `namespace` is `-` if it has none.",
+    doc="One Kubernetes object that an application deploys. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
+        "group; `namespace` is `-` if it has none.",
     intents=(),
     derived=("deadline", "owner_gone"),
     attributes=(
         Field("health_message", str,  "the reason for its health"),
         Field("sync_message",   str,  "the reason for its sync"),
-        Field("differs",        str,  f"the first {observe.SHOWN} paths at which the two manifests differ, as JSON pointers", many=True),
-        Field("differing",      int,  "the number of paths at which they differ"),
+        Field("differs",        str,  f"the first {observe.SHOWN} paths that differ, as JSON pointers", many=True),
+        Field("differing",      int,  "the number of paths at which the manifests differ"),
         Field("ignored",        int,  "the number of differences that ignore rules hide"),
         Field("rule_problems",  str,  "ignore rules without any effect, and why", many=True),
-        Field("live_digest",    str,  "a digest of the manifest in the cluster: without its status and server-owned fields, with the last applied manifest"),
+        Field("live_digest",    str,  "a digest of the live manifest, without status and server-owned fields"),
         Field("desired_digest", str,  "a digest of the manifest from Git"),
         Field("settings",       str,  "a digest of the settings that were used"),
         Field("compared",       str,  "the result of the last comparison"),
@@ -105,7 +106,8 @@ RESOURCE = Table(
             rows=(
                 #   from                trigger           to
                 Row((LIVE,),            "observed",       DELETED,      given={"gone": True}),
-                *(Row(EVER,             "observed",       health,       given={"health": health}, computes=note_observed) for health in ASSESSED),
+                *(Row(EVER,             "observed",       health,       given={"health": health},
+                      computes=note_observed) for health in ASSESSED),
                 Row((PROGRESSING,),     "deadline",       DEGRADED,     computes=note_overdue),
                 Row((ABSENT, DELETED),  "sync_started",   NOT_ASSESSED),
                 Row((ABSENT, DELETED),  "sync_succeeded", NOT_ASSESSED),

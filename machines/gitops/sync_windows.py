@@ -184,7 +184,8 @@ def read(found: Any, zone: str = "") -> Window:
         return Window("allow", found, applications=("*",), zone=zone)
     if not isinstance(found, Mapping):
         found = type(found).__name__
-        raise ValueError(f"a window must be a map or a text like 10:00-18:00, found {found}")  # noqa: TRY004  # as documented
+        problem = f"a window must be a map or a text like 10:00-18:00, found {found}"
+        raise ValueError(problem)  # noqa: TRY004  # as documented
     if odd := sorted(set(found) - set(_FIELDS)):
         raise ValueError(f"{odd[0]!r} is none of {', '.join(_FIELDS)}")
     given: dict[str, Any] = {"kind": "", "schedule": "", "zone": zone}
@@ -201,7 +202,8 @@ def read(found: Any, zone: str = "") -> Window:
 
 
 _FIELDS: Mapping[str, tuple[str, Any]] = {
-    "kind": ("kind", str), "schedule": ("schedule", str), "duration": ("duration", str), "applications": ("applications", list),
-    "namespaces": ("namespaces", list), "clusters": ("clusters", list), "manualSync": ("manual", bool), "timeZone": ("zone", str),
-    "andOperator": ("all_lists", bool), "syncOverrun": ("overruns", bool), "description": ("description", str),
+    "kind": ("kind", str), "schedule": ("schedule", str), "duration": ("duration", str),
+    "applications": ("applications", list), "namespaces": ("namespaces", list), "clusters": ("clusters", list),
+    "manualSync": ("manual", bool), "timeZone": ("zone", str), "andOperator": ("all_lists", bool),
+    "syncOverrun": ("overruns", bool), "description": ("description", str),
 }  # fmt: skip

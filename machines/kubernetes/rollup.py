@@ -36,9 +36,8 @@ class Rollup(NamedTuple):
 def roll_up(members: Sequence[Member], profile: Profile) -> Rollup:
     """The worst health and sync of the resources that are not hooks."""
     parts = [member for member in members if not member.assessment.is_hook]
-    unsynced = tuple(
-        member.name for member in parts if member.assessment.sync == OUT_OF_SYNC and member.assessment.counts
-    )
+    out_of_sync = (one for one in parts if one.assessment.sync == OUT_OF_SYNC and one.assessment.counts)
+    unsynced = tuple(member.name for member in out_of_sync)
     health, unwell = _health(parts, profile)
     return Rollup(health, OUT_OF_SYNC if unsynced else SYNCED, unwell, unsynced)
 

@@ -1,4 +1,4 @@
-"""What a dry run says is what then happens, whatever the event; and nothing comes of the dry run itself.
+"""Dry runs against a real server: a dry run predicts the records of an event and stores nothing.
 
 Belongs here: `dry_run` against a real server. Does not: how the command shows it (`test_cli_dry_run`).
 """
@@ -77,7 +77,7 @@ def _without(value: Any, time: str) -> Any:
     return "now" if value == time else value
 
 
-async def test_what_is_rehearsed_is_what_happens(family: Client, wire: Wire) -> None:
+async def test_a_dry_run_predicts_the_records(family: Client, wire: Wire) -> None:
     """The law: for random histories, the same records byte for byte but for the time, or the same rejection, or none."""
     layout, dice = await family._session.layout(), random.Random(7)
     guide = History(family.kinds)
@@ -154,7 +154,7 @@ async def test_what_would_be_refused(client: Client, event: tuple[str, str, str]
     assert told.entity is None
 
 
-async def test_what_cannot_be_a_message_cannot_be_rehearsed(client: Client) -> None:
+async def test_an_unsendable_event_has_no_dry_run(client: Client) -> None:
     with pytest.raises(Unsendable, match="empty part"):
         await client.dry_run("cluster", "create", "c1//p")
 
@@ -209,7 +209,7 @@ async def test_events_that_are_still_to_be_decided_are_told_of(settings: Setting
     assert (await client.dry_run("cluster", "create", "c2")).behind is False
 
 
-async def test_who_reads_everything_may_rehearse(guarded: str) -> None:
+async def test_a_reader_of_all_streams_may_do_a_dry_run(guarded: str) -> None:
     """As docs/operating.md says; nothing need be published for it."""
     async with Client.open(
         Settings(nats=(as_user("reader", guarded),), inbox_prefix="_INBOX_reader"), source="/me"

@@ -102,7 +102,7 @@ async def test_the_adapter(working: Settings, wire: Wire) -> None:
         sample = (EXAMPLE / "resourcebundlestate.json").read_text()
         stray = sample.replace("6385596659306465421-web", "1-web")
         said = await asyncio.to_thread(adapt, working, f'{{"kind": "List", "items": [{stray}]}}\n{sample}{stray}')
-        assert said.count("left out: the label emco/deployment-id: '1-web' is no context's") == 2
+        assert said.count("left out: the label emco/deployment-id='1-web' names no known app context") == 2
         assert f"{RELEASE}/{OLD}/web/edge+paris: event " in said
         await until_decided(wire, layout)
         place = f"{RELEASE}/{OLD}/web/edge+paris"

@@ -1,7 +1,7 @@
 """Ignore rules: fields that users exclude from comparison.
 
 Belongs here: `IgnoreRule`, which objects a rule applies to, removing its fields from both sides. Does not: running jq
-(the caller passes a function), reading rules from documents (`overrides`).
+(the caller passes a function), reading rules from documents (`kubernetes.overrides`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -187,4 +187,5 @@ def problems(effects: Sequence[IgnoreEffect]) -> Iterator[str]:
     """The problems of rules, in sentences. Argo CD does not report them."""
     for effect in effects:
         if effect.problem:
-            yield f"{effect.how} {effect.word!r} of the rule for {effect.rule.group or 'core'}/{effect.rule.kind}: {effect.problem}"
+            about = f"{effect.rule.group or 'core'}/{effect.rule.kind}"
+            yield f"{effect.how} {effect.word!r} of the rule for {about}: {effect.problem}"
