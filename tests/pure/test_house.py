@@ -121,15 +121,15 @@ def table_lines(path: Path) -> set[int]:
 def long_lines(path: Path, folder: str) -> list[int]:
     """The lines that are too wide, and could be broken.
 
-    Tables keep their columns: in pages and in modules of tables. Tests are mostly cases, which keep one line each; their
-    docstrings and comments are prose like any other. What has no blank to break at stays everywhere.
+    Tables keep their columns, in pages and in modules of tables. A case of a test may stay on one line; docstrings and
+    comments of tests are prose like any other. A line without a blank cannot be broken.
     """
     lines = path.read_text(encoding="utf-8").splitlines()
     wide = {number for number, line in enumerate(lines, 1) if len(line) > MAX_COLUMNS and " " in line.strip(" -*>")}
     if path.suffix == ".md" or folder == "machines":
         wide -= table_lines(path)
     elif folder == "tests":
-        wide &= prose_lines(path)
+        wide &= prose_lines(path) - table_lines(path)
     return sorted(wide)
 
 

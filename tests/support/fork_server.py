@@ -1,7 +1,7 @@
 """A process that has imported the command and forks for each call. This saves the second that the imports take.
 
-Each call is still a process of its own, with its own arguments, environment, output and exit code. It ends like any other
-Python process. Belongs here: the server and the call. Does not: what tests run (`command`).
+Each call is still a process of its own, with its own arguments, environment, output and exit code. It ends like any
+other Python process. Belongs here: the server and the call. Does not: what tests run (`command`).
 """
 
 import asyncio

@@ -127,9 +127,10 @@ TABLE_WORDS = frozenset(words_of_tables())
 def exists(word: str, path: Path) -> bool:
     """Whether a word in back quotes in the charter of this module is right.
 
-    What has the form of a path must be a path from the root of the repository. What has the form of a name must name one of:
+    A word with the form of a path must be a path from the root of the repository. A word with the form of a name must be
+    one of these:
 
-    - a module, from the module's own package, from one around it, or from the repository's root; or something in such a module;
+    - a module, from the module's own package, from one around it, or from the root; or a name in such a module;
     - a class of the rings, or a member of one: `Kind.select`;
     - something that the module itself defines, imports, takes as a parameter, or holds as a text constant;
     - a kind, a trigger, or the type of an event of a built-in table;
