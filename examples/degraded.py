@@ -20,8 +20,8 @@ def changed(row: Row) -> Row | None:
     """A row as it would be: what can start from Running can start from Degraded too."""
     if row.trigger == "degraded" or row.given.get("condition") == DEGRADED:
         return None
-    start = (*row.start, DEGRADED) if RUNNING in row.start else row.start
-    return replace(row, start=start, clears=tuple(cause for cause in row.clears if cause != DEGRADED))
+    source = (*row.source, DEGRADED) if RUNNING in row.source else row.source
+    return replace(row, source=source, clears=tuple(cause for cause in row.clears if cause != DEGRADED))
 
 
 labels = tuple(label for label in facet.labels if label.condition != DEGRADED)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from phaseline.engine.cli import options, render
 from phaseline.engine.cli.help import Page
-from phaseline.engine.errors import WordUnknown
+from phaseline.engine.errors import NameUnknown
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import markdown, mermaid, plain, printing, wording
@@ -34,7 +34,7 @@ def machines(kind: str | None, *, form: str, as_json: bool) -> int | None:
     """Print the state machines: which kinds there are, or everything about one. Needs no server."""
     kinds = installed()
     if kind is not None and kind not in kinds:
-        raise WordUnknown(what="kind", word=kind, known=", ".join(kinds))
+        raise NameUnknown(what="kind", name=kind, known=", ".join(kinds))
     form = "json" if as_json else form
     if form == "mermaid" and kind is None:
         raise click.UsageError("a Mermaid diagram shows one kind: name it")

@@ -13,7 +13,7 @@ import click
 
 from phaseline.engine.cli import terminal
 from phaseline.engine.cli.help import Shared
-from phaseline.engine.errors import BadSetting, WordUnknown
+from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import NOW, START, Time, parse
 from phaseline.engine.settings import Settings, from_words
 
@@ -140,6 +140,6 @@ class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
             return value
         try:
             found = parse(value)
-        except WordUnknown as error:
+        except NameUnknown as error:
             self.fail(f"{value!r} is none of: {error.known}", param, ctx)
         return found.as_datetime() if isinstance(found, Time) else found

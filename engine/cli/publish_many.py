@@ -82,7 +82,7 @@ def _opened(file: Path) -> Any:
     try:
         return file.open("rb", buffering=0)
     except OSError as error:
-        raise BadEventFile(name=file, place="beginning", problem=error.strerror) from error
+        raise BadEventFile(name=file, place="beginning", problem=error.strerror or str(error)) from error
 
 
 def summary(sent: Sent) -> str:

@@ -99,7 +99,7 @@ def show(settings: Settings, place: int, *, as_json: bool) -> int | None:
 def rejection_in(logged: Logged) -> Rejection:
     """The rejection; raises `NotRejected`."""
     if not isinstance(logged.record, Rejection):
-        raise NotRejected(sequence=logged.sequence, found="a transition")
+        raise NotRejected(place=logged.sequence, actual="a transition")
     return logged.record
 
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from phaseline.engine.client import fleet_counts, fleet_placement
 from phaseline.engine.emco_status import request
 from phaseline.engine.emco_status.select import Selection
-from phaseline.engine.errors import EntityUnknown, IdUnfit
+from phaseline.engine.errors import EntityUnknown, InvalidId
 from phaseline.engine.explain import fetch
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import latest, resolve_kind
@@ -67,7 +67,8 @@ class EntityView(Generic[M_co]):
         return [record.entity for record in await self._states.tree(root, deleted=deleted)]
 
     async def kind_of(self, entity_id: str, kind: str | None = None) -> str:
-        """The kind of the only entity with that id, or `kind` if it exists; raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`."""
+        """The kind of the only entity with that id, or `kind` if it exists; raises `EntityUnknown`, `AmbiguousId` or
+        `InvalidId`."""
         return await resolve_kind.find(self._states, entity_id, kind)
 
     async def why(self, kind: str, entity_id: str) -> Explanation:
@@ -84,10 +85,10 @@ class EntityView(Generic[M_co]):
         return await request.selected(self._states, resource_id, query)
 
     async def counts(self, entity_id: str) -> dict[str, Any]:
-        """Fleet's counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+        """Fleet's counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         depth = entity_id.count("/")
         if depth >= len(fleet_counts.KINDS):
-            raise IdUnfit(problem=f"{entity_id!r} is longer than <repo>/<bundle>/<cluster>")
+            raise InvalidId(problem=f"{entity_id!r} is longer than <repo>/<bundle>/<cluster>")
         kind = fleet_counts.KINDS[depth]
         latest.check_name(self.kinds, kind, entity_id)
         found = [entity for entity in await self.tree(entity_id) if entity.kind in fleet_counts.COUNTED]
@@ -97,6 +98,6 @@ class EntityView(Generic[M_co]):
         return fleet_counts.counts(top, found)
 
     async def cluster_counts(self, cluster: str) -> dict[str, Any]:
-        """Fleet's counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+        """Fleet's counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
         latest.check_tree(cluster)
         return fleet_counts.cluster_counts(cluster, await fleet_placement.on_cluster(self._states, cluster))

@@ -40,7 +40,7 @@ class Asking(Session):
     async def at(self, when: When | None = None) -> EntityView[Moment | None]:
         """The entities at a moment; without one the latest states. The moment is resolved here, once.
 
-        Raises `WordUnknown`.
+        Raises `NameUnknown`.
         """
         installation = await self.installation()
         if when is None:
@@ -69,7 +69,8 @@ class Asking(Session):
         return await (await self.at(at)).tree(root, deleted=deleted)
 
     async def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
-        """The kind of the only entity with that id, or `kind` if it exists; raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`."""
+        """The kind of the only entity with that id, or `kind` if it exists; raises `EntityUnknown`, `AmbiguousId` or
+        `InvalidId`."""
         return await (await self.at(at)).kind_of(entity_id, kind)
 
     async def why(self, kind: str, entity_id: str, *, at: When | None = None) -> Explanation:
@@ -89,11 +90,11 @@ class Asking(Session):
         return await (await self.at(at)).selected(resource_id, **query)
 
     async def counts(self, entity_id: str, *, at: When | None = None) -> dict[str, Any]:
-        """Fleet's counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+        """Fleet's counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return await (await self.at(at)).counts(entity_id)
 
     async def cluster_counts(self, cluster: str, *, at: When | None = None) -> dict[str, Any]:
-        """Fleet's counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+        """Fleet's counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
         return await (await self.at(at)).cluster_counts(cluster)
 
     @overload
@@ -143,7 +144,7 @@ class Asking(Session):
         return Reader(installation.wire, installation.layout.log, wanted.filters(installation), start)
 
     async def record(self, sequence: int) -> Logged:
-        """The record at `sequence` of the log; raises `RecordGone`."""
+        """The record at `sequence` of the log; raises `RecordNotFound`."""
         return await log_records.record_at(await self.installation(), sequence)
 
     async def event(self, sequence: int) -> bytes | None:
@@ -154,7 +155,7 @@ class Asking(Session):
     async def diff(self, resource_id: str) -> Judged:
         """The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
-        Raises `NotObserved`, `IdUnfit`.
+        Raises `NotObserved`, `InvalidId`.
         """
         return await last_observation.judged(await self.installation(), resource_id)
 

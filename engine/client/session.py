@@ -52,6 +52,6 @@ class Session:
     async def moment(self, when: When) -> Moment:
         """The moment that `when` names: its place in the log and its time. Pass it on to read the same moment again.
 
-        Raises `WordUnknown`.
+        Raises `NameUnknown`.
         """
         return await as_of.resolve(await self.installation(), when)

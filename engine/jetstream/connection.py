@@ -55,7 +55,7 @@ class Connection(Client):
             try:
                 trying.result()
             except (OSError, nats_errors.Error, ValueError, ImportError) as error:
-                raise NatsUnreachable(url=self._settings.shown, cause=error) from error
+                raise NatsUnreachable(url=self._settings.shown, cause=str(error)) from error
         except BaseException:
             trying.cancel()
             await asyncio.gather(trying, return_exceptions=True)

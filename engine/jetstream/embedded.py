@@ -184,7 +184,7 @@ async def _claim(data: Path) -> IO[bytes]:
         data.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240  # once, at the start
         lock = (data / "phaseline.lock").open("ab")
     except OSError as error:
-        raise DataDirUnusable(path=data, cause=error.strerror or error) from error
+        raise DataDirUnusable(path=data, cause=error.strerror or str(error)) from error
     limit = time.monotonic() + CLAIM_LIMIT
     while not _locked(lock):
         if time.monotonic() > limit:

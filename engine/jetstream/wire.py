@@ -91,7 +91,7 @@ class Wire:
         """Raise `ServerTooOld` unless the server is at least that version."""
         found = self._connection.version
         if tuple(int(number) for number in re.findall(r"\d+", found)[:2]) < (major, minor):
-            raise ServerTooOld(found=found or "unknown", needed=f"{major}.{minor}")
+            raise ServerTooOld(version=found or "unknown", needed=f"{major}.{minor}")
 
     async def until_connected(self, timeout: float | None = None) -> None:
         """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds."""

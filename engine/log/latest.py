@@ -9,7 +9,7 @@ being copied the first part may show.
 from collections.abc import Sequence
 
 from phaseline.engine.core.intake import check_arity
-from phaseline.engine.errors import EntityUnknown, IdUnfit, NameUnknown, TreeUnknown, WordUnknown
+from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown
 from phaseline.engine.jetstream.reader import Stored, read_all
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.log.installation import Installation
@@ -79,9 +79,7 @@ class Latest(StateView):
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
-        if len(kinds) == 1:
-            return EntityUnknown(kind=kinds[0], id=entity_id)
-        return NameUnknown(id=entity_id, kinds=" or ".join(kinds))
+        return EntityUnknown(id=entity_id, kind=" or ".join(kinds))
 
 
 def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -> list[Transition]:
@@ -99,7 +97,7 @@ def fits(entity: Entity, state: str | None, *, deleted: bool) -> bool:
 
 
 def patterns(layout: Layout, kinds: Kinds, kind: str | None, below: str | None) -> list[Pattern]:
-    """What selects the entities of a kind, those under an id, both, or all; raises `IdUnfit` where none can be."""
+    """What selects the entities of a kind, those under an id, both, or all; raises `InvalidId` where none can be."""
     if below is None:
         return [Pattern("*", kind or "*", ">")]
     partition, tokens = partition_of_id(below, layout.partitions), quoted_id(below)
@@ -116,37 +114,37 @@ def _state_filter(layout: Layout, pattern: Pattern) -> str:
 
 
 def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
-    """What follows `below` in the subjects of entities that are it or under it; raises `IdUnfit` where none can be."""
+    """What follows `below` in the subjects of entities that are it or under it; raises `InvalidId` where none can be."""
     parts = below.count("/") + 1
     arities = {found.arity for found in kinds.values() if kind in (None, found.name)}
     found = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
     if not found:
-        raise IdUnfit(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
+        raise InvalidId(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
     return found
 
 
 def check_kind(kinds: Kinds, kind: str) -> Kind:
-    """The kind of that name; raises `WordUnknown`."""
+    """The kind of that name; raises `NameUnknown`."""
     if kind not in kinds:
-        raise WordUnknown(what="kind", word=kind, known=", ".join(kinds))
+        raise NameUnknown(what="kind", name=kind, known=", ".join(kinds))
     return kinds[kind]
 
 
 def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
-    """Raise `WordUnknown` or `IdUnfit` unless `kind/entity_id` may name an entity."""
+    """Raise `NameUnknown` or `InvalidId` unless `kind/entity_id` may name an entity."""
     try:
         check_arity(check_kind(kinds, kind), entity_id)
         check_id(entity_id)
     except (Invalid, BadSubject) as error:
-        raise IdUnfit(problem=error) from None
+        raise InvalidId(problem=str(error)) from None
 
 
 def check_tree(below: str) -> None:
-    """Raise `IdUnfit` unless `below` may be an id."""
+    """Raise `InvalidId` unless `below` may be an id."""
     try:
         check_id(below)
     except BadSubject as error:
-        raise IdUnfit(problem=f"{below!r} can be no id: {error}") from None
+        raise InvalidId(problem=f"{below!r} can be no id: {error}") from None
 
 
 def _transition_in(stored: Stored) -> Transition | None:

@@ -51,7 +51,7 @@ class Objects:
                         where=where, problem="it must be JSON, as kubectl get -o json prints it"
                     ) from None
                 if len(held) > MOST:
-                    raise BadManifest(where=where, problem=error) from None
+                    raise BadManifest(where=where, problem=str(error)) from None
                 return
             self._held, self._tried = held[end:], 0
             self._count += 1
@@ -86,7 +86,7 @@ def of_text(text: bytes, name: str) -> Iterator[Change]:
         for place, value in enumerate(manifests.documents(text), 1):
             yield from changes(value, f"{name}, document {place}")
     except manifests.NotYaml as error:
-        raise BadManifest(where=name, problem=error) from error
+        raise BadManifest(where=name, problem=str(error)) from error
 
 
 async def live(descriptor: int, name: str) -> AsyncIterator[Change]:

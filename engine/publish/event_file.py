@@ -56,7 +56,7 @@ class EventFile:
             try:
                 self._values.close()
             except codec.Undecodable as error:
-                raise self._broken(f"event {self._count + 1}", error) from error
+                raise self._broken(f"event {self._count + 1}", str(error)) from error
         elif self._rest:
             yield from self._lines(b"\n")
 
@@ -81,7 +81,7 @@ class EventFile:
         try:
             return Placed(place, codec.decode(line))
         except codec.Undecodable as error:
-            raise self._broken(place, error) from error
+            raise self._broken(place, str(error)) from error
 
     def _stream(self, values: codec.Values, piece: bytes) -> Iterator[Placed]:
         try:
@@ -92,9 +92,9 @@ class EventFile:
                 self._count += 1
                 yield Placed(place, value)
         except codec.Undecodable as error:
-            raise self._broken(f"event {self._count + 1}", error) from error
+            raise self._broken(f"event {self._count + 1}", str(error)) from error
 
-    def _broken(self, place: str, problem: object) -> BadEventFile:
+    def _broken(self, place: str, problem: str) -> BadEventFile:
         return BadEventFile(name=self.name, place=place, problem=problem)
 
 
@@ -106,7 +106,7 @@ def read(path: Path) -> Iterator[Placed]:
             while piece := file.read(PIECE):
                 yield from events.feed(piece)
     except OSError as error:
-        raise BadEventFile(name=path, place="beginning", problem=error.strerror) from error
+        raise BadEventFile(name=path, place="beginning", problem=error.strerror or str(error)) from error
     yield from events.end()
 
 
@@ -140,6 +140,6 @@ async def pieces(descriptor: int, name: str) -> AsyncIterator[bytes]:
     threading.Thread(target=pump, daemon=True, name="events").start()
     while piece := await queue.get():
         if isinstance(piece, OSError):
-            raise BadEventFile(name=name, place="reading", problem=piece.strerror) from piece
+            raise BadEventFile(name=name, place="reading", problem=piece.strerror or str(piece)) from piece
         room.release()
         yield piece

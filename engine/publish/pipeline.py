@@ -225,8 +225,7 @@ class Pipeline:
 
 def _passing(error: ApiFailed) -> bool:
     """Whether the server may accept later what it refuses now."""
-    code: int | None = error.code
-    return code is not None and code >= 500
+    return error.code >= 500
 
 
 async def publish_many(

@@ -59,12 +59,12 @@ async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
 async def resend(installation: Installation, sequence: int, timeout: float) -> Receipt:
     """Store again the event whose rejection is message `sequence` of the log, byte for byte.
 
-    The server drops a second try for the same rejection within its window. Raises `RecordGone`, `NotRejected`,
+    The server drops a second try for the same rejection within its window. Raises `RecordNotFound`, `NotRejected`,
     `EventGone`, or as `publish` does.
     """
     prefix, record = installation.prefix, (await record_at(installation, sequence)).record
     if not isinstance(record, Rejection):
-        raise NotRejected(sequence=sequence, found="a transition")
+        raise NotRejected(place=sequence, actual="a transition")
     found = await event_at(installation, record.cause.sequence)
     if found is None:
         raise EventGone(sequence=record.cause.sequence, stream=installation.layout.events)

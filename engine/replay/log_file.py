@@ -16,7 +16,7 @@ from typing import IO, cast
 import msgspec
 import zstandard
 
-from phaseline.engine.errors import BadLogFile, LogFileAltered, LogFileCut, NoLogFile
+from phaseline.engine.errors import BadLogFile, LogFileAltered, LogFileTruncated, NoLogFile
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import WORDS, End, EventItem, Header, Item, Malformed, Part
 from phaseline.engine.replay.log_writer import STANDARD
@@ -31,7 +31,8 @@ BROKEN = (Malformed, codec.Undecodable, OSError, zstandard.ZstdError)
 class LogFile:
     """A log to be read: `header` at once, then `items()`.
 
-    Raises `NoLogFile` where it is none; at the end of `items`, after all that could be read: `LogFileCut`, `LogFileAltered`.
+    Raises `NoLogFile` if it is none. A damaged file raises `LogFileTruncated` or `LogFileAltered` at the end of `items`,
+    after all that could be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,9 +46,9 @@ class LogFile:
         try:
             header = next(self._parts, None)
         except OSError as error:
-            raise BadLogFile(name=path, problem=error.strerror or error) from None
+            raise BadLogFile(name=path, problem=error.strerror or str(error)) from None
         except (*BROKEN, EOFError) as error:
-            raise NoLogFile(name=path, problem=error) from None
+            raise NoLogFile(name=path, problem=str(error)) from None
         if not isinstance(header, Header):
             raise NoLogFile(name=path, problem="it does not begin with a header")
         self.header = header
@@ -60,9 +61,9 @@ class LogFile:
             except EOFError:
                 part = None
             except BROKEN as error:
-                raise LogFileAltered(name=self.path, read=self.told(), problem=error) from None
+                raise LogFileAltered(name=self.path, read=self.told(), problem=str(error)) from None
             if part is None:
-                raise LogFileCut(name=self.path, read=self.told())
+                raise LogFileTruncated(name=self.path, read=self.told(), problem="it does not end with a checksum")
             if isinstance(part, End):
                 self._check(part)
                 return

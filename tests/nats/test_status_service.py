@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Batch
 from phaseline.engine.emco_status import server
-from phaseline.engine.errors import BadStatusQuery, EntityNotYet, EntityUnknown, IdUnfit, NotOwned
+from phaseline.engine.errors import BadStatusQuery, EntityNotYetKnown, EntityUnknown, InvalidId, NotOwned
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -170,7 +170,7 @@ async def test_as_it_was(two: tuple[Client, list[Worker]]) -> None:
     assert (await client.status(group, at=created))["state"] == "Created"
     assert (await client.status(group, at=instantiated))["state"] == "Approved"  # an event shows whole or not at all
     assert (await client.status(group, at=instantiated + 1))["rsync-status"] == {"Pending": 1}
-    with pytest.raises(EntityNotYet):
+    with pytest.raises(EntityNotYetKnown):
         await client.status(group, at=0)
 
 
@@ -191,7 +191,7 @@ async def test_what_is_wrong_is_told_before_anybody_is_asked(two: tuple[Client, 
             await client.status(GROUPS[0], **query)
     with pytest.raises(EntityUnknown):
         await client.status("nobody")
-    with pytest.raises(IdUnfit):
+    with pytest.raises(InvalidId):
         await client.status("a/b")
 
 
@@ -247,7 +247,7 @@ async def test_only_what_is_committed_is_told(
 
 async def test_who_waits_when_the_partition_is_lost_is_told() -> None:
     partition = Partition(None, None, KINDS, 3, "w")  # type: ignore[arg-type]  # it is never run
-    with pytest.raises(NotOwned, match="partition 3 is not loaded"):
+    with pytest.raises(NotOwned, match="partition 3 is not owned"):
         await partition.look(lambda tree: tree)
 
 

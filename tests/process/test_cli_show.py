@@ -236,7 +236,7 @@ async def test_errors_tell_their_causes_and_tracebacks_only_where_asked_for(shel
     brief = await shell("get", "cluster", "c1", "--prefix", "nowhere")
     assert (brief.code, brief.out) == (1, "")
     assert brief.err == (
-        "error: there are no streams for the prefix 'nowhere': run `phaseline up` or `phaseline worker` first\n"
+        "error: the prefix 'nowhere' has no streams: run `phaseline up` or `phaseline worker` first, or check the prefix\n"
     )
     long = await shell("get", "cluster", "c1", "--prefix", "nowhere", "-v")
     assert long.code == 1

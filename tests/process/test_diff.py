@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import IdUnfit, NotObserved
+from phaseline.engine.errors import InvalidId, NotObserved
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.last_observation import Judged
@@ -80,7 +80,7 @@ async def test_what_was_never_observed(working: Settings) -> None:
     async with Client.open(working) as client:
         with pytest.raises(NotObserved, match="no observation of resource"):
             await client.diff(WEB)
-        with pytest.raises(IdUnfit, match="does not fit resource"):
+        with pytest.raises(InvalidId, match="does not fit resource"):
             await client.diff("shop/shop")
 
 

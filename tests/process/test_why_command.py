@@ -161,7 +161,9 @@ async def test_two_of_one_id(shell: Shell, client: Client) -> None:
     await take(client, *UP, ("component", "adopt", "c1/a", {"phase": "Running"}))
     said = await shell("why", "c1/a")
     assert (said.code, said.out) == (1, "")
-    assert said.err == "error: 'c1/a' names a node_pool and a component: say which is meant, as with --kind node_pool\n"
+    assert (
+        said.err == "error: 'c1/a' names a node_pool and a component: choose one, for instance with --kind node_pool\n"
+    )
     assert (await why(shell, "c1/a", "--kind", "component")).startswith("component c1/a  Running [Ok]")
     assert (await shell("why", "c1/a", "--kind", "node")).code == 1
 
