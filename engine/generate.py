@@ -1,6 +1,7 @@
-"""`python3 dev.py generate [--check]` writes or checks every page and schema made from tables, types and commands.
+"""Generates the pages and schemas that are made from tables, types and commands: `python3 dev.py generate [--check]`.
 
-Belongs here: calling the generators. Does not: what they write (`phaseline.machines.docs.pages`, `reference`).
+Belongs here: calling the generators. Does not: what they write (`phaseline.machines.docs.pages`,
+`engine.cli.reference`).
 """
 
 import sys
@@ -11,7 +12,7 @@ from phaseline.machines.docs import pages
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check all; 1 if `--check` finds a stale file."""
+    """Write or check all files; 1 if `--check` finds a stale one."""
     return max(pages.main(arguments), reference.main(arguments))
 
 

@@ -11,7 +11,7 @@ from phaseline.engine.client.publish import Sending
 from phaseline.engine.client.read import Asking
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish import compose
-from phaseline.engine.settings import Settings, from_words
+from phaseline.engine.settings import Settings, from_options
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 
@@ -30,7 +30,7 @@ async def connect(
     source: where its events come from. kinds: the tables to check against; by default those installed here.
     Raises `BadSetting`, `NatsUnreachable`.
     """
-    chosen = from_words(nats=url, prefix=prefix, **settings)
+    chosen = from_options(nats=url, prefix=prefix, **settings)
     async with Client.open(chosen, source=source, kinds=kinds) as client:
         yield client
 

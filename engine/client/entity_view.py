@@ -67,8 +67,10 @@ class EntityView(Generic[M_co]):
         return [record.entity for record in await self._states.tree(root, deleted=deleted)]
 
     async def kind_of(self, entity_id: str, kind: str | None = None) -> str:
-        """The kind of the only entity with that id, or `kind` if it exists; raises `EntityUnknown`, `AmbiguousId` or
-        `InvalidId`."""
+        """The kind of the only entity with that id, or `kind` if it exists.
+
+        Raises `EntityUnknown`, `AmbiguousId` or `InvalidId`.
+        """
         return await resolve_kind.find(self._states, entity_id, kind)
 
     async def why(self, kind: str, entity_id: str) -> Explanation:

@@ -69,8 +69,10 @@ class Asking(Session):
         return await (await self.at(at)).tree(root, deleted=deleted)
 
     async def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
-        """The kind of the only entity with that id, or `kind` if it exists; raises `EntityUnknown`, `AmbiguousId` or
-        `InvalidId`."""
+        """The kind of the only entity with that id, or `kind` if it exists.
+
+        Raises `EntityUnknown`, `AmbiguousId` or `InvalidId`.
+        """
         return await (await self.at(at)).kind_of(entity_id, kind)
 
     async def why(self, kind: str, entity_id: str, *, at: When | None = None) -> Explanation:

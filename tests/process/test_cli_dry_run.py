@@ -148,10 +148,10 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
 
 
 def test_a_slow_reading_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    render_dry_run.told_when_slow("c1/p")(5)
+    render_dry_run.progress_when_slow("c1/p")(5)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(render_dry_run, "SLOW", -1)
-    render_dry_run.told_when_slow("c1/p")(5_000)
+    render_dry_run.progress_when_slow("c1/p")(5_000)
     assert capsys.readouterr() == ("", "reading the tree of c1: 5,000 entities so far\n")
 
 

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from phaseline.engine.cli import render
 from phaseline.engine.cli import timeline as command
-from phaseline.engine.cli.svg import Words, picture
+from phaseline.engine.cli.svg import Texts, picture
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
@@ -73,7 +73,7 @@ def how(kind: str, facet: str, state: State) -> str:
 
 
 def drawn(found: Timeline, title: str) -> str:
-    return picture(found.lanes, found.start, found.end, Words(title, how, render.span))
+    return picture(found.lanes, found.start, found.end, Texts(title, how, render.duration))
 
 
 def of_morning(root: str) -> Timeline:
