@@ -43,7 +43,7 @@ class NoAnswer(PhaselineError):
 
 
 class NatsUnreachable(NoAnswer):
-    """cannot connect to NATS at {url}: {cause}"""
+    """cannot reach NATS at {url}: {cause}"""
 
     url: str
     cause: str
@@ -206,7 +206,7 @@ class EventRefused(InvalidInput):
 
 
 class Unsendable(EventRefused):
-    """not sent, because no message can be made of this event, {reason}: {message}"""
+    """no message can be made of this event, {reason}: {message}"""
 
 
 class BadEventFile(InvalidInput):
@@ -349,7 +349,7 @@ class KindMissing(SetupError):
 
 
 class TablesDiffer(SetupError):
-    """other tables decided partition {partition} before than those installed here, {digest} ({how})"""
+    """partition {partition} was decided by other tables than those installed here, which are {digest} ({how})"""
 
     partition: int
     digest: str
@@ -368,7 +368,7 @@ class DataDirUnusable(SetupError):
 
 
 class DataDirInUse(SetupError):
-    """another embedded server uses {path}: stop it, or choose another directory"""
+    """another embedded server is using {path}: stop it, or choose another directory"""
 
     path: Path
 

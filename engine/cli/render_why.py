@@ -60,7 +60,7 @@ class ExplanationTree:
         state = render.state(self.kinds, found.kind, found.facet, shown)
         since = f"since {self.clock(found.since)}, {render.duration(self.now - found.since)}"
         if found.base_only:
-            since = "base" if found.base != found.state else since
+            since = "its base" if found.base != found.state else since
         elif shown.phase == ABSENT:
             since = "no event has changed it yet"
         explained = "" if found.told == "here" else f"  ({'as' if found.told == 'above' else 'followed'} {found.told})"
@@ -71,7 +71,7 @@ class ExplanationTree:
     def view(self, view: Shown) -> Iterator[Tree]:
         """What the view depends on, one branch each."""
         if view.caused is not None:
-            branch = _branch(Text("shown by a view of tables that are not installed here"))
+            branch = _branch(Text("shown by a view, but no view of the installed tables accounts for it"))
             branch.add(self.cause(view.caused))
             yield branch
         for number, reason in enumerate(view.reasons):
@@ -88,7 +88,7 @@ class ExplanationTree:
 
     def base(self, found: Explained) -> Tree:
         """The base under a view; one line if a single record explains it."""
-        name = Text.assemble("base: ", render.state(self.kinds, found.kind, found.facet, found.base))
+        name = Text.assemble("its base is ", render.state(self.kinds, found.kind, found.facet, found.base))
         if len(found.causes) == 1:
             return self.cause(found.causes[0], Text.assemble(name, ": "))
         tree = _branch(name)

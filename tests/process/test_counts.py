@@ -88,4 +88,4 @@ async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
         await client.cluster_counts("c9")
     for words in ((), ("infra", "--cluster", "c1")):
         wrong = await shell("counts", *words)
-        assert (wrong.code, "give either an ID or --cluster" in wrong.err) == (2, True)
+        assert (wrong.code, "give either ID or --cluster" in wrong.err) == (2, True)

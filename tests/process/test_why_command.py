@@ -97,7 +97,7 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
 async def test_a_pool_that_its_nodes_keep_busy(shell: Shell, client: Client) -> None:
     await take(client, *UP, *(("node", "create", f"c1/a/n{number}") for number in (9, 7, 8, 10)))
     pool = (
-        "{0}├── shown while a node is Creating or Deleting: 4 of 5 nodes, here the 3 that have been so for longest\n"
+        "{0}├── shown while a node is Creating or Deleting: 4 of 5 nodes; these 3 have been so the longest\n"
         "{0}│   ├── node c1/a/n9  Creating [Progressing]  since T\n"
         "{0}│   │   └── create by /node, event E (seq 5) at T\n"
         "{0}│   ├── node c1/a/n7  Creating [Progressing]  since T\n"
@@ -136,8 +136,8 @@ async def test_an_adopted_parent(shell: Shell, client: Client) -> None:
         told = await why(shell, name)
         assert told == (
             f"{kind} {name}  Running [Ok]  since T\n"
-            "└── adopt, made known by node c2/b/n1\n"
-            "    └── adopt by /agent, event E (seq 1) at T, by its own clock T\n"
+            "└── adopt, adopted by node c2/b/n1\n"
+            "    └── adopt by /agent, event E (seq 1) at T, publisher's clock T\n"
         )
 
 
