@@ -1,7 +1,6 @@
 """The errors that Phaseline raises. `PhaselineError` is the base of all.
 
 The classes below it are grouped by what a caller does next:
-
 - `NoAnswer`: try again later.
 - `NotFound`: use another name; what was asked for does not exist.
 - `InvalidInput`: correct what was passed; an event, a file, a setting.
@@ -30,9 +29,6 @@ class PhaselineError(Exception):
     def __str__(self) -> str:
         template = inspect.cleandoc(type(self).__doc__ or "").partition("\n\n")[0]
         return template.format_map(vars(self))
-
-
-# ---- try again later
 
 
 class NoAnswer(PhaselineError):
@@ -93,21 +89,12 @@ class NotOwned(NoAnswer):
     partition: int
 
 
-# ---- use another name
-
-
 class NotFound(PhaselineError):
-    """not found
-
-    What a caller named does not exist, or does not exist any more.
-    """
+    """not found"""
 
 
 class EntityUnknown(NotFound):
-    """there is no {kind} {id!r}: `phaseline list` shows which entities exist
-
-    `kind` names several kinds, with "or" between them, if the caller named none.
-    """
+    """there is no {kind} {id!r}: `phaseline list` shows which entities exist"""
 
     kind: str
     id: str
@@ -167,9 +154,6 @@ class NotObserved(NotFound):
     id: str
 
 
-# ---- correct what was passed
-
-
 class InvalidInput(PhaselineError):
     """the input is not valid"""
 
@@ -182,10 +166,7 @@ class BadSetting(InvalidInput):
 
 
 class InvalidId(InvalidInput):
-    """{problem}
-
-    No entity of the kind, or of any kind, can have such an id.
-    """
+    """not a valid id: {problem}"""
 
     problem: str
 
@@ -210,10 +191,7 @@ class Unsendable(EventRefused):
 
 
 class BadEventFile(InvalidInput):
-    """{name}, {place}: {problem}
-
-    A file of events holds something that is not an event that can be sent.
-    """
+    """{name}, {place}: {problem}"""
 
     name: Path | str
     place: str
@@ -221,10 +199,7 @@ class BadEventFile(InvalidInput):
 
 
 class BadLogFile(InvalidInput):
-    """{name}: {problem}
-
-    A file of a log cannot be read or written.
-    """
+    """log file {name}: {problem}"""
 
     name: Path | str
     problem: str
@@ -235,17 +210,9 @@ class NoLogFile(BadLogFile):
 
 
 class LogFileDamaged(BadLogFile):
-    """{name} is damaged ({problem}); {read} could be read before that"""
+    """{name} is damaged, {problem}: {read} could be read before that"""
 
     read: str
-
-
-class LogFileTruncated(LogFileDamaged):
-    """{name} is truncated ({problem}): {read} could be read"""
-
-
-class LogFileAltered(LogFileDamaged):
-    """{name} was changed after it was written ({problem}): {read} could be read"""
 
 
 class NoRecords(BadLogFile):
@@ -253,10 +220,7 @@ class NoRecords(BadLogFile):
 
 
 class BadTables(InvalidInput):
-    """{where}: {problem}
-
-    Tables that were named for a replay cannot be loaded.
-    """
+    """cannot load tables from {where}: {problem}"""
 
     where: str
     problem: str
@@ -273,25 +237,16 @@ class StateUnknown(InvalidInput):
 
 
 class BadStatusQuery(InvalidInput):
-    """{problem}
-
-    A parameter of an EMCO status query is not valid.
-    """
+    """not a valid status query: {problem}"""
 
     problem: str
 
 
 class BadManifest(InvalidInput):
-    """{where}: {problem}
-
-    A manifest, or rules for manifests, cannot be read.
-    """
+    """{where}: {problem}"""
 
     where: Path | str
     problem: str
-
-
-# ---- change the setup
 
 
 class SetupError(PhaselineError):
@@ -398,17 +353,15 @@ class ClusterUnusable(SetupError):
     problem: str
 
 
-# ---- refused by the server or a worker
-
-
 class ServerRefused(PhaselineError):
-    """the server refused a request"""
+    """the server refused a request to {subject}"""
+
+    subject: str
 
 
 class PayloadTooLarge(ServerRefused):
     """a message for {subject} has {size} bytes, but the server accepts at most {limit}"""
 
-    subject: str
     size: int
     limit: int
 
@@ -416,7 +369,6 @@ class PayloadTooLarge(ServerRefused):
 class ApiFailed(ServerRefused):
     """NATS refused {subject}: {description} (code {code}, error {err_code})"""
 
-    subject: str
     description: str
     code: int
     err_code: int
@@ -425,8 +377,6 @@ class ApiFailed(ServerRefused):
 class Fenced(ServerRefused):
     """another worker has committed to {subject}: this process no longer owns the partition"""
 
-    subject: str
-
 
 class ServiceRefused(ServerRefused):
     """the status service failed: {problem}"""
@@ -434,21 +384,17 @@ class ServiceRefused(ServerRefused):
     problem: str
 
 
-# ---- a damaged log
-
-
 class LogDamaged(PhaselineError):
-    """the log does not hold what it should"""
+    """the log does not hold what it should under {subject}"""
+
+    subject: str
 
 
 class PlanLost(LogDamaged):
     """the message {subject} is missing from the log, and with it part of an oversized commit"""
 
-    subject: str
-
 
 class RecordUnreadable(LogDamaged):
     """the message on {subject} is not a record: {problem}"""
 
-    subject: str
     problem: str

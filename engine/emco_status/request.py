@@ -64,4 +64,4 @@ async def _asked(installation: Installation, resource: str, given: Mapping[str, 
         raise EntityUnknown(kind=load.KIND, id=resource)
     if code == "400":
         raise BadStatusQuery(problem=problem)
-    raise ServiceRefused(problem=problem)
+    raise ServiceRefused(subject=subject, problem=problem)

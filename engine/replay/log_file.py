@@ -16,7 +16,7 @@ from typing import IO, cast
 import msgspec
 import zstandard
 
-from phaseline.engine.errors import BadLogFile, LogFileAltered, LogFileTruncated, NoLogFile
+from phaseline.engine.errors import BadLogFile, LogFileDamaged, NoLogFile
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import WORDS, End, EventItem, Header, Item, Malformed, Part
 from phaseline.engine.replay.log_writer import STANDARD
@@ -31,7 +31,7 @@ BROKEN = (Malformed, codec.Undecodable, OSError, zstandard.ZstdError)
 class LogFile:
     """A log to be read: `header` at once, then `items()`.
 
-    Raises `NoLogFile` if it is none. A damaged file raises `LogFileTruncated` or `LogFileAltered` at the end of `items`,
+    Raises `NoLogFile` if it is none. A damaged file raises `LogFileDamaged` at the end of `items`,
     after all that could be read.
     """
 
@@ -61,14 +61,14 @@ class LogFile:
             except EOFError:
                 part = None
             except BROKEN as error:
-                raise LogFileAltered(name=self.path, read=self.told(), problem=str(error)) from None
+                raise LogFileDamaged(name=self.path, read=self.told(), problem=str(error)) from None
             if part is None:
-                raise LogFileTruncated(name=self.path, read=self.told(), problem="it does not end with a checksum")
+                raise LogFileDamaged(name=self.path, read=self.told(), problem="its end is missing")
             if isinstance(part, End):
                 self._check(part)
                 return
             if isinstance(part, Header):
-                raise LogFileAltered(name=self.path, read=self.told(), problem="there is a second header")
+                raise LogFileDamaged(name=self.path, read=self.told(), problem="there is a second header")
             if isinstance(part, EventItem):
                 self.last = part.sequence
             self.counts[WORDS[type(part)]] += 1
@@ -85,7 +85,7 @@ class LogFile:
         if found != end:
             what = next(name for name in End.__struct_fields__ if getattr(end, name) != getattr(found, name))
             problem = f"{what} should be {msgspec.to_builtins(end)[what]}, but is {getattr(found, what)}"
-            raise LogFileAltered(name=self.path, read=self.told(), problem=problem)
+            raise LogFileDamaged(name=self.path, read=self.told(), problem=problem)
 
     def _read(self) -> Iterator[Part]:
         with sys.stdin.buffer if self.path == STANDARD else self.path.open("rb") as file:

@@ -143,7 +143,8 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
     ours = ", ".join(sorted(Kinds(BUILT_IN)))
     differ = f"new: {ours}; missing: fruit, ladder, orchard, row"
     assert (
-        new.err == f"{DRY}the tables installed here differ from those of the workers ({differ}): the result may differ too\n"
+        new.err
+        == f"{DRY}the tables installed here differ from those of the workers ({differ}): the result may differ too\n"
     )
 
 

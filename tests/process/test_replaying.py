@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.errors import BadTables, LogFileTruncated, NoRecords, StateUnknown
+from phaseline.engine.errors import BadTables, LogFileDamaged, NoRecords, StateUnknown
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -142,7 +142,7 @@ async def test_of_a_file_that_is_cut_what_is_whole_is_right(wire: Wire, layout: 
     for length in range(200, 260):
         cut.write_bytes(b"".join(lines[:length]))
         audit = Audit(FileLog(cut), KINDS, None, None)
-        with pytest.raises(LogFileTruncated):
+        with pytest.raises(LogFileDamaged):
             await audit.run()
         assert audit.verdict.holds, audit.verdict.divergences
         folded = max(folded, audit.verdict.events)
@@ -371,9 +371,9 @@ async def test_the_commands(settings: Settings, layout: Layout, tmp_path: Path) 
     code, out, said = await call("replay", "--file", str(cut))
     assert code == 1
     assert "events" in out
-    assert "is truncated" in said
+    assert "its end is missing" in said
     code, _, said = await call("import", str(cut), *server)
-    assert (code, "is truncated" in said) == (1, True)
+    assert (code, "its end is missing" in said) == (1, True)
     code, out, _ = await call("export", "-", "--tree", "c1", "--to", "20", *server)
     lines = [json.loads(line) for line in out.splitlines()]
     assert (code, lines[0]["tree"], lines[-1]["end"]["events"]) == (0, "c1", len(lines) - 2)

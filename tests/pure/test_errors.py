@@ -50,7 +50,10 @@ def test_attributes_have_types() -> None:
     assert_type(error.partition, int)
     assert_type(error.digest, str)
     assert error.partition == 3
-    assert str(error) == "partition 3 was decided by other tables than those installed here, which are d67c (changed: node)"
+    assert (
+        str(error)
+        == "partition 3 was decided by other tables than those installed here, which are d67c (changed: node)"
+    )
 
 
 def test_a_subclass_has_the_attributes_of_its_base() -> None:
