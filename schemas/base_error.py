@@ -1,23 +1,29 @@
-"""The base of all errors that users see.
+"""The bases of the errors that users see which code below the engine needs.
 
-Belongs here: `PhaselineError`. Does not: the errors themselves (`engine.errors`; of libraries, `libraries`).
+Belongs here: `PhaselineError` and `SetupError`. Does not: the errors themselves (`engine.errors`; of libraries,
+`libraries`).
 """
 
 import inspect
-from typing import Any
+from typing import dataclass_transform
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class PhaselineError(Exception):
-    """Phaseline cannot go on."""
+    """Phaseline cannot go on.
 
-    def __init__(self, **context: object) -> None:
-        """`context`: the attributes of the error, which its message names."""
+    The first paragraph of a subclass's docstring is its message. Names in braces are attributes of the error, which its
+    class declares.
+    """
+
+    def __init__(self, **attributes: object) -> None:
         super().__init__()
-        vars(self).update(context)
-
-    def __getattr__(self, name: str) -> Any:
-        """Only for type checkers: the attributes are those given to the constructor."""
-        raise AttributeError(f"{type(self).__name__} has no {name!r}, only {sorted(vars(self))}")
+        vars(self).update(attributes)
 
     def __str__(self) -> str:
-        return inspect.cleandoc(type(self).__doc__ or "").format(**vars(self))
+        template = inspect.cleandoc(type(self).__doc__ or "").partition("\n\n")[0]
+        return template.format_map(vars(self))
+
+
+class SetupError(PhaselineError):
+    """the installation, the NATS server or what is installed here must be changed"""  # noqa: D400, D415  # the message

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from phaseline.schemas.base_error import PhaselineError
+from phaseline.schemas.base_error import SetupError
 
 EXTRAS = {
     "yaml": ("PyYAML", "gitops"),
@@ -25,8 +25,12 @@ EXTRAS = {
 """By module: the distribution that holds it, and the extra of Phaseline that installs that distribution."""
 
 
-class NotInstalled(PhaselineError):
+class NotInstalled(SetupError):
     """{what} needs {library}, which is not installed here: pip install {package}"""  # noqa: D400, D415  # the message
+
+    what: str
+    library: str
+    package: str
 
 
 def not_installed(module: str, what: str) -> NotInstalled:

@@ -1,6 +1,7 @@
-"""The command `phaseline`: its group, and where each command is.
+"""The command `phaseline`: its group, and the module of each command.
 
-Belongs here: names, places and one line on each command, so that `--help` need not load them. Does not: what they do.
+Belongs here: the name, the module and one line of help of each command, so that `--help` loads none of
+them. Does not: what commands do.
 """
 
 import sys
@@ -15,28 +16,31 @@ from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.version import __version__
 
 EXIT_CODES = {
-    "0": "it is done",
-    "1": "refused, not found, or not possible",
-    "2": "the command line is wrong",
-    "3": "NATS cannot be reached, or nobody answered in time",
-    "130": "stopped by Ctrl-C",
+    "0": "success",
+    "1": "rejected, not found, or failed",
+    "2": "wrong command line",
+    "3": "no answer: NATS is unreachable, or nothing answered in time",
+    "130": "interrupted by Ctrl-C",
 }
+Sections = dict[str, dict[str, tuple[str, str]]]
+"""By title, the commands of a section: name -> (`module.function` in this package, one line of help)."""
 
 
 class Lazy(Page, click.Group):
-    """A group whose commands are loaded when they are called. `table`: name -> (`module.function` under `cli`, help)."""
+    """A group in sections, whose commands are imported when they are called."""
 
-    def __init__(self, *, table: dict[str, tuple[str, str]], **rest: Any) -> None:
+    def __init__(self, *, sections: Sections, **rest: Any) -> None:
         """`rest` is what click's groups take."""
         super().__init__(**rest)
-        self.table = table
+        self.sections = sections
+        self.table = {name: entry for commands in sections.values() for name, entry in commands.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # as click calls it
-        """The names, in the table's order."""
+        """The names, in the order of the sections."""
         return list(self.table)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load the command of that name."""
+        """Import the command of that name."""
         if name not in self.table:
             return super().get_command(ctx, name)
         module, _, function = self.table[name][0].partition(".")
@@ -44,61 +48,80 @@ class Lazy(Page, click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Their help, without loading any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, help_) for name, (_, help_) in self.table.items()])
+        """Write the commands section by section, without importing any."""
+        width = max(map(len, self.table))
+        for title, commands in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", help_) for name, (_, help_) in commands.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Examples, then what the exit codes mean."""
+        """Write the examples, then the exit codes."""
         super().format_epilog(ctx, formatter)
         with formatter.section("Exit codes"):
             formatter.write_dl(list(EXIT_CODES.items()))
 
 
+SECTIONS: Sections = {
+    "Run a system": {
+        "up": ("up.up", "Run a whole system on an embedded NATS server."),
+        "worker": ("worker.worker", "Run a worker on an existing NATS server."),
+        "demo": ("demo.demo", "Play the morning of a small fleet on an embedded server."),
+    },
+    "Publish": {
+        "publish": ("publish.publish", "Publish one event, or a file of events."),
+        "observe": ("observe.observe", "Publish events about Kubernetes objects, as kubectl prints them."),
+    },
+    "Read states": {
+        "get": ("get.get", "Show one entity."),
+        "list": ("list.list_", "List entities."),
+        "tree": ("tree.tree", "Show an entity and everything below it."),
+    },
+    "History and why": {
+        "watch": ("watch.watch", "Show transitions as they happen, or from an earlier moment on."),
+        "history": ("history.history", "Show the transitions of one entity."),
+        "changes": ("changes.changes", "Show what differs between two moments."),
+        "timeline": ("timeline.timeline", "Show states over time, in the terminal or as an SVG picture."),
+        "why": ("why.why", "Show why an entity is in its state, back to the events behind it."),
+        "rejections": ("rejections.rejections", "Show rejected events and the reasons, and send them again."),
+    },
+    "Replay": {
+        "replay": ("replay.replay", "Decide recorded events again: rebuild states, audit, what-if."),
+        "export": ("export.export_", "Write a log to a file."),
+        "import": ("import_.import_", "Publish the events of an exported log."),
+    },
+    "Products: GitOps, Fleet, EMCO": {
+        "assess": ("assess.assess", "GitOps: show the health and sync of manifests. Needs no server."),
+        "diff": ("diff.diff", "GitOps: show where a Kubernetes object differs from Git."),
+        "counts": ("counts.counts", "Fleet: show how many resources are ready, and which are not."),
+        "status": ("status.status", "EMCO: show the status of what was deployed."),
+    },
+    "Tables": {
+        "machines": ("machines.machines", "Print the state machines. Needs no server."),
+    },
+}
+
+
 @click.group(
     cls=Lazy,
-    table={
-        "up": ("up.up", "Run the whole system on an embedded NATS server."),
-        "worker": ("up.worker", "Run a worker against a NATS server that exists."),
-        "demo": ("up.demo", "Play a small fleet's morning on an embedded server."),
-        "publish": ("publish.publish", "Publish one event, or a file of them."),
-        "observe": ("observe.observe", "Publish what Kubernetes objects say, as kubectl prints them."),
-        "watch": ("watch.watch", "Show transitions as they happen, or from the past on."),
-        "get": ("states.get", "Show one entity as it stands."),
-        "list": ("states.list_", "List entities as they stand."),
-        "tree": ("states.tree", "Show an entity and all that is under it."),
-        "diff": ("diff.diff", "Show where a Kubernetes object differs from Git, and what is ignored."),
-        "counts": ("counts.counts", "Show how much of what Fleet deploys is ready, and what is not."),
-        "status": ("status.status", "Show what became of what EMCO deployed."),
-        "history": ("watch.history", "Show how an entity came to be what it is."),
-        "changes": ("changes.changes", "Show what differs between two moments."),
-        "timeline": ("timeline.timeline", "Show states over time, in the terminal or as a picture."),
-        "why": ("why.why", "Show why an entity is as it is, back to the outside events."),
-        "rejections": ("rejections.rejections", "Show what was refused and why; send it again."),
-        "replay": ("replay.replay", "Fold the events again: rebuild, audit, what if."),
-        "export": ("log_files.export_", "Write the log of events to a file."),
-        "import": ("log_files.import_", "Play a log from a file into an installation."),
-        "assess": ("assess.assess", "Say what manifests' health and sync are, and why."),
-        "machines": ("machines.machines", "Print the state machines."),
-    },
+    sections=SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     examples=[
-        ("phaseline up --data ./data", "a whole system, in this terminal"),
-        ("phaseline publish cluster create c1 --wait", "an event, and what comes of it"),
-        ("phaseline watch --state Failed", "whatever fails, as it happens"),
-        ("phaseline tree c1", "a cluster and all that is in it"),
-        ("phaseline COMMAND --help", "more, with examples"),
+        ("phaseline up --data ./data", "run a whole system in this terminal"),
+        ("phaseline publish cluster create c1 --wait", "publish an event, and show its records"),
+        ("phaseline watch --state Failed", "show failures as they happen"),
+        ("phaseline tree c1", "show a cluster and everything in it"),
+        ("phaseline COMMAND --help", "show the options of a command, with examples"),
     ],
 )
 @click.version_option(__version__, message="phaseline %(version)s")
 def cli() -> None:
     """Lifecycle events in, explicit state machines, committed transitions out.
 
-    Events go to NATS; workers fold them through the machines; each transition is committed once, in order, with its
-    cause. Ids are paths from the root of a tree: c1/pool-a/n7.
+    Programs publish events to NATS. Workers decide each event by the state machines, and commit each transition once,
+    in order, with its cause. The id of an entity is its path from the root of its tree: c1/pool-a/n7.
 
-    Data goes to stdout, as JSON with --json; everything else to stderr. Colours on terminals only, and none with NO_COLOR.
-    Options of the connection can be set in the environment: PHASELINE_NATS and so on, as each command's help says.
+    Data goes to stdout, with --json as JSON. Messages go to stderr. Colours appear on terminals only, and never if
+    NO_COLOR is set. Connection options can be set in the environment, for example as PHASELINE_NATS.
     """
 
 

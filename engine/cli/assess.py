@@ -1,7 +1,7 @@
 """The command `assess`: health and sync of manifests, without any server.
 
-Belongs here: its options, and how its results are laid out. Does not: the assessment (`machines.kubernetes`), reading
-files (`manifestfiles`).
+Belongs here: its options and the layout of its results. Does not: the assessment (`machines.kubernetes`), reading files
+(`engine.observe.manifest_files`).
 """
 
 import time
@@ -30,18 +30,18 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline assess --live deployment.yaml", "its health, and why"),
-        ("kubectl get deploy,svc -n shop -o json | phaseline assess --live - --desired ./shop", "against a directory"),
-        ("phaseline assess --live live.yaml --desired git.yaml --rules argocd-cm.yaml", "with your ignore rules and scripts"),
-        ("phaseline assess --live custom.yaml --rules health.lua", "with one health script"),
+        ("phaseline assess --live deployment.yaml", "health, with the reason"),
+        ("kubectl get deploy -n shop -o json | phaseline assess --live - --desired ./shop", "compare with a directory"),
+        ("phaseline assess --live live.yaml --desired git.yaml --rules argocd-cm.yaml", "with your own rules"),
+        ("phaseline assess --live custom.yaml --rules health.lua", "with a health script"),
     ],
 )  # fmt: skip
 @click.option("--live", type=PLACE, help="Objects in the cluster: a file, a directory, or - for standard input.")
 @click.option("--desired", type=PLACE, help="Objects in Git: a file, a directory, or - for standard input.")
 @click.option(
     "--rules", type=FILE, multiple=True,
-    help="Ignore rules and health scripts: Argo CD's settings ConfigMap, an Application, a .lua script, or a map in Phaseline's "
-    "own format. May be repeated.",
+    help="Ignore rules and health scripts: Argo CD's settings ConfigMap, an Application, a .lua script, or a map in"
+    " Phaseline's own format. Can be repeated.",
 )  # fmt: skip
 @click.option("--dry-run", type=FILE, help="The API server's answer to a dry-run apply, for one resource.")
 @click.option(
@@ -51,28 +51,28 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 @options.as_json
 @options.verbose
 def assess(
-    *, live: Path | None, desired: Path | None, rules: Sequence[Path], dry_run: Path | None, profile: str | None, check: bool,
-    as_json: bool,
+    *, live: Path | None, desired: Path | None, rules: Sequence[Path], dry_run: Path | None, profile: str | None,
+    check: bool, as_json: bool,
 ) -> int | None:  # fmt: skip
-    """Assess the health and sync of manifests, without any server.
+    """Show the health and sync of manifests, with the reasons. Needs no server.
 
-    Input is YAML or JSON, with any number of objects in a file, or lists as kubectl prints them. A live and a desired
-    object are paired by group, kind, namespace and name. An object that another object created (a ReplicaSet's Pods) is
-    not expected to be in Git. With several objects, the last lines show them as one application.
+    The input is YAML or JSON: any number of objects in a file, or lists as kubectl prints them. A live and a desired
+    object are paired by group, kind, namespace and name. An object that another object created (a Pod of a
+    ReplicaSet) is not expected to be in Git. With several objects, the last lines show them as one application.
     """
     if live is None and desired is None:
-        raise click.UsageError("say what to assess: --live FILE, --desired FILE, or both")
+        raise click.UsageError("nothing to assess: give --live FILE, --desired FILE, or both")
     if str(live) == str(desired) == "-":
         raise click.UsageError("only one of --live and --desired can be standard input")
     pairs, planned = _pairs(live, desired), _planned(dry_run)
     if dry_run is not None and len(pairs) != 1:
-        raise click.UsageError(f"--dry-run is about one resource, and there are {len(pairs)}")
+        raise click.UsageError(f"--dry-run is for one resource, found {len(pairs)}")
     overrides = _overrides(rules, pairs, profile)
     for rule in overrides.rules:
         for problem in pointless(rule):
-            terminal.say(f"the rule for {rule.group or 'core'}/{rule.kind} can do nothing: {problem}")
+            terminal.say(f"the rule for {rule.group or 'core'}/{rule.kind} has no effect: {problem}")
     with Sandbox() as sandbox:
-        found = assess_pairs(
+        application = assess_pairs(
             pairs,
             overrides,
             SandboxRunner(sandbox),
@@ -80,8 +80,8 @@ def assess(
             is_declared=desired is not None,
             dry_run=planned,
         )
-    (_show_json if as_json else _show)(found, overrides.profile)
-    return int(check and not all(render_assessment.is_well(said) for _, said in found.resources))
+    (_show_json if as_json else _show)(application, overrides.profile)
+    return int(check and not all(render_assessment.is_healthy(assessment) for _, assessment in application.resources))
 
 
 def _pairs(live: Path | None, desired: Path | None) -> list[Pair]:
@@ -105,29 +105,31 @@ def _overrides(rules: Sequence[Path], pairs: Sequence[Pair], profile: str | None
             kinds = {group_kind(side) for pair in pairs for side in (pair.live, pair.desired) if side is not None}
             if len(kinds) != 1:
                 raise click.UsageError(
-                    f"{path} is about one kind, and here are {len(kinds)}: put it into a map, by group/Kind"
+                    f"{path} is a script for one kind, found {len(kinds)} kinds: put it into a map, by group/Kind"
                 )
             overrides = merged(overrides, str(path), {"health": {"/".join(next(iter(kinds))): path.read_text()}})
             continue
-        for where, found in documents(path):
-            overrides = merged(overrides, where, found)
+        for where, document in documents(path):
+            overrides = merged(overrides, where, document)
     return merged(overrides, "--profile", {"profile": profile}) if profile else overrides
 
 
-def _show_json(found: ApplicationAssessment, profile: Profile) -> None:
-    for pair, said in found.resources:
-        render.show_json({**pair.key._asdict(), **render_assessment.as_map(said, profile)})
-    if len(found.resources) > 1:
-        render.show_json({"application": {**found.whole._asdict(), "health": profile.called(found.whole.health)}})
+def _show_json(application: ApplicationAssessment, profile: Profile) -> None:
+    for pair, assessment in application.resources:
+        render.show_json({**pair.key._asdict(), **render_assessment.as_map(assessment, profile)})
+    if len(application.resources) > 1:
+        render.show_json(
+            {"application": {**application.whole._asdict(), "health": profile.called(application.whole.health)}}
+        )
 
 
-def _show(found: ApplicationAssessment, profile: Profile) -> None:
-    for index, (pair, said) in enumerate(found.resources):
+def _show(application: ApplicationAssessment, profile: Profile) -> None:
+    for index, (pair, assessment) in enumerate(application.resources):
         if index:
             render.show_line(Text())
-        render_assessment.show(render.text_of(pair.key, "bold"), said, profile)
-    if len(found.resources) > 1:
+        render_assessment.show(render.text_of(pair.key, "bold"), assessment, profile)
+    if len(application.resources) > 1:
         render.show_line(Text())
         render_assessment.show_whole(
-            Text(f"all {len(found.resources)}, as one application", "bold"), found.whole, profile
+            Text(f"all {len(application.resources)} as one application", "bold"), application.whole, profile
         )

@@ -1,6 +1,6 @@
 """The command `changes`: what differs between two moments.
 
-Belongs here: the command, and the layout of changes. Does not: finding them (`phaseline.engine.log.changes`).
+Belongs here: its options, and the layout of changes. Does not: finding them (`phaseline.engine.log.changes`).
 """
 
 from collections import Counter
@@ -32,25 +32,25 @@ COLOURS = {
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline changes --from 2h", "since two hours ago"),
-        ("phaseline changes --from 03:00 --to 03:30 --tree c1", "half an hour of one tree"),
-        ("phaseline changes --from 1d --json | jq 'select(.flaps > 3)'", "what flaps"),
+        ("phaseline changes --from 2h", "changes of the last two hours"),
+        ("phaseline changes --from 03:00 --to 03:30 --tree c1", "half an hour, in one tree"),
+        ("phaseline changes --from 1d --json | jq 'select(.flaps > 3)'", "entities that flap"),
     ],
 )
 @click.option("--from", "start", type=options.WhenType(), required=True, metavar="MOMENT",
               help="The earlier moment: a place in the log, a time, or how long ago (2h).")  # fmt: skip
-@click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="The later one, likewise.  [default: now]")
-@click.option("--tree", metavar="ID", help="Only this entity and what is under it.")
+@click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="The later moment.  [default: now]")
+@click.option("--tree", metavar="ID", help="Only this entity and everything below it.")
 @click.option("--kind", metavar="KIND", help="Only this kind.")
 @options.as_json
 @options.connected
 def changes(
     settings: Settings, *, start: When, end: When | None, tree: str | None, kind: str | None, as_json: bool
 ) -> int | None:
-    """Show what differs between two moments: which entities, how, and how often they changed in between.
+    """Show what differs between two moments: the entities, their states, and how often they changed in between.
 
-    An entity flaps when it comes back to a phase it had left in between; one that changed and ended as it began is the same
-    again.
+    A flap is a return to a phase that the entity had left in between. "same again" is an entity that changed and is
+    back in its first state. "came and went" is an entity that was created and deleted in between.
     """
 
     async def work() -> None:
@@ -68,24 +68,29 @@ def changes(
 
 
 def summary(found: Sequence[Change]) -> str:
-    """`3 changed, 1 created, 2 the same again`."""
+    """The changes in numbers: `3 changed, 1 created, 2 the same again`."""
     counts = Counter(change.what for change in found)
-    words = ", ".join(
+    text = ", ".join(
         f"{count:,} {'the same again' if what == 'same again' else what}" for what, count in counts.most_common()
     )
-    return words or "nothing changed"
+    return text or "no changes"
 
 
 def table(kinds: Kinds, found: Sequence[Change]) -> Any:
-    """Changes in rows, those that flapped marked."""
-    shown = render.columns("KIND", "ID", "WHAT", "FROM", "TO", "CHANGES", "FLAPS", "LAST")
+    """Changes in rows; flaps are in red."""
+    shown = render.columns("KIND", "ID", "CHANGE", "FROM", "TO", "TRANSITIONS", "FLAPS", "LAST")
     for change in found:
         flaps = render.text_of(f"{change.flaps:,}", "red") if change.flaps else Text()
         shown.add_row(
-            render.text_of(change.kind), render.text_of(change.id), render.text_of(change.what, COLOURS[change.what]),
-            _states(kinds, change, change.before), _states(kinds, change, change.after),
-            render.text_of(f"{change.transitions:,}"), flaps, render.text_of(render.moment(change.last), "bright_black"),
-        )  # fmt: skip
+            render.text_of(change.kind),
+            render.text_of(change.id),
+            render.text_of(change.what, COLOURS[change.what]),
+            _states(kinds, change, change.before),
+            _states(kinds, change, change.after),
+            render.text_of(f"{change.transitions:,}"),
+            flaps,
+            render.text_of(render.local_time(change.last), "bright_black"),
+        )
     return shown
 
 

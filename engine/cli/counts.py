@@ -1,6 +1,6 @@
-"""`counts`: how many of what Fleet deploys are in which state, and which are not ready (docs/spec/fleet.md).
+"""The command `counts`: how many resources of Fleet are ready, and which are not.
 
-Belongs here: the command and its layout. Does not: counting (`phaseline.engine.client.fleet_counts`).
+Belongs here: its options and layout. Does not: counting (`phaseline.engine.client.fleet_counts`).
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ import click
 from rich.text import Text
 
 from phaseline.engine.cli import options, render, terminal
-from phaseline.engine.cli.as_of import moment_of
+from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
@@ -21,28 +21,28 @@ from phaseline.machines.fleet.counts import fraction
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline counts infra", "a git repository: 10/11, and which one is missing"),
+        ("phaseline counts infra", "a git repository"),
         ("phaseline counts infra/web", "a bundle"),
         ("phaseline counts infra/web/c1 --json", "a bundle on one cluster, for programs"),
-        ("phaseline counts infra --at 15m", "as it was a quarter of an hour ago"),
-        ("phaseline counts --cluster east", "a cluster, out of all repositories"),
+        ("phaseline counts infra --at 15m", "15 minutes ago"),
+        ("phaseline counts --cluster east", "a cluster, over all repositories"),
     ],
 )
 @click.argument("entity_id", metavar="[ID]", required=False)
-@click.option("--cluster", metavar="NAME", help="Count what is on this cluster, of all repositories, instead of ID.")
+@click.option("--cluster", metavar="NAME", help="Count over all repositories on this cluster, instead of ID.")
 @options.at
 @options.as_json
 @options.connected
 def counts(
     settings: Settings, entity_id: str | None, *, cluster: str | None, at: When | None, as_json: bool
 ) -> int | None:
-    """Show how many deployments and resources of a Fleet repository, bundle, deployment or cluster are ready, and which not.
+    """Show how many deployments and resources of a Fleet repository, bundle or cluster are ready, and which are not.
 
-    ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. What should be ready is what is declared: a resource that
-    somebody deleted is counted, and is not ready; one that is not declared any more is not counted.
+    ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. Declared resources are counted. A declared resource that
+    somebody deleted counts as not ready. A resource that is no longer declared does not count.
     """
     if (entity_id is None) is (cluster is None):
-        raise click.UsageError("give either an ID or --cluster")
+        raise click.UsageError("give either ID or --cluster")
 
     async def work() -> None:
         async with Client.open(settings) as client:
@@ -55,7 +55,7 @@ def counts(
             if as_json:
                 render.show_json(found)
                 return
-            moment_of(view)
+            time_of(view)
             _show(found)
 
     return terminal.run(work())

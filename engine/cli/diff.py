@@ -1,6 +1,7 @@
-"""`diff`: where a Kubernetes object differs from Git, by its last observation (docs/spec/gitops.md).
+"""The command `diff`: where a Kubernetes object differs from Git, by its last observation.
 
-Belongs here: the command. Does not: reading the observation (`observation`), how it looks (`judging`).
+Belongs here: its options. Does not: reading the observation (`engine.log.last_observation`), layout
+(`render_assessment`).
 """
 
 import click
@@ -15,18 +16,18 @@ from phaseline.engine.settings import Settings
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline diff shop/shop/apps:Deployment/shop/web", "what differs, both sides, and what is ignored"),
-        ("phaseline diff shop/shop/apps:Deployment/shop/web --json", "for programs, with both manifests' event"),
+        ("phaseline diff shop/shop/apps:Deployment/shop/web", "differences and ignored differences"),
+        ("phaseline diff shop/shop/apps:Deployment/shop/web --json", "for programs, with the event observed"),
     ],
 )
 @click.argument("resource_id", metavar="ID")
 @options.as_json
 @options.connected
 def diff(settings: Settings, resource_id: str, *, as_json: bool) -> int | None:
-    """Show where a Kubernetes object differs from what Git declares, and which rule hides what.
+    """Show where a Kubernetes object differs from Git, and which rules ignore differences.
 
-    By its last observation, whose manifests the server keeps, and the settings of its application as they are now. ID is
-    that of a resource: <set>/<application>/<group:Kind>/<namespace>/<name>.
+    It compares the manifests of the last observation, with the current settings of the application. ID is the id of a
+    resource: <set>/<application>/<group:Kind>/<namespace>/<name>.
     """
 
     async def work() -> None:
@@ -39,7 +40,8 @@ def diff(settings: Settings, resource_id: str, *, as_json: bool) -> int | None:
                     {"id": resource_id, **render_assessment.as_map(found.assessment, found.profile), "event": event}
                 )
                 return
-            when = f"  observed {render.moment(seen.time)}, {render.span(render.now_ns() - seen.time)} ago, by {seen.event[1]}"
+            ago = render.duration(render.now_ns() - seen.time)
+            when = f"  observed {render.local_time(seen.time)}, {ago} ago, by {seen.event[1]}"
             title = Text.assemble(render.text_of(resource_id, "bold"), render.text_of(when, "bright_black"))
             render_assessment.show(title, found.assessment, found.profile)
 

@@ -1,4 +1,4 @@
-"""Help pages: what a command's `--help` has beside click's own.
+"""Help pages: what a command's `--help` has besides what click prints.
 
 Belongs here: examples, sections of options. Does not: any command or option.
 """
@@ -10,13 +10,13 @@ import click
 
 
 class Shared(click.Option):
-    """An option of the connection, which all commands that have one share."""
+    """An option of the connection. All commands that connect have it."""
 
 
 class Page(click.Command):
-    """A command with examples, whose help keeps what it shares with others apart from its own options.
+    """A command whose help separates its own options from those of the connection, and ends with examples.
 
-    examples: command lines, each with a word on it or none; they end the page.
+    examples: command lines, each with a comment or "".
     """
 
     def __init__(self, *, examples: Sequence[tuple[str, str]] = (), **rest: Any) -> None:
@@ -25,7 +25,7 @@ class Page(click.Command):
         self.examples = tuple(examples)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Own options first, then those of the connection; then commands, where it is a group."""
+        """Write the command's own options, those of the connection, and the commands of a group."""
         for title, records in (("Options", self.own(ctx)), ("Connection", self.shared(ctx))):
             if records:
                 with formatter.section(title):
@@ -34,23 +34,24 @@ class Page(click.Command):
             self.format_commands(ctx, formatter)
 
     def own(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """Its own options and what they do."""
+        """The options that only this command has, with their help."""
         return _records(ctx, [p for p in self.get_params(ctx) if not isinstance(p, Shared)])
 
     def shared(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """The options it shares with other commands."""
+        """The options of the connection, with their help."""
         return _records(ctx, [p for p in self.get_params(ctx) if isinstance(p, Shared)])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The examples, and what click puts there."""
+        """Write the examples, then click's own epilog."""
         if self.examples:
             with formatter.section("Examples"):
-                width = max((len(line) for line, word in self.examples if word), default=0)
-                for line, word in self.examples:
-                    formatter.write(f"{'':{formatter.current_indent}}{f'{line:<{width}}  {word}' if word else line}\n")
+                width = max((len(line) for line, comment in self.examples if comment), default=0)
+                for line, comment in self.examples:
+                    shown = f"{line:<{width}}  # {comment}" if comment else line
+                    formatter.write(f"{'':{formatter.current_indent}}{shown}\n")
         super().format_epilog(ctx, formatter)
 
 
 def _records(ctx: click.Context, parameters: Sequence[click.Parameter]) -> list[tuple[str, str]]:
-    found = [p.get_help_record(ctx) for p in parameters if isinstance(p, click.Option)]
-    return [record for record in found if record is not None]
+    records = [p.get_help_record(ctx) for p in parameters if isinstance(p, click.Option)]
+    return [record for record in records if record is not None]

@@ -1,6 +1,7 @@
-"""The log that `replay` and `export` read: an installation's, or a file; all of it or a part.
+"""The log that `replay` and `export` read: of an installation or a file, whole or a part.
 
-Belongs here: the options that select it, opening it, its progress bar. Does not: using it.
+Belongs here: the options that select it, opening it, its progress bar. Does not: reading it
+(`phaseline.engine.replay`).
 """
 
 import functools
@@ -28,11 +29,11 @@ from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 
 Bound = Any
-"""None, a sequence, or a `datetime`."""
+"""None, the number of an event, or a `datetime`."""
 
 
 class Part(NamedTuple):
-    """Which part of a log: as the options give it."""
+    """A part of a log, as the options give it."""
 
     tree: str | None
     start: Bound
@@ -40,18 +41,18 @@ class Part(NamedTuple):
 
     @property
     def root(self) -> str | None:
-        """The tree's root."""
+        """The root of the tree."""
         return None if self.tree is None else self.tree.partition("/")[0]
 
 
 def part(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--tree`, `--from`, `--to`; `function` gets them as `part`."""
-    tree = click.option("--tree", metavar="ROOT", help="Only this tree: a root, like c1.")
+    """Add `--tree`, `--from` and `--to`; `function` gets them as `part`."""
+    tree = click.option("--tree", metavar="ROOT", help="Only this tree, given by its root, for example c1.")
     start = click.option(
-        "--from", "start", type=options.WhenType(), metavar="WHEN",
-        help="From this event on: its sequence (`cause.sequence` in records), a time, or how long ago (2h).",
+        "--from", "start", type=options.WhenType(), metavar="EVENT",
+        help="First event: its number (`cause.sequence` in records), a time, or how long ago (2h).",
     )  # fmt: skip
-    end = click.option("--to", "end", type=options.WhenType(), metavar="WHEN", help="Up to this event, likewise.")
+    end = click.option("--to", "end", type=options.WhenType(), metavar="EVENT", help="Last event.")
 
     @functools.wraps(function)
     def call(*, tree: str | None, start: Bound, end: Bound, **rest: Any) -> Any:
@@ -63,7 +64,7 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @asynccontextmanager
 async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bool = True) -> AsyncIterator[ServerLog]:
-    """Open that part of an installation's log."""
+    """Open a part of the log of an installation."""
     async with Wire.open(settings, name="phaseline-replay") as wire:
         installation = Installation(wire, await inspect(wire, settings), kinds)
         first, last = part.start or 1, part.end
@@ -76,7 +77,7 @@ async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bo
 
 
 def of_file(path: Path, part: Part) -> FileLog:
-    """Open that part of a file."""
+    """Open a part of a file."""
     first, last = part.start or 1, part.end
     if isinstance(first, datetime):
         first = _first_after(path, first)
@@ -86,7 +87,7 @@ def of_file(path: Path, part: Part) -> FileLog:
 
 
 def _first_after(path: Path, moment: datetime) -> int:
-    """The sequence of the first event stored at or after `moment`; one more than the last where there is none."""
+    """The number of the first event stored at or after `moment`; one more than the last if there is none."""
     file, wanted = LogFile(path), int(moment.timestamp() * 1e9)
     for item in file.items():
         if isinstance(item, EventItem) and item.time_ns >= wanted:
@@ -95,11 +96,11 @@ def _first_after(path: Path, moment: datetime) -> int:
 
 
 def total(source: ServerLog | FileLog) -> int | None:
-    """How many events there may be; None where only a tree's are read."""
+    """The number of events; None if only those of a tree are read."""
     return None if source.span.root is not None else max(0, source.ends - source.begins + 1)
 
 
 def progress_bar(what: str) -> Progress:
-    """Events, on stderr, on terminals only."""
+    """A progress bar of events on stderr, if that is a terminal."""
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("events"), TimeRemainingColumn())
     return Progress(*columns, console=Console(file=sys.stderr), transient=True, disable=not sys.stderr.isatty())

@@ -1,6 +1,6 @@
-"""`observe`: Kubernetes objects, as kubectl prints them, become events (docs/spec/gitops.md, What observe publishes).
+"""The command `observe`: turns Kubernetes objects, as kubectl prints them, into events.
 
-Belongs here: the command, its pipe and its pauses. Does not: what objects say (`phaseline.engine.observe`).
+Belongs here: its options, its input and its pauses. Does not: the events (`phaseline.engine.observe`).
 """
 
 import asyncio
@@ -28,16 +28,16 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 GET = "kubectl get -o json"
 WINDOW = 256
 LARGEST = 1_000_000
-"""Bytes of an event: the server's limit for a message is a little more."""
+"""The largest size of an event in bytes. The server's limit for a message is a little higher."""
 ANYWHERE = Subjects("pl")
-"""Whether an event fits does not depend on the prefix that it goes to."""
-MOST = 200
-"""Characters of a subject that are shown where it may be what is wrong."""
+"""Any prefix: the size of an event does not depend on it."""
+LONGEST = 200
+"""The largest number of characters of a subject that are shown."""
 SETTLE = 5.0
 
 
 class Watched(NamedTuple):
-    """What is watched of which cluster."""
+    """The cluster and the resources to watch."""
 
     kubeconfig: Path | None
     context: str | None
@@ -50,42 +50,46 @@ class Watched(NamedTuple):
     examples=[
         (
             f"{GET} deploy,svc,cm -n shop --watch --output-watch-events | phaseline observe --application shop/shop",
-            "live",
+            "live, from one namespace",
         ),
         (
             f"{GET} deploy,svc,cm -n shop | phaseline observe --application shop/shop --desired ./shop",
-            "against a directory",
+            "once, compared with a directory",
         ),
-        (f"{GET} applications,applicationsets -A --watch | phaseline observe", "Argo CD's own objects"),
-        (f"{GET} gitrepos,bundles,bundledeployments -A --watch | phaseline observe", "Fleet's"),
+        (f"{GET} applications,applicationsets -A --watch | phaseline observe", "applications of Argo CD"),
+        (f"{GET} gitrepos,bundles,bundledeployments -A --watch | phaseline observe", "objects of Fleet"),
         ("phaseline observe --cluster --resources deploy,svc,cm -n shop --application shop/shop", "without kubectl"),
-        ("phaseline observe --file dump.yaml --application shop/shop --print", "what would be published"),
+        ("phaseline observe --file dump.yaml --application shop/shop --print", "show the events only"),
     ],
 )
-@click.option("--file", type=FILE, default="-", show_default=True, help="Objects, JSON or YAML; - is standard input.")
 @click.option(
-    "--application", metavar="SET/APP", help="Whose the objects are; what Argo CD's tracking says where left out."
+    "--file", type=FILE, default="-", show_default=True, help="File with objects, JSON or YAML. - is standard input."
 )
 @click.option(
-    "--desired", type=PLACE, help="What Git declares: manifests in a file or a directory, compared with each object."
+    "--application",
+    metavar="SET/APP",
+    help="The application of the objects.  [default: from Argo CD's tracking label or annotation]",
 )
-@click.option("--source", metavar="URI", help="Whom the events come from.  [default: /phaseline/observe/<user>]")
+@click.option("--desired", type=PLACE, help="Manifests in Git, to compare with the objects: a file or a directory.")
+@click.option("--source", metavar="URI", help="Source of the events.  [default: /phaseline/observe/<user>]")
 @click.option(
-    "--cluster", is_flag=True, help="Watch a cluster instead of reading objects; needs phaseline[kubernetes]."
+    "--cluster", is_flag=True, help="Watch a cluster instead of reading objects. Needs phaseline[kubernetes]."
 )
 @click.option(
     "--resources",
     metavar="NAMES",
-    help="With --cluster: what to watch, as deploy,svc,configmaps,applications.argoproj.io.",
+    help="With --cluster: resources to watch, for example deploy,svc,applications.argoproj.io.",
 )
-@click.option("-n", "--namespace", help="With --cluster: only this namespace; all where left out.")
+@click.option("-n", "--namespace", help="With --cluster: only this namespace.  [default: all]")
 @click.option(
-    "--kubeconfig", type=FILE, help="With --cluster: instead of KUBECONFIG, ~/.kube/config, or the cluster we run in."
+    "--kubeconfig",
+    type=FILE,
+    help="With --cluster: this kubeconfig.  [default: KUBECONFIG, ~/.kube/config, or in-cluster]",
 )
-@click.option("--context", help="With --cluster: a context of the kubeconfig.")
+@click.option("--context", help="With --cluster: this context of the kubeconfig.")
 @click.option("--settle", type=click.FloatRange(0), default=SETTLE, show_default=True, metavar="SECONDS",
-              help="With --desired: what has not come when nothing came for so long is missing.")  # fmt: skip
-@click.option("--print", "prints", is_flag=True, help="Print the events, one a line, instead of publishing them.")
+              help="With --desired: after this long without input, objects not seen are reported missing.")  # fmt: skip
+@click.option("--print", "prints", is_flag=True, help="Print the events, one per line, instead of publishing them.")
 @options.as_json
 @options.connected
 def observe(
@@ -93,21 +97,22 @@ def observe(
     cluster: bool, resources: str | None, namespace: str | None, kubeconfig: Path | None, context: str | None,
     prints: bool, as_json: bool,
 ) -> int | None:  # fmt: skip
-    """Publish what Kubernetes objects say, as kubectl prints them: each real change once.
+    """Publish events about Kubernetes objects, as kubectl prints them. Each real change is published once.
 
-    Argo CD's Application and ApplicationSet and Fleet's GitRepo, Bundle and BundleDeployment speak for themselves; any other
-    object is observed as a resource of its application. Fields that only tick leave no event. Values of Secrets are
-    replaced by fingerprints. Deletions are seen with --output-watch-events, and with --cluster.
+    An Application or ApplicationSet of Argo CD, and a GitRepo, Bundle or BundleDeployment of Fleet, become events about
+    entities of these kinds. Any other object is observed as a resource of its application. A change of timestamps or
+    counters alone is not published. Values of Secrets are replaced by fingerprints. Deletions are noticed with
+    --output-watch-events, or with --cluster.
     """
     if application is not None and application.count("/") != 1:
         raise click.UsageError(f"--application must be <set>/<application>, found {application!r}")
     if cluster != (resources is not None):
-        raise click.UsageError("--cluster and --resources need each other: --resources says what to watch")
+        raise click.UsageError("--cluster and --resources go together: give both")
     watched = Watched(kubeconfig, context, namespace, (resources or "").split(",")) if cluster else None
     observer = Observer(
         source or compose.default_source("observe"), application, None if desired is None else [*read(desired)]
     )
-    events = _that_fit(_events(observer, file, settle) if watched is None else _of_cluster(observer, watched))
+    events = _within_limit(_events(observer, file, settle) if watched is None else _of_cluster(observer, watched))
 
     async def work() -> None:
         if prints:
@@ -116,16 +121,16 @@ def observe(
         else:
             async with Client.open(settings) as client:
                 sent = await client.publish_many(events, window=WINDOW, check=False)
-                _tell(sent, as_json=as_json)
+                _show(sent, as_json=as_json)
         for name in sorted(observer.unowned)[:3]:
-            terminal.say(f"left out: {name} names no application it belongs to; give one with --application")
+            terminal.say(f"left out: {name} does not name its application; name it with --application")
         if len(observer.unowned) > 3:
-            terminal.say(f"left out for the same reason: {len(observer.unowned) - 3} more objects")
+            terminal.say(f"left out for the same reason: {len(observer.unowned) - 3} more")
 
     return terminal.run(work())
 
 
-def _tell(sent: PublishResult, *, as_json: bool) -> None:
+def _show(sent: PublishResult, *, as_json: bool) -> None:
     if as_json:
         render.show_json(sent._asdict())
     else:
@@ -133,7 +138,7 @@ def _tell(sent: PublishResult, *, as_json: bool) -> None:
 
 
 async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterator[dict[str, Any]]:
-    """The events of all that comes; after a first pause, or at the end, of what has not come too."""
+    """The events of the objects read; after the first pause, or at the end, also of missing objects."""
     if str(file) != "-":
         for change in read_text(await asyncio.to_thread(file.read_bytes), str(file)):
             for event in observer.see(change):
@@ -147,43 +152,43 @@ async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterato
 
 
 async def _of_cluster(observer: Observer, watched: Watched) -> AsyncIterator[dict[str, Any]]:
-    """The events of a cluster, for ever; once all that there is has come, of what has not come too."""
-    from phaseline.engine.observe import cluster, discovery, kubernetes_api  # noqa: PLC0415  # its packages are an extra
+    """The events of a cluster, without end; after its first list, also of missing objects."""
+    from phaseline.engine.observe import cluster, discovery, kubernetes_api  # noqa: PLC0415  # an extra
 
     async with kubernetes_api.connected(watched.kubeconfig, watched.context) as api:
         resources = await discovery.discover(api, watched.resources)
-        terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; Ctrl-C stops it")
+        terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; stop with Ctrl-C")
         async for found in cluster.changes(api, resources, watched.namespace):
             for event in observer.missing() if found is None else observer.see(found):
                 yield event
 
 
-async def _that_fit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
-    """Events that a message can hold; of others it is said that they are left out."""
+async def _within_limit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+    """The events that fit a message. For each other event, a line on stderr says that it is left out."""
     async for event in events:
         try:
             size = len(compose.pack(ANYWHERE, event).body)
         except Unsendable as error:
-            terminal.say(f"left out: {event['subject'][:MOST]}: {error.message}")
+            terminal.say(f"left out: {event['subject'][:LONGEST]}: {error.message}")
             continue
         if size > LARGEST:
-            terminal.say(f"left out: {event['subject']} has {size:,} bytes, more than the {LARGEST:,} of a message")
+            terminal.say(f"left out: {event['subject']} has {size:,} bytes, the limit is {LARGEST:,}")
         else:
             yield event
 
 
 async def _with_pauses(source: AsyncIterator[ObjectChange], seconds: float) -> AsyncIterator[ObjectChange | None]:
-    """What comes, and None each time when nothing came for so long after something had."""
-    coming = asyncio.ensure_future(anext(source, None))
-    rested = True
+    """The changes of `source`, and None after each pause of `seconds`."""
+    pending = asyncio.ensure_future(anext(source, None))
+    paused = True
     while True:
-        done, _ = await asyncio.wait({coming}, timeout=None if rested else seconds)
+        done, _ = await asyncio.wait({pending}, timeout=None if paused else seconds)
         if not done:
-            rested = True
+            paused = True
             yield None
             continue
-        found = coming.result()
+        found = pending.result()
         if found is None:
             return
-        coming, rested = asyncio.ensure_future(anext(source, None)), False
+        pending, paused = asyncio.ensure_future(anext(source, None)), False
         yield found

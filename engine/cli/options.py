@@ -1,6 +1,6 @@
-"""What commands share: options of the connection, how they begin and how they end.
+"""What commands share: options, the types of their values, and how a command begins.
 
-Belongs here: options that several commands have, types of their values. Does not: what a command does.
+Belongs here: options that several commands have. Does not: what a command does; errors and exit codes (`terminal`).
 """
 
 import functools
@@ -13,49 +13,51 @@ import click
 
 from phaseline.engine.cli import terminal
 from phaseline.engine.cli.help import Shared
-from phaseline.engine.errors import BadSetting, WordUnknown
+from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import NOW, START, Time, parse
-from phaseline.engine.settings import Settings, from_words
+from phaseline.engine.settings import Settings, from_options
 
 P = ParamSpec("P")
 Function = Callable[..., int | None]
 FILE = click.Path(dir_okay=False, path_type=Path)
-SHARED = {
-    #                 words                                                              type    default
-    "nats": ("URL of a NATS server; several, separated by commas, of one cluster.", str, "nats://127.0.0.1:4222"),
-    "creds": ("File with a user's JWT and key.", FILE, None),
+CONNECTION = {
+    #                help                                                                          type    default
+    "nats": ("URL of a NATS server. Separate several servers of a cluster by commas.", str, "nats://127.0.0.1:4222"),
+    "creds": ("Credentials file, with a user's JWT and key.", FILE, None),
     "nkey": ("File with a user's nkey seed.", FILE, None),
-    "tls_ca": ("File with the certificates to trust; asks for TLS.", FILE, None),
-    "tls_cert": ("File with the certificate to show; with --tls-key.", FILE, None),
-    "tls_key": ("File with its key.", FILE, None),
-    "inbox_prefix": ("Where answers come back, for users who may not subscribe to _INBOX.>.", str, "_INBOX"),
+    "tls_ca": ("File with the CA certificates to trust. Requires TLS.", FILE, None),
+    "tls_cert": ("File with the client certificate. Needs --tls-key.", FILE, None),
+    "tls_key": ("File with the key of the client certificate.", FILE, None),
+    "inbox_prefix": ("Subject prefix of replies, for users who may not subscribe to _INBOX.>.", str, "_INBOX"),
     "timeout": ("Seconds to wait for the server.", float, 5.0),
-    "prefix": ("Which installation: the first word of its subjects.", str, "pl"),
+    "prefix": ("Prefix of the installation: the first word of its subjects.", str, "pl"),
 }
 
 
-def option(name: str) -> Callable[[Function], Function]:
-    """One shared option, with its twin in the environment."""
-    words, type_, default = SHARED[name]
-    flag, twin = f"--{name.replace('_', '-')}", f"PHASELINE_{name.upper()}"
+def flag(name: str) -> str:
+    """The option of that name: `tls_ca` -> `--tls-ca`."""
+    return f"--{name.replace('_', '-')}"
+
+
+def variable(name: str) -> str:
+    """The environment variable of that option: `tls_ca` -> `PHASELINE_TLS_CA`."""
+    return f"PHASELINE_{name.upper()}"
+
+
+def connection_option(name: str) -> Callable[[Function], Function]:
+    """One option of the connection, which can be set in the environment too."""
+    help_, type_, default = CONNECTION[name]
     return click.option(
-        flag,
-        name,
-        cls=Shared,
-        type=type_,
-        default=default,
-        envvar=twin,
-        help=words,
-        show_envvar=True,
+        flag(name), name, cls=Shared, type=type_, default=default, envvar=variable(name), help=help_, show_envvar=True,
         show_default=True,
-    )
+    )  # fmt: skip
 
 
 def verbose(function: Function) -> Function:
-    """`-v`, and errors told in one line. For commands without a connection."""
-    flag = click.option(
+    """Add `-v`, and print errors in one line each. For commands without a connection."""
+    add = click.option(
         "-v", "--verbose", cls=Shared, is_flag=True, envvar="PHASELINE_VERBOSE", show_envvar=True,
-        help="Show what goes on, and tracebacks.",
+        help="Log more, and show the tracebacks of errors.",
     )  # fmt: skip
 
     @functools.wraps(function)
@@ -64,35 +66,36 @@ def verbose(function: Function) -> Function:
         code = terminal.guarded(lambda: function(**values), verbose=verbose)
         click.get_current_context().exit(code)
 
-    return flag(call)
+    return add(call)
 
 
 def connected(function: Function) -> Function:
-    """All shared options; `function` gets them as `settings`."""
+    """Add all options of the connection; `function` gets them as `settings`."""
 
     @functools.wraps(function)
     def call(**values: Any) -> int | None:
         return function(settings=settings_of(values), **values)
 
     wrapped = verbose(call)
-    for name in reversed(SHARED):
-        wrapped = option(name)(wrapped)
+    for name in reversed(CONNECTION):
+        wrapped = connection_option(name)(wrapped)
     return wrapped
 
 
 def settings_of(values: dict[str, Any]) -> Settings:
-    """Take the shared options out of `values`; a wrong one is a wrong command line."""
-    words = {name: values.pop(name) for name in SHARED if name in values}
-    if "timeout" in words:
-        words["connect_timeout"] = words["request_timeout"] = words.pop("timeout")
+    """Take the options of the connection out of `values`; a wrong one is a wrong command line."""
+    chosen = {name: values.pop(name) for name in CONNECTION if name in values}
+    if "timeout" in chosen:
+        chosen["connect_timeout"] = chosen["request_timeout"] = chosen.pop("timeout")
     try:
-        return from_words(**words)
+        return from_options(**chosen)
     except BadSetting as error:
         name = {"connect_timeout": "timeout", "request_timeout": "timeout"}.get(error.name, error.name)
-        raise click.BadParameter(str(error.problem), param_hint=f"--{name.replace('_', '-')}") from error
+        raise click.BadParameter(error.problem, param_hint=flag(name)) from error
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="JSON for programs: one object, or one per line.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON: one object, or one object per line.")
+include_deleted = click.option("--all", "deleted", is_flag=True, help="Include deleted entities.")
 language = click.option(
     "--lang", type=click.Choice(["en", "zh"]), default="en", envvar="PHASELINE_LANG", show_envvar=True,
     show_default=True, help="Language of the labels.",
@@ -100,15 +103,19 @@ language = click.option(
 
 
 def at(function: Function) -> Function:
-    """`--at`: as of a moment; `function` gets it as `at`, None for the latest states."""
-    flag = click.option("--at", type=WhenType(), metavar="MOMENT",
-                        help="As it was then: a place in the log, a time, or how long ago (15m).")  # fmt: skip
+    """Add `--at`; `function` gets the moment as `at`, None for the latest states."""
+    add = click.option(
+        "--at",
+        type=WhenType(),
+        metavar="MOMENT",
+        help="Show the states at this moment: a place in the log, a time, or how long ago (15m).",
+    )
 
     @functools.wraps(function)
     def call(*, at: Any, **values: Any) -> int | None:
         return function(at=None if at == NOW else at, **values)
 
-    return flag(call)
+    return add(call)
 
 
 class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
@@ -121,25 +128,25 @@ class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no
         if isinstance(value, dict):
             return value
         try:
-            found = json.loads(value)
+            decoded = json.loads(value)
         except ValueError as error:
-            self.fail(f"this is no JSON: {error}", param, ctx)
-        if not isinstance(found, dict):
+            self.fail(f"not valid JSON: {error}", param, ctx)
+        if not isinstance(decoded, dict):
             self.fail(f"""must be a JSON object, like '{{"reason": "KubeletStopped"}}', found {value!r}""", param, ctx)
-        return found
+        return decoded
 
 
 class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A `When` on the command line. How long ago is counted from here on, so that a command has one moment only."""
+    """A `When` on the command line. How long ago is counted from here, so that a command has one moment only."""
 
-    name = "where"
+    name = "moment"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """`start` and `now` as they are, a place, or a `datetime`."""
         if not isinstance(value, str) or value in (START, NOW):
             return value
         try:
-            found = parse(value)
-        except WordUnknown as error:
+            moment = parse(value)
+        except NameUnknown as error:
             self.fail(f"{value!r} is none of: {error.known}", param, ctx)
-        return found.as_datetime() if isinstance(found, Time) else found
+        return moment.as_datetime() if isinstance(moment, Time) else moment

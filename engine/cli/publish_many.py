@@ -1,6 +1,7 @@
-"""`publish --file`: a log of events, from a file or through a pipe, with its progress.
+"""The option `publish --file`: events from a file or a pipe, with a progress bar.
 
-Belongs here: what a person sees of it. Does not: reading such logs (`eventfile`), sending them (`pipeline`).
+Belongs here: its messages and checks. Does not: reading files (`engine.publish.event_file`), sending
+(`engine.publish.pipeline`).
 """
 
 import sys
@@ -26,13 +27,13 @@ Show = Callable[[PublishResult], None]
 
 
 async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, as_json: bool) -> int:
-    """Publish a log of events; raises `BadEventFile` naming the place, before anything is sent where it is a file."""
+    """Publish the events of a file; raises `BadEventFile` with the line, for a regular file before any is sent."""
     async with Client.open(settings) as client:
         name = "standard input" if str(file) == "-" else str(file)
-        judge = Judge(name, Subjects(settings.prefix), None if force else client.kinds)
+        checker = EventChecker(name, Subjects(settings.prefix), None if force else client.kinds)
         total = None
         if file.is_file():  # noqa: ASYNC240  # nothing else runs yet
-            total = sum(1 for _ in map(judge.check, event_file.read(file)))
+            total = sum(1 for _ in map(checker.check, event_file.read(file)))
         sent = PublishResult()
         try:
             with progress_bar(total) as show:
@@ -42,11 +43,11 @@ async def publish_file(settings: Settings, file: Path, window: int, *, force: bo
                     sent = now
                     show(now)
 
-                events = judge.live(file) if total is None else (found.body for found in event_file.read(file))
+                events = checker.live(file) if total is None else (found.body for found in event_file.read(file))
                 await client.publish_many(events, window=window, check=False, progress=progress)
         except PhaselineError:
             if sum(sent):
-                terminal.say(f"stopped there; before that {summary(sent)}")
+                terminal.say(f"stopped; {summary(sent)} before that")
             raise
         if as_json:
             render.show_json(sent._asdict())
@@ -55,15 +56,15 @@ async def publish_file(settings: Settings, file: Path, window: int, *, force: bo
     return 0
 
 
-class Judge:
-    """Says of each event whether it can be sent, and where the first one stands that cannot."""
+class EventChecker:
+    """Checks each event before it is sent."""
 
     def __init__(self, name: str, subjects: Subjects, kinds: Kinds | None) -> None:
-        """`kinds` None lets everything pass that has a subject at all."""
+        """If `kinds` is None, every event that has a subject passes."""
         self.name, self.subjects, self.kinds = name, subjects, kinds
 
     def check(self, found: FileEvent) -> dict[str, Any]:
-        """The event; raises `BadEventFile`."""
+        """The event, if it can be sent; raises `BadEventFile` with its place in the file."""
         try:
             compose.pack(self.subjects, found.body, self.kinds)
         except EventRefused as error:
@@ -72,7 +73,7 @@ class Judge:
         return found.body
 
     async def live(self, file: Path) -> AsyncIterator[dict[str, Any]]:
-        """What comes through standard input, or a pipe that has a name."""
+        """The events from standard input, or from a named pipe."""
         source = sys.stdin.buffer if str(file) == "-" else _opened(file)
         async for found in event_file.read_live(source.fileno(), self.name):
             yield self.check(found)
@@ -82,23 +83,22 @@ def _opened(file: Path) -> Any:
     try:
         return file.open("rb", buffering=0)
     except OSError as error:
-        raise BadEventFile(name=file, place="beginning", problem=error.strerror) from error
+        raise BadEventFile(name=file, place="beginning", problem=error.strerror or str(error)) from error
 
 
 def summary(sent: PublishResult) -> str:
-    """`59 events stored, 3 were there already`."""
-    already = (
-        f", {sent.duplicates:,} {'was' if sent.duplicates == 1 else 'were'} there already" if sent.duplicates else ""
-    )
-    return f"{sent.stored:,} event{'' if sent.stored == 1 else 's'} stored{already}"
+    """The events in numbers: `59 events stored, 3 duplicates`."""
+    duplicates = f", {sent.duplicates:,} duplicate{'' if sent.duplicates == 1 else 's'}" if sent.duplicates else ""
+    return f"{sent.stored:,} event{'' if sent.stored == 1 else 's'} stored{duplicates}"
 
 
 @contextmanager
 def progress_bar(total: int | None) -> Iterator[Show]:
-    """A bar on stderr, where that is a terminal."""
+    """A progress bar on stderr, if that is a terminal."""
     screen = Console(file=sys.stderr)
     with Progress(
-        TextColumn("publishing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeElapsedColumn(),
+        TextColumn("publishing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"),
+        TimeElapsedColumn(),
         console=screen, disable=not screen.is_terminal, transient=True,
     ) as bar:  # fmt: skip
         task = bar.add_task("", total=total, speed="")

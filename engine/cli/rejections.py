@@ -1,6 +1,6 @@
-"""The commands `rejections list`, `show` and `resend`: rejections, one of them in full, the same event again.
+"""The commands `rejections list`, `rejections show` and `rejections resend`.
 
-Belongs here: options and layout of these three. Does not: reading the log or sending (`phaseline.engine.client.client`).
+Belongs here: their options and layout. Does not: reading the log, sending (`phaseline.engine.client`).
 """
 
 from typing import Any
@@ -21,10 +21,10 @@ from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 
 
 class Group(Page, click.Group):
-    """A group of which `list` is meant where no command is named."""
+    """A group with the default command `list`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does, once the command is there."""
+        """Add `list` if no command is given, then parse as click does."""
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
             args = ["list", *args]
         return super().parse_args(ctx, args)
@@ -33,39 +33,41 @@ class Group(Page, click.Group):
 @click.group(
     cls=Group,
     examples=[
-        ("phaseline rejections", "all of them"),
-        ("phaseline rejections node --reason guard", "some of them"),
-        ("phaseline rejections show 4711", "one, with what was sent"),
-        ("phaseline rejections resend 4711", "the same event again, when what refused it is put right"),
+        ("phaseline rejections", "all rejections"),
+        ("phaseline rejections node --reason guard", "some rejections"),
+        ("phaseline rejections show 4711", "one rejection, with its event"),
+        ("phaseline rejections resend 4711", "send its event again, once the reason is gone"),
     ],
 )
 def rejections() -> None:
-    """Show what was refused and why; send it again.
+    """Show rejected events and the reasons, and send them again.
 
-    Without a command it is `list`. The number of a rejection is its place in the log.
+    The default command is `list`. The number of a rejection is its place in the log.
     """
 
 
 @rejections.command(name="list", cls=Page)
 @click.argument("kind", required=False)
-@click.option("--reason", metavar="REASON", help="Only these: illegal, guard, undecodable, invalid, unknown_kind, ...")
-@click.option("--tree", metavar="ID", help="Only this entity and what is under it.")
+@click.option(
+    "--reason", metavar="REASON", help="Only this reason: illegal, guard, undecodable, invalid, unknown_kind, ..."
+)
+@click.option("--tree", metavar="ID", help="Only this entity and everything below it.")
 @click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
-              help="start, a place in the log, a time, or how long ago (15m).")  # fmt: skip
-@click.option("--follow", is_flag=True, help="Go on with those that come.")
+              help="Where to begin: start, a place in the log, a time, or how long ago (15m).")  # fmt: skip
+@click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")
 @options.as_json
 @options.connected
 def list_(
     settings: Settings, kind: str | None, *, start: When, follow: bool, as_json: bool, **which: Any
 ) -> int | None:
-    """List what was refused, in order: place in the log, when, what, why."""
+    """List rejections in order: the place in the log, the time, the event and the reason."""
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            found = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
-            shown = await show_records(client, found, None, as_json=as_json)
+            records = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
+            shown = await show_records(client, records, None, as_json=as_json)
             if not as_json:
-                terminal.say(f"{shown:,} refused" if shown else "nothing was refused")
+                terminal.say(f"{shown:,} rejection{'' if shown == 1 else 's'}" if shown else "no rejections")
 
     return terminal.run(work())
 
@@ -75,7 +77,7 @@ def list_(
 @options.as_json
 @options.connected
 def show(settings: Settings, place: int, *, as_json: bool) -> int | None:
-    """Show one rejection, with the event that was refused: decoded, or as hexadecimal where it does not decode."""
+    """Show one rejection with its event: decoded, or in hexadecimal if it cannot be decoded."""
 
     async def work() -> None:
         async with Client.open(settings) as client:
@@ -88,7 +90,7 @@ def show(settings: Settings, place: int, *, as_json: bool) -> int | None:
             render.show_pairs(described(place, record))
             kept = record.payload if body is None else body
             if kept is None:
-                terminal.say(f"event {record.cause.sequence} itself is no longer kept")
+                terminal.say(f"event {record.cause.sequence} is no longer stored")
             else:
                 show_body(kept, whole=body is not None or len(kept) < MAX_PAYLOAD)
 
@@ -98,48 +100,49 @@ def show(settings: Settings, place: int, *, as_json: bool) -> int | None:
 def rejection_in(logged: Logged) -> Rejection:
     """The rejection; raises `NotRejected`."""
     if not isinstance(logged.record, Rejection):
-        raise NotRejected(sequence=logged.sequence, found="a transition")
+        raise NotRejected(place=logged.sequence, actual="a transition")
     return logged.record
 
 
 def described(place: int, record: Rejection) -> list[tuple[str, Text]]:
-    """What the rejection says, by name."""
+    """The facts about a rejection, by name."""
     states = record.state or {}
     found = ", ".join(f"{name}: {state}" if len(states) > 1 else str(state) for name, state in states.items())
     rows = {
         "rejection": str(place),
-        "when": render.moment(record.time),
+        "time": render.local_time(record.time),
         record.kind: record.id,
         "trigger": record.trigger,
         "reason": record.reason,
-        "because": record.message,
+        "message": record.message,
         "state": found,
-        "legal": ", ".join(record.legal),
+        "legal triggers": ", ".join(record.legal),
         "event": f"{record.cause.sequence}, {record.cause.event} of {record.cause.source}",
     }
     return [(render.plain(name), render.text_of(value)) for name, value in rows.items() if value]
 
 
 def show_body(body: bytes, *, whole: bool) -> None:
-    """What was sent."""
+    """Print the body of an event."""
     decoded = render.pretty(body)
-    title = "sent" if whole else f"sent (the first {len(body):,} bytes)"
-    render.show_line(render.text_of(f"{title}, {'decoded' if decoded else 'undecodable'}:", "bright_black"))
+    title = "event" if whole else f"event (the first {len(body):,} bytes)"
+    render.show_line(render.text_of(f"{title}, {'decoded' if decoded else 'not decodable'}:", "bright_black"))
     for line in (decoded or render.hex_dump(body)).split("\n"):
         render.show_line(render.text_of(line))
 
 
-@rejections.command(cls=publish.Publish)
+@rejections.command(cls=publish.WaitingPage)
 @click.argument("place", type=click.IntRange(1))
-@click.option(publish.WAITS, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
-              help=f"Show what comes of it; {WAIT:g} seconds at most where no number follows.")  # fmt: skip
+@click.option(publish.WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
+              help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip
 @options.as_json
 @options.connected
 def resend(settings: Settings, place: int, *, wait: float | None, as_json: bool) -> int | None:
-    """Publish the refused event again, byte for byte, under its own id.
+    """Publish the event of a rejection again, byte for byte, with the same id.
 
-    When what refused it is put right: a parent that is known now, a kind that is installed now. The same rejection is
-    sent again once within ten minutes; a new rejection has a place of its own.
+    Use it once the reason is gone: for example, the parent exists now, or the kind is installed now. The event of one
+    rejection is sent once within ten minutes. If the event is rejected again, that is a new rejection with its own
+    place.
     """
 
     async def work() -> int:

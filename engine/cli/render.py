@@ -1,6 +1,6 @@
-"""How things look: states in colour, times, records in a line. Made of `rich` texts, so that names are never markup.
+"""How states, times and records look on stdout. All are `rich` texts, so that names are never markup.
 
-Belongs here: words and colours. Does not: what is shown where (each command).
+Belongs here: texts and colours that several commands share. Does not: the layout of one command.
 """
 
 import json
@@ -28,17 +28,17 @@ DAY, HOUR, MINUTE = 86_400, 3_600, 60
 
 @lru_cache(maxsize=1)
 def _console(file: TextIO) -> Console:
-    """As wide as it must be where it is no terminal."""
+    """A console for the file. If it is no terminal, no line is wrapped."""
     return Console(file=file, width=None if file.isatty() else WIDE, highlight=False)
 
 
 def width() -> int:
-    """Characters in a line: the terminal's, or 100 where it is none."""
+    """Characters in a line: the width of the terminal, or 100 if stdout is none."""
     return _console(sys.stdout).width if sys.stdout.isatty() else 100
 
 
 def show(part: Any, *, wrap: bool = True) -> None:
-    """Print on standard output, without blanks at the ends of lines."""
+    """Print on stdout, without blanks at the ends of lines."""
     screen = _console(sys.stdout)
     with screen.capture() as captured:
         screen.print(part, soft_wrap=not wrap)
@@ -46,13 +46,13 @@ def show(part: Any, *, wrap: bool = True) -> None:
 
 
 def show_line(line: Text) -> None:
-    """One line on standard output, however long, handed on at once."""
+    """Print one line on stdout, however long, and flush it."""
     show(line, wrap=False)
     sys.stdout.flush()
 
 
 def columns(*titles: str) -> Table:
-    """A table without lines: titles, then rows."""
+    """A table without borders."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for title in titles:
         table.add_column(title, overflow="fold")
@@ -60,15 +60,15 @@ def columns(*titles: str) -> Table:
 
 
 def show_pairs(pairs: Iterable[tuple[str, Text]]) -> None:
-    """Names and what they stand for, one below the other."""
-    found = list(pairs)
-    width = max(len(name) for name, _ in found) + 2
-    for name, value in found:
+    """Print names and values, one pair a line."""
+    lines = list(pairs)
+    width = max(len(name) for name, _ in lines) + 2
+    for name, value in lines:
         show_line(Text.assemble(text_of(f"{name:<{width}}", "bright_black"), value))
 
 
 def show_json(value: Any) -> None:
-    """One line of JSON, handed on at once; bytes as base64."""
+    """Print one line of JSON and flush it; bytes become base64."""
     sys.stdout.write(codec.encode_json(value).decode() + "\n")
     sys.stdout.flush()
 
@@ -108,7 +108,7 @@ def facet_of(kinds: Kinds, kind: str, name: str) -> Facet | None:
 
 
 def label(kinds: Kinds, kind: str, facet: str, found: State, language: Language) -> Text:
-    """What a console calls the state, where it says more than the phase does."""
+    """The label of the state, if it says more than the phase does."""
     known = facet_of(kinds, kind, facet)
     text = found.phase if known is None else label_of(known, found, language)
     return text_of("" if text == found.phase else text, "italic")
@@ -120,29 +120,28 @@ def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
     for name, facet in zip(entity.names, entity.facets, strict=True):
         title = text_of(f"{name}: " if len(entity.names) > 1 else "")
         called = label(kinds, entity.kind, name, facet.state, language)
-        why = reason(kinds, entity, name, facet.state)
-        pieces.append(
-            Text.assemble(title, state(kinds, entity.kind, name, facet.state), "  " if called else "", called, why)
-        )
+        shown = state(kinds, entity.kind, name, facet.state)
+        message = facet_message(kinds, entity, name, facet.state)
+        pieces.append(Text.assemble(title, shown, "  " if called else "", called, message))
     return Text(", ").join(pieces)
 
 
-def reason(kinds: Kinds, entity: Entity, name: str, found: State) -> Text:
-    """` (1 of 3 replicas are new)`: why a facet is not well, where its table keeps that."""
+def facet_message(kinds: Kinds, entity: Entity, name: str, found: State) -> Text:
+    """` (1 of 3 replicas are new)`: why a facet is not healthy, if its table keeps a message."""
     facet = facet_of(kinds, entity.kind, name)
     if facet is None or facet.message_from is None or found.phase in (facet.healthy, DELETED):
         return Text()
-    said = entity.attributes.get(facet.message_from)
-    return text_of(f" ({said})" if said else "", "italic")
+    message = entity.attributes.get(facet.message_from)
+    return text_of(f" ({message})" if message else "", "italic")
 
 
-def moment(time_ns: int) -> str:
+def local_time(time_ns: int) -> str:
     """`2026-03-02 08:00:05.123`, in the local time zone."""
     return datetime.fromtimestamp(time_ns / 1e9, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
-def span(ns: int) -> str:
-    """How long: `350 ms`, `4.2 s`, `3 m 12 s`, `5 h 2 m`, `12 d 3 h`."""
+def duration(ns: int) -> str:
+    """A duration as text: `350 ms`, `4.2 s`, `3 m 12 s`, `5 h 2 m`, `12 d 3 h`."""
     seconds = max(0, ns) / 1e9
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
@@ -156,46 +155,46 @@ def span(ns: int) -> str:
 
 
 def now_ns() -> int:
-    """The clock."""
+    """The current time, ns."""
     return int(datetime.now(UTC).timestamp() * 1e9)
 
 
-def because(record: Transition) -> Text:
-    """What made it so: `created by /agent/c1`, `view of cluster/c1`."""
-    cause = record.cause
-    if cause.by == "event":
-        return Text.assemble(text_of(record.trigger, "bold"), " by ", text_of(cause.source))
-    return Text.assemble(text_of(record.trigger, "bold"), f" ({cause.by} of ", text_of(cause.origin), ")")
+def cause(record: Transition) -> Text:
+    """The cause of a transition: `created by /agent/c1`, `started (view of cluster/c1)`."""
+    trigger, by = text_of(record.trigger, "bold"), record.cause.by
+    if by == "event":
+        return Text.assemble(trigger, " by ", text_of(record.cause.source))
+    return Text.assemble(trigger, f" ({by} of ", text_of(record.cause.origin), ")")
 
 
-def words(reason: str | None, message: str | None) -> Text:
-    """What the event itself said of it."""
+def reason_and_message(reason: str | None, message: str | None) -> Text:
+    """The reason and the message of an event: `KubeletStopped: no heartbeat`."""
     return text_of(": ".join(part for part in (reason, message) if part), "italic")
 
 
 def line(kinds: Kinds, place: int, record: Transition | Rejection) -> Text:
-    """A record in a line: where in the log, when, what, why."""
-    head = Text.assemble(text_of(f"{place:>7}  {moment(record.time)}  ", "bright_black"))
+    """A record in a line: its place in the log, its time, what happened and why."""
+    head = Text.assemble(text_of(f"{place:>7}  {local_time(record.time)}  ", "bright_black"))
     if isinstance(record, Rejection):
-        who = text_of(f"{record.kind} {record.id}", "bold")
-        said = text_of(f"{record.trigger} refused, {record.reason}: ", "red")
-        return Text.assemble(head, who, "  ", said, text_of(record.message))
+        name = text_of(f"{record.kind} {record.id}", "bold")
+        rejected = text_of(f"{record.trigger} rejected, {record.reason}: ", "red")
+        return Text.assemble(head, name, "  ", rejected, text_of(record.message))
     entity = record.entity
     facet = f" {record.facet}" if len(entity.names) > 1 else ""
-    said = words(record.reason, record.message)
+    message = reason_and_message(record.reason, record.message)
     return Text.assemble(
-        head, text_of(f"{entity.kind} {entity.id}{facet}", "bold"), "  ", change(kinds, record), "  ", because(record),
-        ": " if said else "", said,
+        head, text_of(f"{entity.kind} {entity.id}{facet}", "bold"), "  ", change(kinds, record), "  ", cause(record),
+        ": " if message else "", message,
     )  # fmt: skip
 
 
 def change(kinds: Kinds, record: Transition) -> Text:
-    """`Creating [Progressing] -> Running [Ok]`; where only the base moved, that one."""
+    """The change of a transition: `Creating [Progressing] -> Running [Ok]`; or the new base, if only that changed."""
     kind, before, after = record.entity.kind, record.before, record.after
     to = state(kinds, kind, record.facet, after)
     if before == after:
         base = record.entity.facets[record.entity.names.index(record.facet)].base
-        return Text.assemble(to, " (its base is now ", state(kinds, kind, record.facet, base), ")")
+        return Text.assemble(to, " (the base is now ", state(kinds, kind, record.facet, base), ")")
     start = text_of("new", "bright_black") if before is None else state(kinds, kind, record.facet, before)
     return Text.assemble(start, " -> ", to)
 
@@ -211,7 +210,7 @@ def record_map(place: int, wire: dict[str, Any]) -> dict[str, Any]:
 
 
 def pretty(body: bytes) -> str | None:
-    """A decoded body on several lines, or None where it does not decode."""
+    """A decoded body on several lines; None if it cannot be decoded."""
     try:
         return json.dumps(codec.decode(body), indent=2, ensure_ascii=False, default=repr)
     except codec.Undecodable:
@@ -219,7 +218,7 @@ def pretty(body: bytes) -> str | None:
 
 
 def hex_dump(body: bytes) -> str:
-    """Sixteen bytes to a line, with the characters they might be."""
+    """A hexadecimal dump: sixteen bytes a line, with their printable characters."""
     lines = []
     for start in range(0, len(body), 16):
         row = body[start : start + 16]

@@ -1,6 +1,6 @@
-"""How an assessment looks: health, sync, what differs, what is ignored and by what.
+"""How an assessment looks: health, sync, differences, and ignored differences with their rules.
 
-Belongs here: lines, tables and maps of what was found. Does not: finding it (`machines`), any command.
+Belongs here: lines, tables and maps. Does not: assessing (`machines.kubernetes`), any command.
 """
 
 import json
@@ -19,22 +19,30 @@ from phaseline.machines.kubernetes.rollup import Rollup, cause_text
 
 COLOURS = {"Healthy": "green", "Progressing": "yellow", "Paused": "magenta", SYNCED: "green", OUT_OF_SYNC: "red"}
 WIDEST = 60
-"""Characters shown of a value that differs."""
+"""The largest number of characters that are shown of a value."""
 
 
-def is_well(said: Assessment) -> bool:
-    """Whether nothing is to be said against it."""
-    return (said.health is None or said.health.status == HEALTHY) and said.sync in (None, SYNCED)
+def is_healthy(assessment: Assessment) -> bool:
+    """Whether the object is Healthy and Synced, as far as it was assessed."""
+    return (assessment.health is None or assessment.health.status == HEALTHY) and assessment.sync in (None, SYNCED)
 
 
-def as_map(said: Assessment, profile: Profile) -> dict[str, Any]:
+def as_map(assessment: Assessment, profile: Profile) -> dict[str, Any]:
     """An assessment as JSON shows it."""
-    health = said.health and {"status": profile.called(said.health.status), "message": said.health.message}
-    hidden = [{**_difference(one.difference), "by": _effect(one.by)} for one in said.hidden]
+    health = assessment.health and {
+        "status": profile.called(assessment.health.status),
+        "message": assessment.health.message,
+    }
+    hidden = [{**_difference(one.difference), "by": _effect(one.by)} for one in assessment.hidden]
     return {
-        "health": health, "sync": said.sync, "why": said.why, "counts": said.counts,
-        "differences": [_difference(one) for one in said.differences], "hidden": hidden, "problems": [*said.problems],
-    }  # fmt: skip
+        "health": health,
+        "sync": assessment.sync,
+        "why": assessment.why,
+        "counts": assessment.counts,
+        "differences": [_difference(one) for one in assessment.differences],
+        "hidden": hidden,
+        "problems": [*assessment.problems],
+    }
 
 
 def _effect(by: IgnoreEffect) -> dict[str, str]:
@@ -46,17 +54,17 @@ def _difference(one: Difference) -> dict[str, Any]:
     return {"path": one.pointer, **{name: value for name, value in sides.items() if value is not NONE}}
 
 
-def show(title: Text, said: Assessment, profile: Profile) -> None:
-    """One assessment under its title."""
+def show(title: Text, assessment: Assessment, profile: Profile) -> None:
+    """Print one assessment under its title."""
     render.show_line(title)
-    render.show_pairs(_lines(said, profile))
-    for name, table in _tables(said):
+    render.show_pairs(_lines(assessment, profile))
+    for name, table in _tables(assessment):
         render.show_line(Text(f"  {name}", "bright_black"))
         render.show(Padding(table, (0, 0, 0, 4)))
 
 
 def show_whole(title: Text, whole: Rollup, profile: Profile) -> None:
-    """What many come to, with the causes."""
+    """Print the roll-up of several assessments, with the causes."""
     render.show_line(title)
     render.show_pairs([
         ("  health", _state(whole.health, profile.called(whole.health), cause_text(whole.unwell))),
@@ -64,15 +72,20 @@ def show_whole(title: Text, whole: Rollup, profile: Profile) -> None:
     ])  # fmt: skip
 
 
-def _lines(said: Assessment, profile: Profile) -> Iterator[tuple[str, Text]]:
-    health = said.health
+def _lines(assessment: Assessment, profile: Profile) -> Iterator[tuple[str, Text]]:
+    health = assessment.health
     if health is None:
-        yield "  health", Text("no rule is about it, or it takes no part", "bright_black")
+        yield "  health", Text("not assessed: no health rule applies to this object", "bright_black")
     else:
         yield "  health", _state(health.status, profile.called(health.status), health.message)
-    yield "  sync", _state(said.sync, said.sync, said.why) if said.sync else render.text_of(said.why, "bright_black")
-    for problem in said.problems:
-        yield "  rule", render.text_of(problem, "yellow")
+    yield (
+        "  sync",
+        _state(assessment.sync, assessment.sync, assessment.why)
+        if assessment.sync
+        else render.text_of(assessment.why, "bright_black"),
+    )
+    for problem in assessment.problems:
+        yield "  problem", render.text_of(problem, "yellow")
 
 
 def _state(status: str | None, called: str | None, why: str) -> Text:
@@ -81,22 +94,22 @@ def _state(status: str | None, called: str | None, why: str) -> Text:
     )
 
 
-def _tables(said: Assessment) -> Iterator[tuple[str, Any]]:
-    if said.differences:
-        table = render.columns("path", "Git", "cluster")
-        for one in said.differences:
+def _tables(assessment: Assessment) -> Iterator[tuple[str, Any]]:
+    if assessment.differences:
+        table = render.columns("PATH", "GIT", "CLUSTER")
+        for one in assessment.differences:
             table.add_row(render.text_of(one.pointer or "/"), _value(one.wanted), _value(one.found))
-        yield "differs", table
-    if said.hidden:
-        table = render.columns("path", "Git", "cluster", "by")
-        for hidden in said.hidden:
+        yield "differences", table
+    if assessment.hidden:
+        table = render.columns("PATH", "GIT", "CLUSTER", "IGNORED BY")
+        for hidden in assessment.hidden:
             one, by = hidden.difference, f"{hidden.by.how} {hidden.by.word}"
             table.add_row(render.text_of(one.pointer), _value(one.wanted), _value(one.found), render.text_of(by))
-        yield "ignored", table
+        yield "ignored differences", table
 
 
 def _value(found: Any) -> Text:
     if found is NONE:
-        return Text("nothing", "bright_black")
+        return Text("absent", "bright_black")
     text = json.dumps(found, ensure_ascii=False, default=str)
     return render.text_of(text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…")

@@ -1,6 +1,6 @@
-"""Shows the result of `publish --dry-run`: what one event would do.
+"""The result of `publish --dry-run`, for people and for programs.
 
-Belongs here: the layout of a dry run. Does not: the option (`publish`), the dry run itself (`engine.replay.dry_run`).
+Belongs here: its layout. Does not: the option (`publish`), the dry run (`phaseline.engine.replay.dry_run`).
 """
 
 import time
@@ -18,24 +18,24 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Rejection, Transition
 
 SHOWN = 20
-"""Transitions shown one by one; of more, the rest is counted."""
+"""The largest number of transitions that are shown one by one. The others are counted."""
 SLOW = 2.0
-"""Seconds between two words on how far the reading has come."""
+"""Seconds between two lines of progress."""
 
 
 async def show_dry_run(
     client: Client, kind: str, trigger: str, entity_id: str, data: dict[str, Any] | None, details: Any, *, as_json: bool
 ) -> int:
-    """Do a dry run of one event, show the result, and return the exit code."""
-    progress = told_when_slow(entity_id)
+    """Make a dry run of one event and print the result; return the exit code."""
+    progress = progress_when_slow(entity_id)
     found = await client.dry_run(kind, trigger, entity_id, data, progress=progress, **details)
-    terminal.say("dry run: nothing is written")
+    terminal.say("dry run: nothing is stored")
     if found.table_differences:
         terminal.say(
-            f"the tables installed here are not those that decide there ({found.table_differences}): it may go otherwise"
+            f"the tables installed here differ from those of the workers ({found.table_differences}): the result may differ too"
         )
     if found.behind:
-        terminal.say("events of this tree are still to be decided: what they change is not in this yet")
+        terminal.say("events of this tree are not decided yet: the result does not include them")
     source = str(details.get("source", client.source))
     if as_json:
         for message in found.messages:
@@ -48,74 +48,76 @@ async def show_dry_run(
     return terminal.REFUSED if found.effect == "rejection" else 0
 
 
-def told_when_slow(entity_id: str) -> Callable[[int], None]:
-    """Says every few seconds how many states have been read; nothing where all are there before that."""
+def progress_when_slow(entity_id: str) -> Callable[[int], None]:
+    """A callback that prints the number of entities read every few seconds; nothing if reading is fast."""
     last = time.monotonic()
     root = render.plain(entity_id.partition("/")[0])
 
-    def tell(count: int) -> None:
+    def progress(count: int) -> None:
         nonlocal last
         if time.monotonic() - last > SLOW:
             last = time.monotonic()
-            terminal.say(f"reading the tree of {root}: {count:,} entities so far")
+            terminal.say(f"reading the tree {root}: {count:,} entities so far")
 
-    return tell
+    return progress
 
 
 def headline(kinds: Kinds, source: str, found: DryRun) -> Text:
-    """In a line what would come of the event; `source`: whom it comes from."""
+    """The result in a line. `source`: the source of the event."""
     start = f"event {found.sequence} would "
     if found.rejection is not None:
-        return Text.assemble(start, refusal(found.rejection))
+        return Text.assemble(start, rejected(found.rejection))
     if found.effect == "transitions":
         count = len(found.transitions)
-        return render.text_of(f"{start}make {count:,} transition{'' if count == 1 else 's'}:")
+        return render.text_of(f"{start}lead to {count:,} transition{'' if count == 1 else 's'}:")
     return Text.assemble(start, "have no effect: ", why_none(kinds, source, found))
 
 
-def refusal(rejection: Rejection) -> Text:
-    """Why it would be refused, and what would not."""
-    who = render.text_of(f"{rejection.kind} {rejection.id}", "bold")
-    said = render.text_of(f"{rejection.trigger}, {rejection.reason}: ", "red")
-    return Text.assemble("be refused: ", who, "  ", said, render.text_of(rejection.message))
+def rejected(rejection: Rejection) -> Text:
+    """The rejection in a line."""
+    entity = render.text_of(f"{rejection.kind} {rejection.id}", "bold")
+    trigger = render.text_of(f"{rejection.trigger}, {rejection.reason}: ", "red")
+    return Text.assemble("be rejected: ", entity, "  ", trigger, render.text_of(rejection.message))
 
 
 def why_none(kinds: Kinds, source: str, found: DryRun) -> Text:
-    """That it is so already, or that it was there before."""
+    """Why the event would have no effect."""
     entity = found.entity
     if entity is None:
-        return render.text_of("it says nothing new")
+        return render.text_of("it changes nothing")
     if found.repeat:
         return render.text_of(
-            f"it is a repeat, the last sequence of {source} for {entity.kind} {entity.id} is {entity.sequences.get(source)}"
+            f"a repeat; the last sequence of {source} for {entity.kind} {entity.id} is {entity.sequences.get(source)}"
         )
-    kept = "; its sequence would be remembered" if found.records else ""
-    return Text.assemble("it is so already, ", name(entity), " is ", render.states(kinds, entity, "en"), kept)
+    kept = "; a mark would record its sequence" if found.records else ""
+    return Text.assemble(name(entity), " is already ", render.states(kinds, entity, "en"), kept)
 
 
 def name(entity: Entity) -> Text:
-    """`node c1/p/n1`."""
+    """The kind and the id: `node c1/p/n1`."""
     return render.text_of(f"{entity.kind} {entity.id}", "bold")
 
 
 def show_transitions(kinds: Kinds, found: Sequence[Transition]) -> None:
-    """The first ones as they are, the others counted."""
+    """Print the first transitions, and count all if there are more."""
     for record in found[:SHOWN]:
         facet = render.text_of(f" {record.facet}" if len(record.entity.names) > 1 else "")
         render.show_line(
             Text.assemble(
-                "  ", name(record.entity), facet, "  ", render.change(kinds, record), "  ", render.because(record)
+                "  ", name(record.entity), facet, "  ", render.change(kinds, record), "  ", render.cause(record)
             )
         )
     if len(found) > SHOWN:
-        render.show_line(render.text_of(f"  ... and {len(found) - SHOWN:,} more (--json has them all). In all:"))
+        render.show_line(
+            render.text_of(f"  ... and {len(found) - SHOWN:,} more (--json shows all). All transitions by state:")
+        )
         render.show(counted(kinds, found))
 
 
 def counted(kinds: Kinds, found: Sequence[Transition]) -> Any:
-    """How many transitions of each kind lead to which state, in the order of the records."""
+    """The number of transitions of each kind into each state, in the order of the records."""
     counts = Counter((record.entity.kind, record.facet, record.after) for record in found)
-    table = render.columns("  KIND", "WOULD BE", "TRANSITIONS")
+    table = render.columns("  KIND", "STATE", "TRANSITIONS")
     for (kind, facet, after), count in counts.items():
         several = kind in kinds and len(kinds[kind].names) > 1
         table.add_row(

@@ -1,6 +1,7 @@
-"""What a replay found, for people and for programs.
+"""The results of replays, for people and for programs.
 
-Belongs here: tables, lines and JSON of audits, what-ifs and rebuilt states. Does not: finding it out.
+Belongs here: tables, lines and JSON of audits, what-ifs and rebuilt states. Does not: the replay
+(`phaseline.engine.replay`).
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ from phaseline.schemas import wire_codec
 from phaseline.schemas.records import State
 
 SHOWN = 50
-"""Rows of a table for people; JSON has all."""
+"""The largest number of rows of a table for people. JSON has all."""
 
 
 def counted(number: int, what: str, plural: str = "") -> str:
@@ -28,48 +29,51 @@ def counted(number: int, what: str, plural: str = "") -> str:
 
 
 def show_start(begins: int, undecided: int) -> None:
-    """Where it began, and what was left out."""
+    """Print where the replay began, and what it left out."""
     if begins > 1:
-        terminal.say(f"it begins at event {begins}: what was before is taken from the log as it stands")
+        terminal.say(f"the replay begins at event {begins}; earlier states are taken from the log")
     if undecided:
-        terminal.say(f"{counted(undecided, 'event')} not decided yet: left out")
+        terminal.say(f"{counted(undecided, 'event')} left out: not decided yet")
 
 
-def show_audit(verdict: AuditReport, *, as_json: bool) -> None:
-    """The verdict, and the first difference of each entity."""
-    differences = list(verdict.divergences.values())
+def show_audit(report: AuditReport, *, as_json: bool) -> None:
+    """Print the result of an audit, and the first difference of each entity."""
+    differences = list(report.divergences.values())
     if as_json:
-        told = [difference._asdict() for difference in differences]
-        rewordings = [rewording._asdict() for rewording in verdict.rewordings]
-        render.show_json({**asdict(verdict), "holds": verdict.holds, "divergences": told, "rewordings": rewordings})
+        divergences = [difference._asdict() for difference in differences]
+        rewordings = [rewording._asdict() for rewording in report.rewordings]
+        render.show_json(
+            {**asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings}
+        )
         return
     if differences:
-        table = render.columns("KIND", "ID", "EVENT", "THE EVENTS MAKE", "THE LOG SAYS")
+        table = render.columns("KIND", "ID", "EVENT", "REPLAY", "LOG")
         for found in differences:
             table.add_row(
                 render.text_of(found.kind), render.text_of(found.id), render.text_of(found.sequence),
                 render.text_of(found.expected or "nothing"), render.text_of(found.found or "nothing"),
             )  # fmt: skip
         render.show(table)
-    show_start(verdict.begins, verdict.undecided)
-    if verdict.by_others:
+    show_start(report.begins, report.undecided)
+    if report.by_others:
         terminal.say(
-            f"{counted(verdict.by_others, 'event')} decided by other tables: their records are taken as they stand"
+            f"{counted(report.by_others, 'event')} decided by other tables: their records are taken from the log"
         )
-    if verdict.rewordings:
-        first = verdict.rewordings[0]
+    if report.rewordings:
+        first = report.rewordings[0]
         terminal.say(
-            f"{counted(verdict.reworded, 'record')} worded differently, which is no difference; the first is of event "
-            f"{first.sequence}: the events make {first.expected!r}, the log says {first.found!r}"
+            f"{counted(report.reworded, 'record')} with another wording only, which does not count; the first is of "
+            f"event {first.sequence}: the replay says {first.expected!r}, the log says {first.found!r}"
         )
-    sums = f"{verdict.events:,} events, {verdict.records:,} records, {verdict.entities:,} entities"
+    entities = counted(report.entities, "entity", "entities")
+    sums = f"{counted(report.events, 'event')}, {counted(report.records, 'record')}, {entities}"
     differing = "1 entity differs" if len(differences) == 1 else f"{len(differences):,} entities differ"
-    words = "the log is what the events make" if verdict.holds else differing
-    render.show_line(render.text_of(f"{sums}: {words}", "green" if verdict.holds else "red"))
+    result = "the log equals the replay" if report.holds else differing
+    render.show_line(render.text_of(f"{sums}: {result}", "green" if report.holds else "red"))
 
 
 def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None:
-    """What other tables would have made of it."""
+    """Print what would differ with other tables."""
     if as_json:
         render.show_json(_difference_map(found))
         return
@@ -89,7 +93,7 @@ def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None
 
 def _sum(found: WhatIfReport) -> str:
     if found.none:
-        return "nothing would differ"
+        return "no differences"
     parts = (
         (len(found.final), "entity would end in another state", "entities would end in another state"),
         (_total(found.gained), "transition gained", "transitions gained"),
@@ -105,8 +109,8 @@ def _total(sorts: Mapping[Any, Occurrences]) -> int:
 
 
 def _moves(found: WhatIfReport, kinds: Kinds) -> Any:
-    table = render.columns("TRANSITIONS", "HOW OFTEN", "KIND", "FROM", "TO", "BY", "EVENTS")
-    for word, colour, sorts in (("gained", "green", found.gained), ("lost", "red", found.lost)):
+    table = render.columns("TRANSITIONS", "COUNT", "KIND", "FROM", "TO", "TRIGGER", "EVENTS")
+    for change, colour, sorts in (("gained", "green", found.gained), ("lost", "red", found.lost)):
         for move, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
             kind = kinds.get(move.kind)
             facet = f" {move.facet}" if kind is not None and len(kind.names) > 1 else ""
@@ -116,26 +120,31 @@ def _moves(found: WhatIfReport, kinds: Kinds) -> Any:
                 else render.state(kinds, move.kind, move.facet, move.before)
             )
             table.add_row(
-                render.text_of(word, colour), render.text_of(f"{seen.count:,}"), render.text_of(f"{move.kind}{facet}"),
-                before, render.state(kinds, move.kind, move.facet, move.after), render.text_of(move.trigger), _events(seen),
-            )  # fmt: skip
+                render.text_of(change, colour),
+                render.text_of(f"{seen.count:,}"),
+                render.text_of(f"{move.kind}{facet}"),
+                before,
+                render.state(kinds, move.kind, move.facet, move.after),
+                render.text_of(move.trigger),
+                _events(seen),
+            )
     return table
 
 
 def _refusals(found: WhatIfReport) -> Any:
-    table = render.columns("REJECTIONS", "HOW OFTEN", "KIND", "TRIGGER", "REASON", "EVENTS")
-    for word, colour, sorts in (("gained", "red", found.rejections_gained), ("lost", "green", found.rejections_lost)):
+    table = render.columns("REJECTIONS", "COUNT", "KIND", "TRIGGER", "REASON", "EVENTS")
+    for change, colour, sorts in (("gained", "red", found.rejections_gained), ("lost", "green", found.rejections_lost)):
         for refusal, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
             table.add_row(
-                render.text_of(word, colour), render.text_of(f"{seen.count:,}"), render.text_of(refusal.kind),
+                render.text_of(change, colour), render.text_of(f"{seen.count:,}"), render.text_of(refusal.kind),
                 render.text_of(refusal.trigger), render.text_of(refusal.reason), _events(seen),
             )  # fmt: skip
     return table
 
 
 def _events(seen: Occurrences) -> Text:
-    words = ", ".join(map(str, seen.events))
-    return render.text_of(f"{words}, ..." if seen.count > len(seen.events) else words, "bright_black")
+    numbers = ", ".join(map(str, seen.events))
+    return render.text_of(f"{numbers}, ..." if seen.count > len(seen.events) else numbers, "bright_black")
 
 
 def _ends(found: WhatIfReport, kinds: Kinds) -> Any:
@@ -148,7 +157,7 @@ def _ends(found: WhatIfReport, kinds: Kinds) -> Any:
             _states(kinds, one, one.would),
         )
     if len(found.final) > SHOWN:
-        table.add_row("...", render.text_of(f"{len(found.final) - SHOWN:,} more; --json has all"), "", "")
+        table.add_row("...", render.text_of(f"{len(found.final) - SHOWN:,} more; --json shows all"), "", "")
     return table
 
 
@@ -193,7 +202,7 @@ def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
 
 
 def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -> None:
-    """The states that were rebuilt: each entity for programs, counts for people."""
+    """Print the states that were rebuilt: each entity for programs, counts for people."""
     if as_json:
         for entity in processors.entities():
             render.show_json(render.entity_map(entity))
@@ -204,7 +213,7 @@ def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -
         for name, facet in zip(entity.names, entity.facets, strict=True)
     )
     if counts:
-        table = render.columns("KIND", "FACET", "STATE", "HOW MANY")
+        table = render.columns("KIND", "FACET", "STATE", "COUNT")
         for (kind, name, state), count in sorted(counts.items(), key=lambda pair: (pair[0][0], pair[0][1], -pair[1])):
             shown = render.state(processors.kinds, kind, name, state)
             table.add_row(render.text_of(kind), render.text_of(name), shown, render.text_of(f"{count:,}"))

@@ -1,7 +1,7 @@
-"""`replay`: the events folded again, and what that says.
+"""The command `replay`: recorded events, decided again.
 
-Belongs here: options and choice of what is done. Does not: doing it (`phaseline.engine.replay.audit`, `.whatif`), how it looks
-(`verdicts`).
+Belongs here: its options, and the choice between rebuild, audit and what-if. Does not: these
+(`phaseline.engine.replay`), their layout (`render_replay`).
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -31,29 +31,22 @@ Show = Callable[[int], None]
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline replay --audit", "is the log what the events make?"),
-        ("phaseline replay --audit --tree c1 --from 2h --json", "one tree, the last two hours, for programs"),
-        ("phaseline replay --with acme.tables:KINDS", "what would other tables have made of it?"),
-        (
-            "phaseline replay --with installed --fail-on-difference",
-            "may workers with what is installed here take over?",
-        ),
-        ("phaseline replay --file day.plog.zst", "the states that a recorded day leads to, without any server"),
+        ("phaseline replay --audit", "check that the log equals a replay"),
+        ("phaseline replay --audit --tree c1 --from 2h --json", "one tree, the last two hours"),
+        ("phaseline replay --with acme.tables:KINDS", "show what would differ with other tables"),
+        ("phaseline replay --with installed --fail-on-difference", "before an upgrade of the workers"),
+        ("phaseline replay --file day.plog.zst", "rebuild the states from a file, without a server"),
     ],
 )
-@click.option(
-    "--audit", "audits", is_flag=True, help="Compare each record and each final state with what the events make."
-)
+@click.option("--audit", "audits", is_flag=True, help="Compare every record and every final state with a replay.")
 @click.option(
     "--with", "changed", metavar="TABLES",
-    help="What would differ with other tables: package.module:NAME or file.py:NAME, a table or a list of them,"
-    f" which take the place of those of the same name; or `{INSTALLED}`.",
+    help="Show what would differ with these tables: package.module:NAME or file.py:NAME, one table or a list. They"
+    f" replace the tables of the same kind. `{INSTALLED}` means the tables installed here.",
 )  # fmt: skip
+@click.option("--fail-on-difference", "fail", is_flag=True, help="With --with: exit with 1 if anything would differ.")
 @click.option(
-    "--fail-on-difference", "fail", is_flag=True, help="With --with: exit code 1 where anything would differ."
-)
-@click.option(
-    "--file", type=options.FILE, metavar="FILE", help="A log that `phaseline export` wrote, in place of a server."
+    "--file", type=options.FILE, metavar="FILE", help="Read a log that `phaseline export` wrote, instead of a server."
 )
 @log_source.part
 @options.as_json
@@ -61,23 +54,24 @@ Show = Callable[[int], None]
 def replay(
     settings: Settings, *, audits: bool, changed: str | None, fail: bool, file: Path | None, part: Part, as_json: bool
 ) -> int | None:
-    """Fold recorded events again through the machines, and compare. Nothing is written.
+    """Decide recorded events again, without storing anything.
 
-    --audit: the log must be what the events make: the same records, in the same order, byte for byte, and the states
-    that follow; exit code 1 and the first difference of each entity where it is not. A live system is not disturbed.
+    With --audit, compare the log with the replay: it must hold the same records, in the same order, byte for byte, and
+    lead to the same states. If not, the command shows the first difference of each entity and exits with 1. A running
+    system is not disturbed.
 
-    --with: the same events through other tables: which entities would end in another state, which transitions and
-    rejections would be gained and lost.
+    With --with, decide the events by other tables. The command shows which entities would end in another state, and
+    which transitions and rejections would be gained and lost.
 
-    With neither it shows the states that the events lead to.
+    With neither, show the states that the events lead to.
 
-    Where EVENTS no longer reaches back to the beginning, and with --from, it starts from the states that the log gives for
-    that point, and says so.
+    If the first events are no longer stored, or with --from, the replay begins with the states that the log holds at
+    that point.
     """
     if audits and changed:
-        raise click.UsageError("--audit and --with are two questions: ask one at a time")
+        raise click.UsageError("--audit and --with cannot be combined")
     if fail and not changed:
-        raise click.UsageError("--fail-on-difference goes with --with")
+        raise click.UsageError("--fail-on-difference needs --with")
 
     async def work() -> int:
         kinds = load_kinds(changed) if changed else installed()
@@ -93,7 +87,7 @@ def replay(
 
 @asynccontextmanager
 async def opened(settings: Settings, file: Path | None, part: Part, kinds: Kinds) -> AsyncIterator[Source]:
-    """Open the log that is to be replayed."""
+    """Open the log to replay."""
     if file is None:
         async with log_source.of_server(settings, part, kinds) as log:
             yield log
@@ -102,8 +96,8 @@ async def opened(settings: Settings, file: Path | None, part: Part, kinds: Kinds
 
 
 async def _shown(source: Source, work: Callable[[Show], Awaitable[object]]) -> BadLogFile | None:
-    """Do it with a progress bar; the damage of a file, which ends the reading but not what was found until there."""
-    with log_source.progress_bar("folding") as bar:
+    """Do the work with a progress bar. Return the error of a damaged file: what was read before it still counts."""
+    with log_source.progress_bar("replaying") as bar:
         task = bar.add_task("", total=log_source.total(source))
         try:
             await work(lambda count: bar.advance(task, count))
@@ -114,9 +108,7 @@ async def _shown(source: Source, work: Callable[[Show], Awaitable[object]]) -> B
 
 async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:
     if not source.has_records:
-        raise NoRecords(
-            name=source.file.path if isinstance(source, FileLog) else "it", problem="there is nothing to audit"
-        )
+        raise NoRecords(name=source.file.path if isinstance(source, FileLog) else "it", problem="it cannot be audited")
     audit: Audit | None = None
 
     async def run(show: Show) -> None:

@@ -1,6 +1,6 @@
-"""`status`: what became of what EMCO deployed (docs/spec/emco.md, The status query).
+"""The command `status`: the status of what EMCO deployed.
 
-Belongs here: options and layout. Does not: the answer (`phaseline.engine.status`).
+Belongs here: its options and layout. Does not: the answer (`phaseline.engine.emco_status`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from phaseline.engine.cli import options, render, terminal
-from phaseline.engine.cli.as_of import moment_of
+from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
@@ -25,21 +25,45 @@ from phaseline.schemas.records import Entity, State, state
 
 
 def filters(function: options.Function) -> options.Function:
-    """The parameters of the query, each as an option."""
-    for option in reversed((
-        click.option("--output", type=click.Choice(OUTPUTS), default="all", show_default=True,
-                     help="Counts only; resources too; with all the cluster says of them; with their manifests."),
-        click.option("--type", multiple=True, type=click.Choice(TYPES),
-                     help="Only what rsync did, or only what is in the clusters."),
-        click.option("--app", multiple=True, metavar="APP", help="Only this app; may be repeated, as may the next two."),
-        click.option("--cluster", multiple=True, metavar="PROVIDER+CLUSTER", help="Only this cluster."),
-        click.option("--resource", multiple=True, metavar="NAME", help="Only resources of this name."),
-        click.option("--instance", metavar="CONTEXT", help="This app context instead of the current one."),
-        click.option("--shape", type=click.Choice(SHAPES), default="source", show_default=True,
-                     help="With --json: as EMCO's design notes have it, or as later EMCO prints it."),
-        click.option("--status", type=click.Choice(STATUSES), help="With --shape emco: what was deployed, or what is ready."),
-        *(click.option(f"--{name}", is_flag=True, help=f"With --shape emco: only the names of the {name}.") for name in LISTS),
-    )):  # fmt: skip
+    """Add the parameters of the query as options."""
+    for option in reversed(
+        (
+            click.option(
+                "--output",
+                type=click.Choice(OUTPUTS),
+                default="all",
+                show_default=True,
+                help="How much: summary has counts only, all has resources too, detail adds what the clusters"
+                " report, rsync adds what rsync applied.",
+            ),
+            click.option(
+                "--type",
+                multiple=True,
+                type=click.Choice(TYPES),
+                help="Only the states of rsync, or only those in the clusters.",
+            ),
+            click.option("--app", multiple=True, metavar="APP", help="Only this app. Can be repeated."),
+            click.option(
+                "--cluster", multiple=True, metavar="PROVIDER+CLUSTER", help="Only this cluster. Can be repeated."
+            ),
+            click.option(
+                "--resource", multiple=True, metavar="NAME", help="Only resources of this name. Can be repeated."
+            ),
+            click.option("--instance", metavar="CONTEXT", help="Use this app context instead of the current one."),
+            click.option(
+                "--shape",
+                type=click.Choice(SHAPES),
+                default="source",
+                show_default=True,
+                help="Form of --json: as in EMCO's design notes, or as later versions of EMCO print it.",
+            ),
+            click.option("--status", type=click.Choice(STATUSES), help="With --shape emco: this status."),
+            *(
+                click.option(f"--{name}", is_flag=True, help=f"With --shape emco: only the names of the {name}.")
+                for name in LISTS
+            ),
+        )
+    ):
         function = option(function)
     return function
 
@@ -50,8 +74,8 @@ def filters(function: options.Function) -> options.Function:
         ("phaseline status proj+vfw+v1+group", "a tree with counts"),
         ("phaseline status proj+vfw+v1+group --output summary", "counts only"),
         ("phaseline status proj+vfw+v1+group --app sink --type rsync --json", "for programs"),
-        ("phaseline status proj+vfw+v1+group --shape emco --status ready --json", "as later EMCO prints it"),
-        ("phaseline status proj+vfw+v1+group --at 15m", "as it was a quarter of an hour ago"),
+        ("phaseline status proj+vfw+v1+group --shape emco --status ready --json", "as later versions of EMCO print it"),
+        ("phaseline status proj+vfw+v1+group --at 15m", "15 minutes ago"),
     ],
 )
 @click.argument("resource_id", metavar="RESOURCE")
@@ -60,12 +84,12 @@ def filters(function: options.Function) -> options.Function:
 @options.as_json
 @options.connected
 def status(settings: Settings, resource_id: str, *, at: When | None, as_json: bool, **query: Any) -> int | None:
-    """Show what became of an EMCO resource: the user's last action, its context, and what is where in which state.
+    """Show the status of an EMCO resource: the last action of the user, the app context, and the state on each cluster.
 
-    RESOURCE is the id of an emco_resource, the names of what the user acts on, joined by +.
+    RESOURCE is the id of an emco_resource: names joined by +.
     """
     if query["shape"] == "emco" and not as_json:
-        raise click.UsageError("--shape emco is a form of --json: add that")
+        raise click.UsageError("--shape emco is a form of --json: add --json")
 
     async def work() -> None:
         async with Client.open(settings) as client:
@@ -75,7 +99,7 @@ def status(settings: Settings, resource_id: str, *, at: When | None, as_json: bo
                 return
             found = await view.emco.selection(resource_id, **query)
             known = {} if query["output"] in ("summary", "all") else await _known(view, resource_id, query)
-            drawing = Drawing(client.kinds, found, query, moment_of(view), known)
+            drawing = StatusTree(client.kinds, found, query, time_of(view), known)
             for line in drawing.head():
                 render.show_line(line)
             for branch in drawing.apps():
@@ -97,7 +121,7 @@ async def _known(
     }
 
 
-class Drawing:
+class StatusTree:
     """A status as a terminal shows it."""
 
     def __init__(
@@ -108,23 +132,23 @@ class Drawing:
         now: int,
         known: Mapping[tuple[str, ...], Any],
     ) -> None:
-        """`now`, ns, is what durations end at."""
+        """Durations end at `now`, ns."""
         self.kinds, self.found, self.query, self.now, self.known = kinds, found, query, now, known
         self.rsync = query["type"] != ("cluster",)
         self.cluster = query["output"] != "rsync" and query["type"] != ("rsync",)
 
     def head(self) -> Iterator[Text]:
-        """The resource, its context, the counts over all of it."""
+        """The resource, its context, the counts over all apps."""
         yield self._entity(self.found.resource, self.found.resource.id)
         if self.found.context is None:
-            yield render.text_of("nothing has been instantiated yet", "bright_black")
+            yield render.text_of("not instantiated yet", "bright_black")
             return
         yield self._entity(self.found.context, str(self.found.name))
         yield from self._counts(self.found.counts(), self.found.presence(), "  ")
 
     def _entity(self, entity: Entity, name: str) -> Text:
         facet = entity.facets[0]
-        since = f"for {render.span(self.now - facet.since)}"
+        since = f"for {render.duration(self.now - facet.since)}"
         revision = entity.attributes.get("revision")
         more = f"{since}, revision {revision}" if revision else since
         shown = render.state(self.kinds, entity.kind, entity.names[0], facet.state)
@@ -149,7 +173,7 @@ class Drawing:
         return render.text_of(text or found, render.colour(found, known))
 
     def apps(self) -> Iterator[Tree]:
-        """App by app: its clusters, and what is there."""
+        """App by app: its clusters, and the resources on them."""
         by_app: dict[str, Tree] = {}
         for placed in self.found.app_clusters:
             if placed.app not in by_app:
@@ -178,7 +202,7 @@ class Drawing:
         words = [render.text_of(f"{item.kind}{group}", "bright_black")]
         if self.rsync and item.rsync is not None:
             words.append(self._word("rsync", item.rsync.state))
-            words.append(render.text_of(f"for {render.span(self.now - item.rsync.since)}", "bright_black"))
+            words.append(render.text_of(f"for {render.duration(self.now - item.rsync.since)}", "bright_black"))
         if self.cluster:
             words.append(self._word("cluster", state(item.cluster)))
         if item.failure:

@@ -1,6 +1,6 @@
-"""Talk with the person: what goes wrong in one line, log lines, exit codes. All of it on stderr.
+"""Messages on stderr: errors in one line each, log lines; and the exit codes.
 
-Belongs here: how errors and logs look. Does not: data (`looks`), what the errors are (`phaseline.engine.errors`).
+Belongs here: how errors and logs look. Does not: data on stdout (`render`), the errors (`phaseline.engine.errors`).
 """
 
 import asyncio
@@ -20,15 +20,15 @@ from phaseline.schemas.upcasting import NewerRecord
 REFUSED, UNREACHABLE, INTERRUPTED = 1, 3, 130
 
 HINTS: dict[type[PhaselineError], str] = {
-    NatsUnreachable: "is it running? `phaseline up` starts one; --nats or PHASELINE_NATS says where another is",
-    TablesDiffer: "`phaseline replay --with installed` shows what would differ; to go on by these tables, stop the workers that"
-    " have the others and start with --accept-tables and that digest",
-    EventRefused: "--force sends it all the same, to see the rejection",
+    NatsUnreachable: "start a server with `phaseline up`, or give the URL of another with --nats or PHASELINE_NATS",
+    TablesDiffer: "`phaseline replay --with installed` shows what would differ; to continue with the tables installed"
+    " here, stop the workers that have the others, and start with --accept-tables and this digest",
+    EventRefused: "--force sends it anyway, to see the rejection",
 }
 
 
 def guarded(function: Callable[[], int | None], *, verbose: bool) -> int:
-    """Call `function`; the exit code, with what went wrong said on stderr."""
+    """Call `function` and return the exit code; an error is printed on stderr."""
     try:
         code = function() or 0
         sys.stdout.flush()
@@ -38,43 +38,45 @@ def guarded(function: Callable[[], int | None], *, verbose: bool) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has enough. What is still buffered must not fail again at exit.
+        # The reader of our output has closed it. What is still buffered must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
-    except Exception as error:  # noqa: BLE001  # a bug is told like any other error
+    except Exception as error:  # noqa: BLE001  # a bug is reported like any other error
         say_error(error, verbose=verbose)
         return REFUSED
     return code
 
 
 def say_error(error: BaseException, *, verbose: bool) -> None:
-    """What is wrong, what is behind it, what to do: one line each; the traceback only where asked for."""
+    """Print the error, its causes and what to do: one line each; the traceback only if `verbose`."""
     if verbose:
         traceback.print_exception(error, file=sys.stderr)
     ours = isinstance(error, PhaselineError | NewerRecord)
-    message = str(error) if ours else f"this is a bug: {type(error).__name__}: {error}"
+    message = str(error) if ours else f"internal error, please report it: {type(error).__name__}: {error}"
     say(f"{styled('error:', 'red')} {message}")
     cause = error.__cause__
     while cause is not None:
         text = (cause.strerror if isinstance(cause, OSError) else "") or str(cause) or type(cause).__name__
         if text not in message:
-            say(f"  because {text}")
+            say(f"  cause: {text}")
             message += text
         cause = cause.__cause__
-    hint = HINTS.get(type(error)) if ours else "-v shows where" if not verbose else None  # type: ignore[arg-type]  # ours
+    hint = "" if ours or verbose else "-v shows the traceback"
+    if isinstance(error, PhaselineError):
+        hint = HINTS.get(type(error), "")
     if hint:
         say(f"  {hint}")
 
 
 def styled(text: str, colour: str) -> str:
-    """Colour for a terminal, unless NO_COLOR is set."""
+    """The text in colour if stderr is a terminal and NO_COLOR is not set."""
     return click.style(text, fg=colour, bold=True) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text
 
 
 def say(text: str) -> None:
-    """One line for the person."""
+    """Print one line on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -83,8 +85,14 @@ def run(work: Coroutine[Any, Any, int | None]) -> int | None:
     return asyncio.run(work)
 
 
-def log_to_stderr(*, verbose: bool = False, quiet: int = logging.WARNING, lines_of_json: bool = False) -> None:
-    """Log lines go to stderr, from level `quiet` on: readable ones, or JSON for collectors."""
+def log_like_a_server() -> None:
+    """Log from INFO on: readable lines on a terminal, JSON otherwise. For commands that run until they are stopped."""
+    verbose = bool(click.get_current_context().params.get("verbose"))
+    log_to_stderr(verbose=verbose, least=logging.INFO, lines_of_json=not sys.stderr.isatty())
+
+
+def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_of_json: bool = False) -> None:
+    """Log to stderr from level `least` on: readable lines, or JSON for log collectors."""
     terminal = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     last: Any = structlog.processors.JSONRenderer() if lines_of_json else structlog.dev.ConsoleRenderer(colors=terminal)
     structlog.configure(
@@ -95,7 +103,7 @@ def log_to_stderr(*, verbose: bool = False, quiet: int = logging.WARNING, lines_
             *([structlog.processors.format_exc_info] if lines_of_json else []),
             last,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else quiet),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else least),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )

@@ -1,14 +1,14 @@
-"""The command `why`: from an entity's state back to the events from outside.
+"""The command `why`: from the state of an entity back to the events behind it.
 
-Belongs here: the command. Does not: finding the explanation (`phaseline.engine.explain.fetch`), its lines (`explaining`).
+Belongs here: its options. Does not: the explanation (`phaseline.engine.explain.fetch`), its lines (`render_why`).
 """
 
 import click
 
 from phaseline.engine.cli import options, render, terminal
-from phaseline.engine.cli.as_of import moment_of
+from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.render_why import Drawing
+from phaseline.engine.cli.render_why import ExplanationTree
 from phaseline.engine.client.client import Client
 from phaseline.engine.explain.model import as_map
 from phaseline.engine.log.when import When
@@ -19,29 +19,29 @@ from phaseline.engine.settings import Settings
     cls=Page,
     examples=[
         ("phaseline why c1/pool-a/n7", ""),
-        ("phaseline why c1/pool-a --at 03:12", "as it was tonight at 03:12"),
-        ("phaseline why c1/dns --kind component", "where there is a node_pool c1/dns too"),
+        ("phaseline why c1/pool-a --at 03:12", "as it was at 03:12"),
+        ("phaseline why c1/dns --kind component", "if there is a node_pool c1/dns too"),
     ],
 )
 @click.argument("entity_id", metavar="ID")
-@click.option("--kind", metavar="KIND", help="Its kind, where several have an entity of that id.")
+@click.option("--kind", metavar="KIND", help="The kind of ID, if several kinds have this id.")
 @options.at
 @options.as_json
 @options.connected
 def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None, as_json: bool) -> int | None:
-    """Show why an entity is as it is: back to the events from outside.
+    """Show why an entity is in its state, back to the events behind it.
 
-    Where a view shows another state than the entity's own (its base), it says which: what is above it or below it, and why
-    that is as it is. Then what the base stands on: each cause, who brought it, and what had set that off.
+    If a view shows another state than the base of the entity, the view comes first: the entities above or below that it
+    looks at, and why they are in their states. Then come the causes of the base, each with the event that led to it.
     """
 
     async def work() -> None:
         async with Client.open(settings) as client:
             view = await client.at(at)
-            found = await view.why(await view.kind_of(entity_id, kind), entity_id)
+            explanation = await view.why(await view.kind_of(entity_id, kind), entity_id)
             if as_json:
-                render.show_json(as_map(found))
+                render.show_json(as_map(explanation))
             else:
-                render.show(Drawing(client.kinds, moment_of(view)).whole(found))
+                render.show(ExplanationTree(client.kinds, time_of(view)).whole(explanation))
 
     return terminal.run(work())

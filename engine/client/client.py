@@ -27,7 +27,7 @@ from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import DryRun, dry_run
-from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings, from_words
+from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings, from_options
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.envelope import Event
@@ -50,7 +50,7 @@ async def connect(
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
     against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
     """
-    async with Client.open(from_words(nats=url, **settings), source=source, kinds=kinds) as client:
+    async with Client.open(from_options(nats=url, **settings), source=source, kinds=kinds) as client:
         yield client
 
 
@@ -204,7 +204,7 @@ class Client:
     async def moment(self, when: When) -> Moment:
         """The moment that `when` names: its place in the log and its time. Pass it on to read the same moment again.
 
-        Raises `WordUnknown`.
+        Raises `NameUnknown`.
         """
         return await self._session.moment(when)
 
@@ -220,7 +220,7 @@ class Client:
     async def at(self, when: When | None = None) -> EntityView[Moment | None]:
         """The entities at a moment; without one the latest states. The moment is resolved here, once.
 
-        Raises `WordUnknown`.
+        Raises `NameUnknown`.
         """
         states = await self._session.states(when)
         return EntityView(states, states.moment)
@@ -248,7 +248,7 @@ class Client:
     async def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 
-        Raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`.
+        Raises `EntityUnknown`, `AmbiguousId`, `InvalidId`.
         """
         return await (await self.at(at)).kind_of(entity_id, kind)
 
@@ -295,7 +295,7 @@ class Client:
         return self._session.watch(wanted, start, follow=follow)
 
     async def record(self, sequence: int) -> Logged:
-        """The record at `sequence` of the log; raises `RecordGone`."""
+        """The record at `sequence` of the log; raises `RecordNotFound`."""
         return await log_records.record_at(await self._session.installation(), sequence)
 
     async def event(self, sequence: int) -> bytes | None:

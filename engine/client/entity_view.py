@@ -75,7 +75,7 @@ class EntityView(Generic[M_co]):
     async def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 
-        Raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`.
+        Raises `EntityUnknown`, `AmbiguousId`, `InvalidId`.
         """
         return await resolve_kind.find(self._states, entity_id, kind)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from phaseline.engine.client import fleet_placement
-from phaseline.engine.errors import EntityUnknown, IdUnfit
+from phaseline.engine.errors import EntityUnknown, InvalidId
 from phaseline.engine.log import latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.fleet.bundle import RANKED
@@ -62,10 +62,10 @@ class FleetClusterCounts(FleetPart):
 
 
 async def counts_of(view: StateView, entity_id: str) -> FleetCounts:
-    """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+    """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
     depth = entity_id.count("/")
     if depth >= len(KINDS):
-        raise IdUnfit(problem=f"{entity_id!r} is longer than <repo>/<bundle>/<cluster>")
+        raise InvalidId(problem=f"{entity_id!r} is longer than <repo>/<bundle>/<cluster>")
     kind = KINDS[depth]
     latest.check_name(view.installation.kinds, kind, entity_id)
     tree = [record.entity for record in await view.tree(entity_id)]
@@ -77,7 +77,7 @@ async def counts_of(view: StateView, entity_id: str) -> FleetCounts:
 
 
 async def counts_of_cluster(view: StateView, cluster: str) -> FleetClusterCounts:
-    """Counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+    """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
     latest.check_tree(cluster)
     return cluster_counts(cluster, await fleet_placement.on_cluster(view, cluster))
 

@@ -3,7 +3,7 @@
 Belongs here: `on_cluster`. Does not: counting (`counting`), reading one tree (`queries`, `past`).
 """
 
-from phaseline.engine.errors import NameUnknown
+from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log.latest import in_order
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.schemas.records import Entity
@@ -11,7 +11,7 @@ from phaseline.schemas.subjects import quote
 
 
 async def on_cluster(view: StateView, cluster: str) -> list[Entity]:
-    """The bundle deployments on that cluster and their resources; raises `NameUnknown`.
+    """The bundle deployments on that cluster and their resources; raises `EntityUnknown`.
 
     The server selects them by subject: nothing of other clusters is read.
     """
@@ -22,5 +22,5 @@ async def on_cluster(view: StateView, cluster: str) -> list[Entity]:
     ]
     found = await view.matching(wanted)
     if not found:
-        raise NameUnknown(kinds="bundle_deployment on a cluster", id=cluster)
+        raise EntityUnknown(kind="bundle_deployment on the cluster", id=cluster)
     return [record.entity for record in in_order(found, None, deleted=False)]

@@ -99,11 +99,11 @@ class FleetView:
         self._states = states
 
     async def counts(self, entity_id: str) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return await fleet_counts.counts_of(self._states, entity_id)
 
     async def cluster_counts(self, cluster: str) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
         return await fleet_counts.counts_of_cluster(self._states, cluster)
 
 
@@ -115,11 +115,11 @@ class Fleet:
         self._session = session
 
     async def counts(self, entity_id: str, *, at: When | None = None) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return await fleet_counts.counts_of(await self._session.states(at), entity_id)
 
     async def cluster_counts(self, cluster: str, *, at: When | None = None) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
         return await fleet_counts.counts_of_cluster(await self._session.states(at), cluster)
 
 
@@ -133,6 +133,6 @@ class Gitops:
     async def diff(self, resource_id: str) -> ObjectDiff:
         """The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
-        Raises `NotObserved`, `IdUnfit`.
+        Raises `NotObserved`, `InvalidId`.
         """
         return await last_observation.object_diff(await self._session.installation(), resource_id)

@@ -59,11 +59,11 @@ class Session:
         return (await self.installation()).layout
 
     async def moment(self, when: When) -> Moment:
-        """The moment that `when` names; raises `WordUnknown`."""
+        """The moment that `when` names; raises `NameUnknown`."""
         return await as_of.resolve(await self.installation(), when)
 
     async def states(self, at: When | None) -> Latest | AsOf:
-        """The states at a moment, which is resolved here; None: the latest states. Raises `WordUnknown`."""
+        """The states at a moment, which is resolved here; None: the latest states. Raises `NameUnknown`."""
         installation = await self.installation()
         return Latest(installation) if at is None else await AsOf.at(installation, at)
 

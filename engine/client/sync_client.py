@@ -175,7 +175,7 @@ class Client:
     def moment(self, when: When) -> Moment:
         """The moment that `when` names: its place in the log and its time. Pass it on to read the same moment again.
 
-        Raises `WordUnknown`.
+        Raises `NameUnknown`.
         """
         return self._portal.run(self._source.moment(when))
 
@@ -191,7 +191,7 @@ class Client:
     def at(self, when: When | None = None) -> EntityView[Moment | None]:
         """The entities at a moment; without one the latest states. The moment is resolved here, once.
 
-        Raises `WordUnknown`.
+        Raises `NameUnknown`.
         """
         source = self._portal.run(self._source.at(when))
         return EntityView(self._portal, source)
@@ -223,7 +223,7 @@ class Client:
     def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 
-        Raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`.
+        Raises `EntityUnknown`, `AmbiguousId`, `InvalidId`.
         """
         return self._portal.run(self._source.kind_of(entity_id, kind, at=at))
 
@@ -297,7 +297,7 @@ class Client:
         return Watch(self._portal, source)
 
     def record(self, sequence: int) -> Logged:
-        """The record at `sequence` of the log; raises `RecordGone`."""
+        """The record at `sequence` of the log; raises `RecordNotFound`."""
         return self._portal.run(self._source.record(sequence))
 
     def event(self, sequence: int) -> bytes | None:

@@ -97,11 +97,11 @@ class FleetView:
         self._portal, self._source = portal, source
 
     def counts(self, entity_id: str) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return self._portal.run(self._source.counts(entity_id))
 
     def cluster_counts(self, cluster: str) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
         return self._portal.run(self._source.cluster_counts(cluster))
 
 
@@ -113,11 +113,11 @@ class Fleet:
         self._portal, self._source = portal, source
 
     def counts(self, entity_id: str, *, at: When | None = None) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return self._portal.run(self._source.counts(entity_id, at=at))
 
     def cluster_counts(self, cluster: str, *, at: When | None = None) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
         return self._portal.run(self._source.cluster_counts(cluster, at=at))
 
 
@@ -131,7 +131,7 @@ class Gitops:
     def diff(self, resource_id: str) -> ObjectDiff:
         """The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
-        Raises `NotObserved`, `IdUnfit`.
+        Raises `NotObserved`, `InvalidId`.
         """
         return self._portal.run(self._source.diff(resource_id))
 
@@ -189,7 +189,7 @@ class EntityView(Generic[M_co]):
     def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 
-        Raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`.
+        Raises `EntityUnknown`, `AmbiguousId`, `InvalidId`.
         """
         return self._portal.run(self._source.kind_of(entity_id, kind))
 

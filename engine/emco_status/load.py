@@ -31,7 +31,7 @@ def select_status(tree: Tree, resource_id: str, query: Query) -> StatusSelection
     try:
         found = select(tree, resource_id, query, items=query.output != "summary" or query.shape == "emco")
     except BadQuery as error:
-        raise BadStatusQuery(problem=error) from None
+        raise BadStatusQuery(problem=str(error)) from None
     if found is None:
         raise EntityUnknown(kind=KIND, id=resource_id)
     return found

@@ -43,7 +43,7 @@ def _checked(kinds: Kinds, resource: str, parameters: Mapping[str, Any]) -> tupl
     try:
         return given, read(given)
     except BadQuery as error:
-        raise BadStatusQuery(problem=error) from None
+        raise BadStatusQuery(problem=str(error)) from None
 
 
 async def _ask_owner(installation: Installation, resource: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -56,13 +56,12 @@ async def _ask_owner(installation: Installation, resource: str, given: Mapping[s
     code = reply.headers.get(CODE)
     if code is None:
         return codec.decode(reply.data)
-    problem = (
-        codec.decode(reply.data).get("error") or reply.headers.get(ERROR) if reply.data else reply.headers.get(ERROR)
-    )
+    answer = codec.decode(reply.data) if reply.data else {}
+    problem = str(answer.get("error") or reply.headers.get(ERROR, ""))
     if code in READ_STREAMS:
         return None
     if code == "404":
         raise EntityUnknown(kind=load.KIND, id=resource)
     if code == "400":
         raise BadStatusQuery(problem=problem)
-    raise ServiceRefused(problem=problem)
+    raise ServiceRefused(subject=subject, problem=problem)

@@ -41,5 +41,5 @@ def read_reply(subject: str, data: bytes) -> dict[str, Any]:
         return reply
     if error.get("err_code") == WRONG_LAST_SEQUENCE:
         raise Fenced(subject=subject)
-    code, number, description = error.get("code"), error.get("err_code"), error.get("description")
+    code, number, description = error.get("code", 0), error.get("err_code", 0), error.get("description", "")
     raise ApiFailed(subject=subject, code=code, err_code=number, description=description)

@@ -61,7 +61,7 @@ class Connection(Client):
             try:
                 connecting.result()
             except (OSError, nats_errors.Error, ValueError, ImportError) as error:
-                raise NatsUnreachable(url=self._settings.shown, cause=error) from error
+                raise NatsUnreachable(url=self._settings.shown, cause=str(error)) from error
         except BaseException:
             connecting.cancel()
             await asyncio.gather(connecting, return_exceptions=True)

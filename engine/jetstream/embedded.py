@@ -186,7 +186,7 @@ async def _lock_data(data: Path) -> IO[bytes]:
         data.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240  # once, at the start
         lock = (data / "phaseline.lock").open("ab")
     except OSError as error:
-        raise DataDirUnusable(path=data, cause=error.strerror or error) from error
+        raise DataDirUnusable(path=data, cause=error.strerror or str(error)) from error
     limit = time.monotonic() + LOCK_LIMIT
     while not _locked(lock):
         if time.monotonic() > limit:

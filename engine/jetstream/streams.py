@@ -66,7 +66,7 @@ def _check_shape(name: str, found: dict[str, Any], wanted: dict[str, Any]) -> No
     """Raise `StreamsDiffer` where a stream lacks a subject that we need. Limits may differ: operators set them."""
     lacking = (_subjects(wanted) | _sourced(wanted)) - (_subjects(found) | _sourced(found))
     if lacking:
-        raise StreamsDiffer(stream=name, found=f"it does not take in {', '.join(sorted(lacking))}")
+        raise StreamsDiffer(stream=name, difference=f"it does not take in {', '.join(sorted(lacking))}")
 
 
 def _subjects(config: dict[str, Any]) -> set[str]:
@@ -95,10 +95,10 @@ def _partitions(config: dict[str, Any], settings: Settings) -> int:
     subject = f"{settings.prefix}.events.*.>"
     if config.get("subjects") != [subject]:
         owner = str(config.get("subjects", ["?"])[0]).partition(".events.")[0]
-        raise PrefixTaken(stream=settings.stream("EVENTS"), found=owner, prefix=settings.prefix)
+        raise PrefixTaken(stream=settings.stream("EVENTS"), owner=owner, prefix=settings.prefix)
     found = int(config.get("metadata", {}).get(PARTITIONS, 0))
     if settings.partitions not in (None, found):
-        raise PartitionsDiffer(prefix=settings.prefix, found=found, wanted=settings.partitions)
+        raise PartitionsDiffer(prefix=settings.prefix, existing=found, wanted=settings.partitions)
     return found
 
 

@@ -92,7 +92,7 @@ class Wire:
         """Raise `ServerTooOld` unless the server has at least that version."""
         version = self._connection.version
         if tuple(int(number) for number in re.findall(r"\d+", version)[:2]) < (major, minor):
-            raise ServerTooOld(found=version or "unknown", needed=f"{major}.{minor}")
+            raise ServerTooOld(version=version or "unknown", needed=f"{major}.{minor}")
 
     async def until_connected(self, timeout: float | None = None) -> None:
         """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds."""

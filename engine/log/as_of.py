@@ -7,10 +7,10 @@ Everything up to a place is committed, so a read as of a place always has the sa
 import json
 import time
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 from phaseline.engine.core.process import BATCH_LIMIT
-from phaseline.engine.errors import ApiFailed, EntityNotYet, EntityUnknown, NotYetKnown, TreeNotYet
+from phaseline.engine.errors import ApiFailed, EntityNotYetKnown, EntityUnknown, TreeNotYetKnown
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import gather
@@ -32,7 +32,7 @@ LOOK_BACK = 100
 
 
 async def resolve(installation: Installation, when: When) -> Moment:
-    """The moment that `when` names; returns a `Moment` unchanged. Raises `WordUnknown`.
+    """The moment that `when` names; returns a `Moment` unchanged. Raises `NameUnknown`.
 
     The place of the moment is the last one at or before that time. It is moved back so that it never falls between the
     records of one event. Only an event with more than 999 records can be cut, because it takes several batches. Place 0
@@ -99,14 +99,14 @@ class AsOf(StateView):
 
     @classmethod
     async def at(cls, installation: Installation, when: When) -> Self:
-        """The view of the moment that `when` names; raises `WordUnknown`."""
+        """The view of the moment that `when` names; raises `NameUnknown`."""
         return cls(installation, await resolve(installation, when))
 
     async def last(self, kind: str, entity_id: str) -> Transition:
-        """The last transition of an entity; raises `EntityNotYet`."""
+        """The last transition of an entity; raises `EntityNotYetKnown`."""
         found = await self.matching([self._pattern(kind, entity_id)])
         if not found:
-            raise EntityNotYet(kind=kind, id=entity_id, place=self.moment.place)
+            raise EntityNotYetKnown(kind=kind, id=entity_id, place=self.moment.place)
         return found[0]
 
     async def exists(self, kind: str, entity_id: str) -> bool:
@@ -123,10 +123,10 @@ class AsOf(StateView):
         return in_order(await self.matching(patterns(self.installation, kind, below)), state, deleted=deleted)
 
     async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
-        """`root` and all entities under it; raises `TreeNotYet`."""
+        """`root` and all entities under it; raises `TreeNotYetKnown`."""
         found = await self.states(below=root, deleted=True)
         if not found:
-            raise TreeNotYet(root=root, place=self.moment.place)
+            raise TreeNotYetKnown(root=root, place=self.moment.place)
         return in_order(found, None, deleted=deleted)
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
@@ -152,7 +152,7 @@ class AsOf(StateView):
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
-        return NotYetKnown(id=entity_id, kinds=" or ".join(kinds), place=self.moment.place)
+        return EntityNotYetKnown(id=entity_id, kind=" or ".join(kinds), place=self.moment.place)
 
     def _pattern(self, kind: str, entity_id: str) -> Pattern:
         return Pattern(self.installation.partition_of(entity_id), kind, quoted_id(entity_id))
@@ -170,8 +170,8 @@ def _logged(log: str, reply: Reply) -> Logged | None:
         body = codec.decode(reply.data)
         return Logged(int(reply.headers[SEQUENCE]), read_record(body), body)
     if status not in (NOT_FOUND, TOO_MANY_SUBJECTS):
-        described: dict[str, Any] = {"description": reply.headers.get(frames.DESCRIPTION, ""), "err_code": 0}
-        raise ApiFailed(subject=log, code=int(status), **described)
+        description = reply.headers.get(frames.DESCRIPTION, "")
+        raise ApiFailed(subject=log, code=int(status), err_code=0, description=description)
     return None
 
 

@@ -44,7 +44,7 @@ class ObjectDiff(NamedTuple):
 
 
 async def last(installation: Installation, resource_id: str) -> Observation:
-    """The last observation of a resource; raises `NotObserved`, `IdUnfit`."""
+    """The last observation of a resource; raises `NotObserved`, `InvalidId`."""
     check_name(installation.kinds, KIND, resource_id)
     subject = installation.subjects.live(installation.partition_of(resource_id), resource_id)
     reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")

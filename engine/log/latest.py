@@ -9,7 +9,7 @@ large cascade can be visible.
 from collections.abc import Sequence
 
 from phaseline.engine.core.intake import check_arity
-from phaseline.engine.errors import EntityUnknown, IdUnfit, NameUnknown, TreeUnknown, WordUnknown
+from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown
 from phaseline.engine.jetstream.reader import Stored, read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, history, read_record
@@ -77,9 +77,7 @@ class Latest(StateView):
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
-        if len(kinds) == 1:
-            return EntityUnknown(kind=kinds[0], id=entity_id)
-        return NameUnknown(id=entity_id, kinds=" or ".join(kinds))
+        return EntityUnknown(id=entity_id, kind=" or ".join(kinds))
 
 
 def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -> list[Transition]:
@@ -97,7 +95,7 @@ def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:
 
 
 def patterns(installation: Installation, kind: str | None, below: str | None) -> list[Pattern]:
-    """The patterns of a kind's entities, below an id; None means all. Raises `IdUnfit` where none can exist."""
+    """The patterns of a kind's entities, below an id; None means all. Raises `InvalidId` where none can exist."""
     if below is None:
         return [Pattern("*", kind or "*", ">")]
     partition, tokens = installation.partition_of(below), quoted_id(below)
@@ -114,37 +112,37 @@ def _state_filter(installation: Installation, pattern: Pattern) -> str:
 
 
 def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
-    """The endings that make `below` select itself and the entities below it; raises `IdUnfit` where none can exist."""
+    """The endings that make `below` select itself and the entities below it; raises `InvalidId` where none can exist."""
     parts = below.count("/") + 1
     arities = {one.arity for one in kinds.values() if kind in (None, one.name)}
     endings = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
     if not endings:
-        raise IdUnfit(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
+        raise InvalidId(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
     return endings
 
 
 def check_kind(kinds: Kinds, kind: str) -> Kind:
-    """The kind of that name; raises `WordUnknown`."""
+    """The kind of that name; raises `NameUnknown`."""
     if kind not in kinds:
-        raise WordUnknown(what="kind", word=kind, known=", ".join(kinds))
+        raise NameUnknown(what="kind", name=kind, known=", ".join(kinds))
     return kinds[kind]
 
 
 def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
-    """Raise `WordUnknown` or `IdUnfit` unless an entity of `kind` can have this id."""
+    """Raise `NameUnknown` or `InvalidId` unless an entity of `kind` can have this id."""
     try:
         check_arity(check_kind(kinds, kind), entity_id)
         check_id(entity_id)
     except (Invalid, BadSubject) as error:
-        raise IdUnfit(problem=error) from None
+        raise InvalidId(problem=str(error)) from None
 
 
 def check_tree(below: str) -> None:
-    """Raise `IdUnfit` unless `below` can be an id."""
+    """Raise `InvalidId` unless `below` can be an id."""
     try:
         check_id(below)
     except BadSubject as error:
-        raise IdUnfit(problem=f"{below!r} can be no id: {error}") from None
+        raise InvalidId(problem=f"{below!r} can be no id: {error}") from None
 
 
 def _transition_in(stored: Stored) -> Transition | None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
-from phaseline.engine.errors import ApiFailed, RecordGone
+from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.reader import BUFFER, Reader
@@ -36,13 +36,13 @@ class EventMessage(NamedTuple):
 
 
 async def record_at(installation: Installation, sequence: int) -> Logged:
-    """The record at the place `sequence`; raises `RecordGone` where there is none."""
+    """The record at the place `sequence`; raises `RecordNotFound` where there is none."""
     log = installation.layout.log
     reply = await direct(installation.wire, log, json.dumps({"seq": sequence}).encode())
     body = {} if reply is None else codec.decode(reply.data)
     if not str(body.get("type", "")).endswith((".transitioned", ".rejected")):
         state = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
-        raise RecordGone(sequence=sequence, first=state["first_seq"], last=state["last_seq"])
+        raise RecordNotFound(place=sequence, first=state["first_seq"], last=state["last_seq"])
     return Logged(sequence, read_record(body), body)
 
 
@@ -91,6 +91,6 @@ async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
     if status == NOT_FOUND:
         return None
     if status is not None:
-        described: dict[str, Any] = {"description": reply.headers.get(frames.DESCRIPTION, ""), "err_code": 0}
-        raise ApiFailed(subject=subject, code=int(status), **described)
+        description = reply.headers.get(frames.DESCRIPTION, "")
+        raise ApiFailed(subject=subject, code=int(status), err_code=0, description=description)
     return reply

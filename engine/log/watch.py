@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar, cast, get_args
 
-from phaseline.engine.errors import EntityUnknown, WordUnknown
+from phaseline.engine.errors import EntityUnknown, NameUnknown
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
@@ -39,7 +39,7 @@ class RecordFilter:
     rejections: bool = False
 
     def check(self, kinds: Kinds) -> None:
-        """Raise `WordUnknown` or `IdUnfit` where no record can ever match."""
+        """Raise `NameUnknown` or `InvalidId` where no record can ever match."""
         among = [latest.check_kind(kinds, self.kind)] if self.kind else list(kinds.values())
         _check("facet", self.facet, [name for kind in among for name in kind.names])
         phases = [phase for kind in among for machine in kind.machines for phase in machine.phases[1:]]
@@ -81,7 +81,7 @@ class RecordFilter:
 
 def _check(what: str, word: str | None, known: list[str]) -> None:
     if word is not None and word not in known:
-        raise WordUnknown(what=what, word=word, known=", ".join(dict.fromkeys(known)))
+        raise NameUnknown(what=what, name=word, known=", ".join(dict.fromkeys(known)))
 
 
 class Watch(Generic[R]):
@@ -152,12 +152,13 @@ class Watch(Generic[R]):
 
     def _check_found(self) -> None:
         """Raise `EntityUnknown` where the history of one entity has no record."""
-        if self._wanted.id is not None and not self.sequence:
-            raise EntityUnknown(kind=self._wanted.kind, id=self._wanted.id)
+        kind, entity_id = self._wanted.kind, self._wanted.id
+        if kind is not None and entity_id is not None and not self.sequence:
+            raise EntityUnknown(kind=kind, id=entity_id)
 
 
 def first(start: When) -> int | str:
-    """Where a reader of the log starts: at a place or a time, or after a `Moment`; raises `WordUnknown`."""
+    """Where a reader of the log starts: at a place or a time, or after a `Moment`; raises `NameUnknown`."""
     if isinstance(start, Moment):
         return start.place + 1
     if isinstance(start, str) and start in (NOW, START):

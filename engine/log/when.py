@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
-from phaseline.engine.errors import WordUnknown
+from phaseline.engine.errors import NameUnknown
 from phaseline.schemas.records import nanoseconds
 
 START, NOW = "start", "now"
@@ -51,7 +51,7 @@ class Time(NamedTuple):
 
 
 def parse(when: When) -> int | Time:
-    """The place or the time that `when` names; raises `WordUnknown`."""
+    """The place or the time that `when` names; raises `NameUnknown`."""
     if isinstance(when, Moment):
         return when.place
     if isinstance(when, int):
@@ -75,5 +75,5 @@ def _time(text: str) -> int | Time:
             return parse(today if today <= now else today - timedelta(days=1))
         known = datetime.fromisoformat(text)
     except ValueError:
-        raise WordUnknown(what="moment", word=text, known=KNOWN) from None
+        raise NameUnknown(what="moment", name=text, known=KNOWN) from None
     return parse(known) if known.tzinfo is None else Time(nanoseconds(text))

@@ -37,9 +37,9 @@ def _documents(file: Path) -> Iterator[Any]:
         text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
         yield from manifest.documents(text)
     except OSError as error:
-        raise BadManifest(where=file, problem=error.strerror or error) from error
+        raise BadManifest(where=file, problem=error.strerror or str(error)) from error
     except manifest.NotYaml as error:
-        raise BadManifest(where=file, problem=error) from error
+        raise BadManifest(where=file, problem=str(error)) from error
 
 
 def objects(found: Any, where: str) -> Iterator[Manifest]:

@@ -51,7 +51,7 @@ class Objects:
                         where=where, problem="it must be JSON, as printed by kubectl get -o json"
                     ) from None
                 if len(held) > MAX_LENGTH:
-                    raise BadManifest(where=where, problem=error) from None
+                    raise BadManifest(where=where, problem=str(error)) from None
                 return
             self._held, self._tried = held[end:], 0
             self._count += 1
@@ -87,7 +87,7 @@ def read_text(text: bytes, name: str) -> Iterator[ObjectChange]:
         for number, value in enumerate(manifests.documents(text), 1):
             yield from changes(value, f"{name}, document {number}")
     except manifests.NotYaml as error:
-        raise BadManifest(where=name, problem=error) from error
+        raise BadManifest(where=name, problem=str(error)) from error
 
 
 async def live(descriptor: int, name: str) -> AsyncIterator[ObjectChange]:

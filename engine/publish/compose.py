@@ -80,7 +80,7 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         subject = subjects.event(_token(address.kind), _token(address.trigger), address.id)
         message = EventMessage(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
     except (Invalid, BadSubject) as error:
-        raise Unsendable(reason="invalid", message=error) from None
+        raise Unsendable(reason="invalid", message=str(error)) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
     if kinds is not None:
@@ -96,9 +96,9 @@ def _check(kinds: Kinds, event: Event, address: Address) -> None:
         intake.check_data(kind, address.trigger, event.data or {})
         envelope.sequence_of(event)
     except intake.RejectedEvent as error:
-        raise EventRefused(reason=error.reason, message=error) from None
+        raise EventRefused(reason=error.reason, message=str(error)) from None
     except Invalid as error:
-        raise EventRefused(reason="invalid", message=error) from None
+        raise EventRefused(reason="invalid", message=str(error)) from None
 
 
 def address_of(event: Event) -> Address:

@@ -57,7 +57,7 @@ class EventFile:
             try:
                 self._values.close()
             except codec.Undecodable as error:
-                raise self._broken(f"event {self._count + 1}", error) from error
+                raise self._broken(f"event {self._count + 1}", str(error)) from error
         elif self._rest:
             yield from self._lines(b"\n")
 
@@ -93,10 +93,10 @@ class EventFile:
                 self._count += 1
                 yield FileEvent(location, value)
         except codec.Undecodable as error:
-            raise self._broken(f"event {self._count + 1}", error) from error
+            raise self._broken(f"event {self._count + 1}", str(error)) from error
 
     def _broken(self, location: str, problem: object) -> BadEventFile:
-        return BadEventFile(name=self.name, place=location, problem=problem)
+        return BadEventFile(name=self.name, place=location, problem=str(problem))
 
 
 def read(path: Path) -> Iterator[FileEvent]:
@@ -107,7 +107,7 @@ def read(path: Path) -> Iterator[FileEvent]:
             while piece := file.read(PIECE):
                 yield from events.feed(piece)
     except OSError as error:
-        raise BadEventFile(name=path, place="beginning", problem=error.strerror) from error
+        raise BadEventFile(name=path, place="beginning", problem=error.strerror or str(error)) from error
     yield from events.end()
 
 
@@ -144,6 +144,6 @@ async def pieces(descriptor: int, name: str) -> AsyncIterator[bytes]:
     threading.Thread(target=pump, daemon=True, name="events").start()
     while piece := await queue.get():
         if isinstance(piece, OSError):
-            raise BadEventFile(name=name, place="reading", problem=piece.strerror) from piece
+            raise BadEventFile(name=name, place="reading", problem=piece.strerror or str(piece)) from piece
         room.release()
         yield piece

@@ -64,12 +64,12 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
 async def resend(installation: Installation, sequence: int, timeout: float) -> Receipt:
     """Store the rejected event again, byte for byte. `sequence`: the place of its rejection in the log.
 
-    Within its deduplication window the server drops a second attempt for the same rejection. Raises `RecordGone`,
+    Within its deduplication window the server drops a second attempt for the same rejection. Raises `RecordNotFound`,
     `NotRejected`, `EventGone`, and what `publish` raises.
     """
     prefix, record = installation.prefix, (await record_at(installation, sequence)).record
     if not isinstance(record, Rejection):
-        raise NotRejected(sequence=sequence, found="a transition")
+        raise NotRejected(place=sequence, actual="a transition")
     event = await event_at(installation, record.cause.sequence)
     if event is None:
         raise EventGone(sequence=record.cause.sequence, stream=installation.layout.events)

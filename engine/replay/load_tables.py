@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from phaseline.engine.errors import NoTables
+from phaseline.engine.errors import BadTables
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
@@ -23,26 +23,26 @@ INSTALLED = "installed"
 def load_kinds(where: str) -> Kinds:
     """The kinds that `where` names. Tables replace the installed ones of the same name; a `Kinds` is taken as it is.
 
-    Raises `NoTables`.
+    Raises `BadTables`.
     """
     if where == INSTALLED:
         return installed()
     path, colon, name = where.rpartition(":")
     if not colon or not path or not name:
-        raise NoTables(where=where, problem="write it as package.module:NAME or path/to/file.py:NAME, or `installed`")
+        raise BadTables(where=where, problem="write it as package.module:NAME or path/to/file.py:NAME, or `installed`")
     value = _attribute(_module(where, path), where, name)
     if isinstance(value, Kinds):
         return value
     tables = list(value) if isinstance(value, Iterable) else [value]
     if not tables or not all(isinstance(table, Table) for table in tables):
-        raise NoTables(
+        raise BadTables(
             where=where, problem=f"{name} must be a Table, a list of tables or a Kinds, found {type(value).__name__}"
         )
     by_name = {kind.name: kind.table for kind in installed().values()} | {table.kind: table for table in tables}
     try:
         return Kinds(tuple(by_name.values()))
     except WrongTable as error:
-        raise NoTables(where=where, problem=error) from None
+        raise BadTables(where=where, problem=str(error)) from None
 
 
 def _module(where: str, path: str) -> ModuleType:
@@ -58,7 +58,7 @@ def _module(where: str, path: str) -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     except Exception as error:  # a module may raise anything when it is loaded
-        raise NoTables(where=where, problem=f"it cannot be loaded: {type(error).__name__}: {error}") from error
+        raise BadTables(where=where, problem=f"it cannot be loaded: {type(error).__name__}: {error}") from error
     return module
 
 
@@ -67,4 +67,4 @@ def _attribute(module: ModuleType, where: str, name: str) -> Any:
         return getattr(module, name)
     except AttributeError:
         offered = ", ".join(each for each in vars(module) if each.isupper()) or "no name in capitals"
-        raise NoTables(where=where, problem=f"the module has no {name}; it has {offered}") from None
+        raise BadTables(where=where, problem=f"the module has no {name}; it has {offered}") from None

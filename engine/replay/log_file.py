@@ -16,7 +16,7 @@ from typing import IO, cast
 
 import msgspec
 
-from phaseline.engine.errors import BadLogFile, LogFileAltered, LogFileCut, NoLogFile
+from phaseline.engine.errors import BadLogFile, LogFileDamaged, NoLogFile
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import ITEM_NAMES, End, EventItem, Header, Item, Malformed, Part
 from phaseline.engine.replay.log_writer import STANDARD
@@ -29,8 +29,8 @@ ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
 class LogFile:
     """A log file to read: `header` is there at once, `items()` gives the rest.
 
-    Raises `NoLogFile` if the file is no log. At the end of `items`, after all that could be read, raises `LogFileCut`
-    or `LogFileAltered`.
+    Raises `NoLogFile` if the file is no log. At the end of `items`, after all that could be read, raises `LogFileTruncated`
+    or `LogFileDamaged`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,9 +44,9 @@ class LogFile:
         try:
             header = next(self._parts, None)
         except OSError as error:
-            raise BadLogFile(name=path, problem=error.strerror or error) from None
+            raise BadLogFile(name=path, problem=error.strerror or str(error)) from None
         except _broken(EOFError) as error:
-            raise NoLogFile(name=path, problem=error) from None
+            raise NoLogFile(name=path, problem=str(error)) from None
         if not isinstance(header, Header):
             raise NoLogFile(name=path, problem="it does not begin with a header")
         self.header = header
@@ -59,14 +59,14 @@ class LogFile:
             except EOFError:
                 part = None
             except _broken() as error:
-                raise LogFileAltered(name=self.path, read=self.summary(), problem=error) from None
+                raise LogFileDamaged(name=self.path, read=self.summary(), problem=str(error)) from None
             if part is None:
-                raise LogFileCut(name=self.path, read=self.summary())
+                raise LogFileDamaged(name=self.path, read=self.summary(), problem="its end is missing")
             if isinstance(part, End):
                 self._check(part)
                 return
             if isinstance(part, Header):
-                raise LogFileAltered(name=self.path, read=self.summary(), problem="there is a second header")
+                raise LogFileDamaged(name=self.path, read=self.summary(), problem="there is a second header")
             if isinstance(part, EventItem):
                 self.last = part.sequence
             self.counts[ITEM_NAMES[type(part)]] += 1
@@ -83,7 +83,7 @@ class LogFile:
         if read != end:
             what = next(name for name in End.__struct_fields__ if getattr(end, name) != getattr(read, name))
             problem = f"{what} should be {msgspec.to_builtins(end)[what]}, but is {getattr(read, what)}"
-            raise LogFileAltered(name=self.path, read=self.summary(), problem=problem)
+            raise LogFileDamaged(name=self.path, read=self.summary(), problem=problem)
 
     def _read(self) -> Iterator[Part]:
         with sys.stdin.buffer if self.path == STANDARD else self.path.open("rb") as file:

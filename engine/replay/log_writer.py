@@ -46,7 +46,7 @@ class LogWriter:
         try:
             self._under = sys.stdout.buffer if self.path == STANDARD else self._part.open("wb")
         except OSError as error:
-            raise BadLogFile(name=self.path, problem=error.strerror) from error
+            raise BadLogFile(name=self.path, problem=error.strerror or str(error)) from error
         self._file = _compressed(self._under, self.path.suffix)
         self._put(self._header)
         return self

@@ -153,7 +153,7 @@ class WhatIf:
             for state in (facet.base, facet.state):
                 if name not in known or state.phase not in known[name].phases:
                     raise StateUnknown(
-                        kind=entity.kind, id=entity.id, facet=name, state=state, begins=self.source.begins
+                        kind=entity.kind, id=entity.id, facet=name, state=str(state), begins=self.source.begins
                     )
         self.was[entity.kind, entity.id] = entity
         for processors in filter(None, (self.would, self.did)):

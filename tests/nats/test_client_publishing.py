@@ -18,7 +18,7 @@ from phaseline.engine.errors import (
     NoSuchStream,
     NotProvisioned,
     NotRejected,
-    RecordGone,
+    RecordNotFound,
     Unconfirmed,
     Unsendable,
 )
@@ -215,7 +215,7 @@ async def test_only_rejections_are_sent_again(client: Client, wire: Wire) -> Non
     created = await client.publish_and_wait("cluster", "create", "c1")
     with pytest.raises(NotRejected):
         await client.resend(created.records[0].sequence)
-    with pytest.raises(RecordGone, match="no record at 4711"):
+    with pytest.raises(RecordNotFound, match="no transition or rejection at place 4711"):
         await client.resend(4711)
     refused = await client.publish_and_wait("cluster", "delete", "c1")
     layout = await client._session.layout()

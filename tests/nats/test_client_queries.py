@@ -7,7 +7,7 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
-from phaseline.engine.errors import EntityUnknown, IdUnfit, NotProvisioned, TreeUnknown, WordUnknown
+from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, NotProvisioned, TreeUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import BUILT_IN
@@ -120,19 +120,19 @@ async def test_marks_are_no_entities(fleet: Client) -> None:
 UNKNOWN: list[tuple[Callable[[Client], Awaitable[Any]], type[Exception], str]] = [
     (lambda client: client.get("cluster", "c9"), EntityUnknown, "no cluster 'c9'"),
     (lambda client: client.last("node", "c9/a/b"), EntityUnknown, "no node"),
-    (lambda client: client.get("claster", "c1"), WordUnknown, "cluster, node_pool, node, component"),
-    (lambda client: client.get("node", "c1"), IdUnfit, "<cluster>/<pool>/<node>"),
-    (lambda client: client.get("cluster", ""), IdUnfit, "empty part"),
+    (lambda client: client.get("claster", "c1"), NameUnknown, "cluster, node_pool, node, component"),
+    (lambda client: client.get("node", "c1"), InvalidId, "<cluster>/<pool>/<node>"),
+    (lambda client: client.get("cluster", ""), InvalidId, "empty part"),
     (lambda client: client.tree("c9"), TreeUnknown, "'c9'"),
-    (lambda client: client.tree("c1//"), IdUnfit, "empty part"),
-    (lambda client: anext(aiter(client.list("claster"))), WordUnknown, "kind 'claster'"),
-    (lambda client: anext(aiter(client.list("node", state="Scaling"))), WordUnknown, "state 'Scaling'"),
-    (lambda client: anext(aiter(client.list("cluster", tree="c1/a"))), IdUnfit, "no cluster can be under"),
+    (lambda client: client.tree("c1//"), InvalidId, "empty part"),
+    (lambda client: anext(aiter(client.list("claster"))), NameUnknown, "kind 'claster'"),
+    (lambda client: anext(aiter(client.list("node", state="Scaling"))), NameUnknown, "state 'Scaling'"),
+    (lambda client: anext(aiter(client.list("cluster", tree="c1/a"))), InvalidId, "no cluster can be under"),
     (lambda client: anext(client.history("node", "c1/a/n1")), EntityUnknown, "no node"),
-    (lambda client: anext(client.rejections(reason="mood")), WordUnknown, "illegal, guard"),
-    (lambda client: anext(client.watch(facet="mood")), WordUnknown, "phase"),
-    (lambda client: anext(client.watch(start="soon")), WordUnknown, "now, start"),
-    (lambda client: anext(client.watch(tree="c1/a/n1/x/y/z/w", start="start")), IdUnfit, "no kind can be under"),
+    (lambda client: anext(client.rejections(reason="mood")), NameUnknown, "illegal, guard"),
+    (lambda client: anext(client.watch(facet="mood")), NameUnknown, "phase"),
+    (lambda client: anext(client.watch(start="soon")), NameUnknown, "now, start"),
+    (lambda client: anext(client.watch(tree="c1/a/n1/x/y/z/w", start="start")), InvalidId, "no kind can be under"),
 ]
 
 

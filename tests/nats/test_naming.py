@@ -3,7 +3,7 @@
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown, IdUnfit, KindUnsaid, NameUnknown, NotYetKnown, WordUnknown
+from phaseline.engine.errors import AmbiguousId, EntityNotYetKnown, EntityUnknown, InvalidId, NameUnknown
 from tests.support.adoption import adopt
 from tests.support.state_stream import until_answer
 
@@ -33,7 +33,7 @@ async def test_the_kind_is_the_one_that_exists(client: Client) -> None:
     with pytest.raises(EntityUnknown, match="there is no component 'c1/a'"):
         await find(client, "c1/a", "component")
     with pytest.raises(
-        NameUnknown, match="there is no node_pool or component or app_context or application or bundle 'c1/b'"
+        EntityUnknown, match="there is no node_pool or component or app_context or application or bundle 'c1/b'"
     ):
         await find(client, "c1/b")
 
@@ -41,13 +41,13 @@ async def test_the_kind_is_the_one_that_exists(client: Client) -> None:
 async def test_two_of_one_name(client: Client) -> None:
     await known(client, [*FLEET, ("component", "c1/a", "Running")])
     assert await find(client, "c1/a", "component") == "component"
-    with pytest.raises(KindUnsaid, match=r"'c1/a' names a node_pool and a component: .* --kind node_pool"):
+    with pytest.raises(AmbiguousId, match=r"'c1/a' names a node_pool and a component: .* --kind node_pool"):
         await find(client, "c1/a")
     component = client.history("component", "c1/a")
     async for _ in component:
         break
     assert await find(client, "c1/a", place=component.sequence - 1) == "node_pool"
-    with pytest.raises(KindUnsaid):
+    with pytest.raises(AmbiguousId):
         await find(client, "c1/a", place=component.sequence)
 
 
@@ -59,16 +59,16 @@ async def test_what_was_not_there_yet(client: Client) -> None:
     assert await find(client, "c1/a/n 1.x", place=node.sequence) == "node"
     for kind in (None, "node"):
         with pytest.raises(
-            NotYetKnown,
-            match=f"at place {node.sequence - 1} of the log there was no (node|node or bundle_deployment) 'c1/a/n 1.x'",
+            EntityNotYetKnown,
+            match=f"there was no (node|node or bundle_deployment) 'c1/a/n 1.x' at place {node.sequence - 1} of the log",
         ):
             await find(client, "c1/a/n 1.x", kind, node.sequence - 1)
 
 
 async def test_what_can_name_nothing(client: Client) -> None:
-    with pytest.raises(IdUnfit, match="they look like <cluster>, <cluster>/<pool>, <cluster>/<pool>/<node>"):
+    with pytest.raises(InvalidId, match="they look like <cluster>, <cluster>/<pool>, <cluster>/<pool>/<node>"):
         await find(client, "c1/a/n1/x/y/z/w")
-    with pytest.raises(WordUnknown):
+    with pytest.raises(NameUnknown):
         await find(client, "c1", "clutter")
-    with pytest.raises(IdUnfit):
+    with pytest.raises(InvalidId):
         await find(client, "c1//n1")

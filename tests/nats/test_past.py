@@ -67,9 +67,9 @@ async def test_a_tree_then(wire: Wire, layout: Layout) -> None:
     place = log[len(log) // 2].sequence
     found = await view(wire, layout, place).tree("c1", deleted=True)
     assert {r.entity.id for r in found} == {name for _, name in folded(log, place) if name.split("/")[0] == "c1"}
-    with pytest.raises(TreeUnknown, match="nothing was known of the tree 'c1' yet at place 0"):
+    with pytest.raises(TreeUnknown, match="no entity in the tree 'c1' at place 0"):
         await view(wire, layout, 0).tree("c1", deleted=True)
-    with pytest.raises(EntityUnknown, match="there was no cluster 'c1' yet at place 0 of the log"):
+    with pytest.raises(EntityUnknown, match="there was no cluster 'c1' at place 0 of the log"):
         await view(wire, layout, 0).last("cluster", "c1")
 
 

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown, IdUnfit, TreeUnknown
+from phaseline.engine.errors import EntityUnknown, InvalidId, TreeUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
@@ -87,7 +87,7 @@ async def test_a_view_says_what_it_does_not_know(installation: Installation, nam
         await view.last("cluster", "nobody")
     with pytest.raises(TreeUnknown, match="'nobody'"):
         await view.tree("nobody")
-    with pytest.raises(IdUnfit, match="no cluster can be under 'c1/p'"):
+    with pytest.raises(InvalidId, match="no cluster can be under 'c1/p'"):
         await view.states("cluster", "c1/p")
     assert await view.states("node", "nobody") == []
     assert not await view.exists("cluster", "nobody")

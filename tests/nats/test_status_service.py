@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Batch
 from phaseline.engine.emco_status import server
-from phaseline.engine.errors import BadStatusQuery, EntityNotYet, EntityUnknown, IdUnfit, NotOwned
+from phaseline.engine.errors import BadStatusQuery, EntityNotYetKnown, EntityUnknown, InvalidId, NotOwned
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -179,7 +179,7 @@ async def test_as_it_was(two: tuple[Client, list[Worker]]) -> None:
         "state"
     ] == "Approved"  # an event shows whole or not at all
     assert (await client.emco.status(group, at=instantiated + 1))["rsync-status"] == {"Pending": 1}
-    with pytest.raises(EntityNotYet):
+    with pytest.raises(EntityNotYetKnown):
         await client.emco.status(group, at=0)
 
 
@@ -201,7 +201,7 @@ async def test_what_is_wrong_is_told_before_anybody_is_asked(two: tuple[Client, 
             await client.emco.status(GROUPS[0], **query)
     with pytest.raises(EntityUnknown):
         await client.emco.status("nobody")
-    with pytest.raises(IdUnfit):
+    with pytest.raises(InvalidId):
         await client.emco.status("a/b")
 
 

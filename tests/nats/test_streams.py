@@ -29,7 +29,7 @@ async def test_an_absent_installation_is_an_error(wire: Wire, settings: Settings
 async def test_the_number_of_partitions_cannot_change(wire: Wire, settings: Settings) -> None:
     await provision(wire, replace(settings, partitions=3))
     assert (await provision(wire, settings)).partitions == 3
-    with pytest.raises(PartitionsDiffer, match="has 3 partitions, but 5"):
+    with pytest.raises(PartitionsDiffer, match="has 3 partitions, not 5"):
         await provision(wire, replace(settings, partitions=5))
 
 
@@ -37,7 +37,8 @@ async def test_streams_of_another_version_are_an_error(wire: Wire, settings: Set
     prefix = settings.prefix
     await wire.api(f"STREAM.CREATE.{prefix}-LOG", {"name": f"{prefix}-LOG", "subjects": [f"{prefix}.log.>"]})
     with pytest.raises(
-        StreamsDiffer, match=rf"{prefix}-LOG was made by another version \(it does not take in {prefix}.fired.>, "
+        StreamsDiffer,
+        match=rf"{prefix}-LOG is of another version of Phaseline \(it does not take in {prefix}.fired.>, ",
     ):
         await provision(wire, settings)
 

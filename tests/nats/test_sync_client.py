@@ -115,7 +115,7 @@ async def test_errors_are_those_of_the_other_client(working: Settings) -> None:
             client.get("cluster", "nowhere")
         with pytest.raises(phaseline.errors.EntityUnknown):
             list(client.history("cluster", "nowhere"))
-        with pytest.raises(phaseline.errors.WordUnknown):
+        with pytest.raises(phaseline.errors.NameUnknown):
             client.at("yesterday-ish")
 
     await in_thread(script, working)

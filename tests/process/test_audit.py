@@ -191,7 +191,7 @@ def test_the_command_says_that_the_wording_differs(capsys: pytest.CaptureFixture
         verdict.add_rewording(told)
     render_replay.show_audit(verdict, as_json=False)
     printed = capsys.readouterr()
-    assert printed.out == "3 events, 2 records, 1 entities: the log is what the events make\n"
+    assert printed.out == "3 events, 2 records, 1 entity: the log equals the replay\n"
     assert printed.err == (
         "2 records worded differently, which is no difference; the first is of event 7: "
         "the events make 'because of node a', the log says 'since a node failed'\n"
@@ -211,7 +211,7 @@ async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
     in_log, in_state = verdict.divergences.values()
     assert in_log.id == subject
     assert in_state.id.startswith(f"{layout.prefix}.state.0.node.")
-    assert "is no record" in str(in_log.found)
+    assert "is not a record" in str(in_log.found)
 
 
 async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout) -> None:
@@ -252,7 +252,7 @@ async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> No
     words = ("replay", "--nats", settings.nats[0], "--prefix", settings.prefix)
     code, out, said = await call(*words, "--audit")
     assert (code, said) == (0, "")
-    assert out.endswith("the log is what the events make\n")
+    assert out.endswith("the log equals the replay\n")
     await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": (await logged(wire, layout, "c2"))[3]})
     code, out, _ = await call(*words, "--audit", "--json")
     found = json.loads(out)

@@ -130,5 +130,5 @@ async def test_the_commands(wire: Wire, settings: Settings, layout: Layout, read
     assert people.out.splitlines()[0].split() == ["KIND", "ID", "WHAT", "FROM", "TO", "CHANGES", "FLAPS", "LAST"]
     assert "created" in people.err
     nothing = await shell("changes", "--from", "now")
-    assert (nothing.code, nothing.out, nothing.err) == (0, "", "nothing changed\n")
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "no changes\n")
     assert (await shell("changes")).code == 2

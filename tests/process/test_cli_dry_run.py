@@ -20,7 +20,7 @@ from tests.support import sample_kinds
 from tests.support.command import Answer, Shell
 from tests.support.state_stream import copied
 
-DRY = "dry run: nothing is written\n"
+DRY = "dry run: nothing is stored\n"
 
 
 async def dry_run(shell: Shell, *words: str) -> Answer:
@@ -41,11 +41,11 @@ async def fleet(client: Client) -> Client:
 async def test_what_it_would_move(shell: Shell, fleet: Client) -> None:
     said = await dry_run(shell, "node", "not_ready", "c1/p/n7")
     assert said == (
-        0, "event 33 would make 1 transition:\n  node c1/p/n7  Running [Ok] -> Failed [NotReady]  not_ready by /me\n", DRY,
+        0, "event 33 would lead to 1 transition:\n  node c1/p/n7  Running [Ok] -> Failed [NotReady]  not_ready by /me\n", DRY,
     )  # fmt: skip
     said = await dry_run(shell, "node_pool", "create", "c1/q")
     assert said.out.splitlines() == [
-        "event 33 would make 2 transitions:",
+        "event 33 would lead to 2 transitions:",
         "  node_pool c1/q  new -> Creating [Progressing]  create by /me",
         "  cluster c1  Running [Ok] -> Updating [Progressing]  create (tally of node_pool/c1/q)",
     ]
@@ -54,7 +54,7 @@ async def test_what_it_would_move(shell: Shell, fleet: Client) -> None:
 async def test_a_large_cascade_is_summed_up(shell: Shell, fleet: Client) -> None:
     said = await dry_run(shell, "cluster", "delete", "c1")
     first, *lines = said.out.splitlines()
-    assert (said.code, first) == (0, "event 33 would make 32 transitions:")
+    assert (said.code, first) == (0, "event 33 would lead to 32 transitions:")
     assert lines[0] == "  cluster c1  Running [Ok] -> Deleting [Progressing]  delete by /me"
     assert [len(re.findall(" -> ", line)) for line in lines[:21]] == [1] * 20 + [0]
     assert [re.sub(" {2,}", "|", line) for line in lines[20:]] == [
@@ -78,18 +78,18 @@ async def test_why_it_would_be_refused(shell: Shell, fleet: Client) -> None:
     ):
         said = await dry_run(shell, *words)
         assert (said.code, said.err) == (1, DRY)
-        assert said.out.startswith(f"event 33 would be refused: {says}")
+        assert said.out.startswith(f"event 33 would be rejected: {says}")
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("created",), "it is so already, cluster c1 is Running [Ok]"),
+        (("created",), "cluster c1 is already Running [Ok]"),
         (
             ("created", "--sequence", "5"),
-            "it is so already, cluster c1 is Running [Ok]; its sequence would be remembered",
+            "cluster c1 is already Running [Ok]; a mark would record its sequence",
         ),
-        (("overdue", "--sequence", "4"), "it is a repeat, the last sequence of /me for cluster c1 is 4"),
+        (("overdue", "--sequence", "4"), "a repeat; the last sequence of /me for cluster c1 is 4"),
     ],
 )
 async def test_why_it_would_have_no_effect(shell: Shell, fleet: Client, words: tuple[str, ...], says: str) -> None:
@@ -139,20 +139,21 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
     await working
     assert (held.code, held.out) == (1, "")
     assert "error: the log holds entities of the kind 'orchard', which is not installed here" in held.err
-    assert (new.code, new.out.splitlines()[0]) == (0, "event 2 would make 1 transition:")
+    assert (new.code, new.out.splitlines()[0]) == (0, "event 2 would lead to 1 transition:")
     ours = ", ".join(sorted(Kinds(BUILT_IN)))
     differ = f"new: {ours}; missing: fruit, ladder, orchard, row"
     assert (
-        new.err == f"{DRY}the tables installed here are not those that decide there ({differ}): it may go otherwise\n"
+        new.err
+        == f"{DRY}the tables installed here differ from those of the workers ({differ}): the result may differ too\n"
     )
 
 
 def test_a_slow_reading_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    render_dry_run.told_when_slow("c1/p")(5)
+    render_dry_run.progress_when_slow("c1/p")(5)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(render_dry_run, "SLOW", -1)
-    render_dry_run.told_when_slow("c1/p")(5_000)
-    assert capsys.readouterr() == ("", "reading the tree of c1: 5,000 entities so far\n")
+    render_dry_run.progress_when_slow("c1/p")(5_000)
+    assert capsys.readouterr() == ("", "reading the tree c1: 5,000 entities so far\n")
 
 
 async def test_what_does_not_go_with_it(shell: Shell) -> None:

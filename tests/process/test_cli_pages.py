@@ -69,5 +69,5 @@ def calm(text: str) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", "<time>", text)
     text = re.sub(r"\b\d+(\.\d)? m?s\b|\b\d+ m \d+ s\b", "<long>", text)
     text = re.sub(r"(?m)^ *\d+  <time>", "  <place>  <time>", text)
-    text = re.sub(r"goes from \d+ to \d+", "goes from <place> to <place>", text)
+    text = re.sub(r"the places \d+ to \d+", "the places <place> to <place>", text)
     return re.sub(r"(?m)(?<=\S) {2,}", "  ", text)

@@ -33,7 +33,7 @@ async def test_one_event(shell: Shell, client: Client) -> None:
              "--time", "2026-03-02T08:00:00Z", "--data", '{"message": "up"}', "--json")  # fmt: skip
     assert (await shell(*words)).json == {"sequence": 2, "duplicate": False, "event": "e1", "source": "/me"}
     assert (await shell(*words)).json["duplicate"]
-    assert (await shell(*words[:-1])).out == "event 2, stored before\n"
+    assert (await shell(*words[:-1])).out == "event 2, a duplicate: it was stored before\n"
     body = codec.decode(await client.event(2) or b"")
     assert (body["sequence"], body["time"], body["data"]) == (7, "2026-03-02T08:00:00Z", {"message": "up"})
 
@@ -51,10 +51,10 @@ async def test_waiting_for_what_comes_of_it(shell: Shell) -> None:
     )
     refused = await shell("publish", "cluster", "delete", "c1", "--wait=5")
     assert refused.code == 1
-    assert "cluster c1  delete refused, illegal: cluster c1 is Creating [Progressing]" in refused.out
+    assert "cluster c1  delete rejected, illegal: cluster c1 is Creating [Progressing]" in refused.out
     assert (await shell("publish", "cluster", "created", "c1", "--wait", "5")).code == 0
     nothing = await shell("publish", "cluster", "created", "c1", "--wait")
-    assert (nothing.code, nothing.out) == (0, "event 4\nno effect: it is so already, or it is a repeat\n")
+    assert (nothing.code, nothing.out) == (0, "event 4\nno effect: already in that state, or a duplicate event\n")
 
 
 async def test_waiting_for_json(shell: Shell) -> None:
@@ -113,7 +113,7 @@ async def test_a_file_of_events(shell: Shell) -> None:
     first = await shell("publish", "--file", str(MORNING))
     assert (first.code, first.out, first.err) == (0, f"{events} events stored\n", "")
     again = await shell("publish", "--file", str(MORNING), "--window", "3")
-    assert again.out == f"0 events stored, {events} were there already\n"
+    assert again.out == f"0 events stored, {events} duplicates\n"
     assert (await shell("publish", "--file", str(MORNING), "--json")).json == {"stored": 0, "duplicates": events}
 
 
@@ -168,7 +168,7 @@ async def test_a_broken_pipe_of_events_says_where_and_how_far_it_came(shell: She
     good = b"".join(json.dumps(event(number)).encode() + b"\n" for number in range(3))
     said = await shell("publish", "--file", "-", stdin=good + b"{]\n" + good)
     assert (said.code, said.out) == (1, "")
-    assert "stopped there; before that 3 events stored" in said.err
+    assert "stopped; 3 events stored before that" in said.err
     assert "error: standard input, line 4: JSON" in said.err
     forced = await shell("publish", "--file", "-", "--force", stdin=json.dumps(event(7, type="node.adpt")).encode())
     assert (forced.code, forced.out) == (0, "1 event stored\n")
@@ -222,7 +222,7 @@ async def test_nobody_there(shell: Shell) -> None:
     for words in (("publish", "cluster", "create", "c1"), ("publish", "--file", str(MORNING))):
         said = await shell(*words, "--prefix", "elsewhere")
         assert said.code == 3
-        assert "error: no stream takes elsewhere.events." in said.err
+        assert "error: no stream stores elsewhere.events." in said.err
 
 
 async def test_no_worker_is_there(shell: Shell, client: Client) -> None:

@@ -110,10 +110,10 @@ async def test_a_rejection_with_what_was_sent(shell: Shell, client: Client, wire
     shown = (await shell("rejections", "show", str(refused.sequence))).out
     assert "the node_pool's autoscaling_mode is Recycle" in shown
     assert '"type": "node.stop"' in shown
-    assert "sent, decoded:" in shown
+    assert "event, decoded:" in shown
     place = await refuse_bytes(client, wire, b"\xc1\x00nonsense\x1b[31m")
     raw = (await shell("rejections", "show", str(place))).out
-    assert "sent, undecodable:" in raw
+    assert "event, not decodable:" in raw
     assert "c1 00 6e 6f 6e" in raw
     assert "..nonsense.[31m" in raw
     assert (await shell("rejections", "show", "1")).code == 1
@@ -236,7 +236,7 @@ async def test_errors_tell_their_causes_and_tracebacks_only_where_asked_for(shel
     brief = await shell("get", "cluster", "c1", "--prefix", "nowhere")
     assert (brief.code, brief.out) == (1, "")
     assert brief.err == (
-        "error: there are no streams for the prefix 'nowhere': run `phaseline up` or `phaseline worker` first\n"
+        "error: the prefix 'nowhere' has no streams: run `phaseline up` or `phaseline worker` first, or check the prefix\n"
     )
     long = await shell("get", "cluster", "c1", "--prefix", "nowhere", "-v")
     assert long.code == 1

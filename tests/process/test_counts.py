@@ -3,7 +3,7 @@
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import IdUnfit, NameUnknown, TreeUnknown
+from phaseline.engine.errors import EntityUnknown, InvalidId, TreeUnknown
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.when import Moment
@@ -80,12 +80,12 @@ async def test_a_cluster_out_of_all_repositories(shell: Shell, client: Client, w
 async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
     with pytest.raises(TreeUnknown):
         await client.fleet.counts("nowhere")
-    with pytest.raises(IdUnfit, match="is longer than"):
+    with pytest.raises(InvalidId, match="is longer than"):
         await client.fleet.counts("a/b/c/d")
     missing = await shell("counts", "nowhere")
     assert (missing.code, missing.out) == (1, "")
-    with pytest.raises(NameUnknown, match="no bundle_deployment on a cluster 'c9'"):
+    with pytest.raises(EntityUnknown, match="no bundle_deployment on a cluster 'c9'"):
         await client.fleet.cluster_counts("c9")
     for words in ((), ("infra", "--cluster", "c1")):
         wrong = await shell("counts", *words)
-        assert (wrong.code, "give either an ID or --cluster" in wrong.err) == (2, True)
+        assert (wrong.code, "give either ID or --cluster" in wrong.err) == (2, True)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import IdUnfit, NotObserved
+from phaseline.engine.errors import InvalidId, NotObserved
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.last_observation import ObjectDiff
@@ -80,7 +80,7 @@ async def test_what_was_never_observed(working: Settings) -> None:
     async with Client.open(working) as client:
         with pytest.raises(NotObserved, match="no observation of resource"):
             await client.gitops.diff(WEB)
-        with pytest.raises(IdUnfit, match="does not fit resource"):
+        with pytest.raises(InvalidId, match="does not fit resource"):
             await client.gitops.diff("shop/shop")
 
 
@@ -104,4 +104,4 @@ async def test_the_command(shell: Shell, client: Client, working: Settings, wire
     told = (await shell("diff", WEB, "--json")).json
     assert (told["id"], told["differences"]) == (WEB, [{"path": "/spec/replicas", "desired": 3, "live": 7}])
     missing = await shell("diff", f"{APP}/core:Pod/a/b")
-    assert (missing.code, "no observation of resource 'shop/shop/core:Pod/a/b' is kept" in missing.err) == (1, True)
+    assert (missing.code, "no observation of resource 'shop/shop/core:Pod/a/b' is stored" in missing.err) == (1, True)

@@ -74,7 +74,7 @@ async def test_workers_come_and_go(own_server: EmbeddedServer) -> None:
             assert "new -> Creating [Progressing]" in out
             code, _, said = await call("worker", *nats, "--partitions", "5")
             assert code == 1
-            assert "has 3 partitions, but 5" in said
+            assert "has 3 partitions, not 5" in said
             await stopped(second, signal.SIGTERM)
 
 
@@ -82,6 +82,6 @@ async def test_the_demo_shows_the_morning() -> None:
     code, out, said = await call("demo", "--speed", "0")
     assert code == 0, said
     assert "node shop-eu/web/web-4  Deleting [Balance, Progressing] -> Failed [Balance, ResourceCleanupFailed]" in out
-    assert "refused: node_pool shop-us/web is Failed [ClusterNotRunning]" in out
+    assert "rejected: node_pool shop-us/web is Failed [ClusterNotRunning]" in out
     assert "no effect" not in out
     assert out.splitlines()[-1].endswith("node web-3  Running [Ok]")

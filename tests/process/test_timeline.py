@@ -21,7 +21,7 @@ from rich.console import Console
 
 from phaseline.engine.cli import render
 from phaseline.engine.cli import timeline as command
-from phaseline.engine.cli.svg import Words, picture
+from phaseline.engine.cli.svg import Texts, picture
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
@@ -73,7 +73,7 @@ def how(kind: str, facet: str, state: State) -> str:
 
 
 def drawn(found: Timeline, title: str) -> str:
-    return picture(found.lanes, found.start, found.end, Words(title, how, render.span))
+    return picture(found.lanes, found.start, found.end, Texts(title, how, render.duration))
 
 
 def of_morning(root: str) -> Timeline:
@@ -261,10 +261,10 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
     shell = Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
     file = tmp_path / "c2.svg"
     answer = await shell("timeline", "c2", "--svg", str(file))
-    assert (answer.code, answer.out, f"{len(found.lanes)} lanes in" in answer.err) == (0, "", True)
+    assert (answer.code, answer.out, f"{len(found.lanes)} lanes written to" in answer.err) == (0, "", True)
     ET.parse(file)
     lanes = (await shell("timeline", "c2", "--json")).lines
     assert {(lane["kind"], lane["id"]) for lane in lanes} == {(lane.kind, lane.id) for lane in found.lanes}
     single = await shell("timeline", found.lanes[-1].id)
     assert "FROM" in single.out
-    assert "as it should be" in single.out
+    assert "healthy" in single.out

@@ -97,7 +97,7 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
 async def test_a_pool_that_its_nodes_keep_busy(shell: Shell, client: Client) -> None:
     await take(client, *UP, *(("node", "create", f"c1/a/n{number}") for number in (9, 7, 8, 10)))
     pool = (
-        "{0}├── shown while a node is Creating or Deleting: 4 of 5 nodes, here the 3 that have been so for longest\n"
+        "{0}├── shown while a node is Creating or Deleting: 4 of 5 nodes; these 3 have been so the longest\n"
         "{0}│   ├── node c1/a/n9  Creating [Progressing]  since T\n"
         "{0}│   │   └── create by /node, event E (seq 5) at T\n"
         "{0}│   ├── node c1/a/n7  Creating [Progressing]  since T\n"
@@ -136,8 +136,8 @@ async def test_an_adopted_parent(shell: Shell, client: Client) -> None:
         told = await why(shell, name)
         assert told == (
             f"{kind} {name}  Running [Ok]  since T\n"
-            "└── adopt, made known by node c2/b/n1\n"
-            "    └── adopt by /agent, event E (seq 1) at T, by its own clock T\n"
+            "└── adopt, adopted by node c2/b/n1\n"
+            "    └── adopt by /agent, event E (seq 1) at T, publisher's clock T\n"
         )
 
 
@@ -161,7 +161,9 @@ async def test_two_of_one_id(shell: Shell, client: Client) -> None:
     await take(client, *UP, ("component", "adopt", "c1/a", {"phase": "Running"}))
     said = await shell("why", "c1/a")
     assert (said.code, said.out) == (1, "")
-    assert said.err == "error: 'c1/a' names a node_pool and a component: say which is meant, as with --kind node_pool\n"
+    assert (
+        said.err == "error: 'c1/a' names a node_pool and a component: choose one, for instance with --kind node_pool\n"
+    )
     assert (await why(shell, "c1/a", "--kind", "component")).startswith("component c1/a  Running [Ok]")
     assert (await shell("why", "c1/a", "--kind", "node")).code == 1
 

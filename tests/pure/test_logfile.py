@@ -9,7 +9,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phaseline.engine.errors import BadLogFile, LogFileAltered, LogFileCut, LogFileDamaged, NoLogFile
+from phaseline.engine.errors import BadLogFile, LogFileDamaged, NoLogFile
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, Item, Malformed, RecordItem, StateItem
@@ -118,13 +118,13 @@ def test_how_much_could_be_read_is_said(tmp_path: Path) -> None:
     path = written(tmp_path / "log.jsonl", some(6))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:5]))
-    with pytest.raises(LogFileCut, match="1 state, 2 events, 1 record, up to event 4 could be read"):
+    with pytest.raises(LogFileDamaged, match="1 state, 2 events, 1 record, up to event 4 could be read"):
         list(LogFile(path).items())
     path.write_bytes(b"".join([*lines[:2], b"nonsense\n", *lines[2:]]))
-    with pytest.raises(LogFileAltered, match="1 state could be read"):
+    with pytest.raises(LogFileDamaged, match="1 state could be read"):
         list(LogFile(path).items())
     path.write_bytes(b"".join([*lines[:3], *lines[5:]]))
-    with pytest.raises(LogFileAltered, match="events should be 6, but is 5"):
+    with pytest.raises(LogFileDamaged, match="events should be 6, but is 5"):
         list(LogFile(path).items())
 
 

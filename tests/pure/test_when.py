@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from phaseline.engine.errors import WordUnknown
+from phaseline.engine.errors import NameUnknown
 from phaseline.engine.log.watch import first
 from phaseline.engine.log.when import END, Moment, Time, When, parse
 
@@ -55,9 +55,9 @@ def test_a_time_of_day_is_the_last_one(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["soon", "", "15 m", "25:00", "2026-13-01", "-1"])
 def test_anything_else_is_refused_with_what_there_is(text: str) -> None:
-    with pytest.raises(WordUnknown, match="now, start, a place in the log") as raised:
+    with pytest.raises(NameUnknown, match="now, start, a place in the log") as raised:
         parse(text)
-    assert (raised.value.what, raised.value.word) == ("moment", text)
+    assert (raised.value.what, raised.value.name) == ("moment", text)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_triggers_that_tallies_fire_and_facets_that_never_moved() -> None:
         "└── rot_found, fired once a fruit is Rotten; the last was fruit o/r/s/f2",
         "    └── rotted by /t, event e (seq 5) at 00:00:05",
     ]
-    assert lines(history, "fruit", "o/r/s/f1")[-1] == "└── grade  Absent  no event has moved it yet"
+    assert lines(history, "fruit", "o/r/s/f1")[-1] == "└── grade  Absent  no event has changed it yet"
 
 
 def test_a_base_of_several_causes_under_a_view() -> None:
@@ -96,7 +96,7 @@ def test_a_base_of_several_causes_under_a_view() -> None:
         "│   └── its base is Sick [Mites, Mould]",
         "│       ├── Mites: mites by /t, event e (seq 4) at 00:00:04",
         "│       └── Mould: mould by /t, event e (seq 5) at 00:00:05",
-        "└── grade  Absent  no event has moved it yet",
+        "└── grade  Absent  no event has changed it yet",
     ]
 
 
@@ -110,11 +110,11 @@ def cluster(**changed: object) -> tuple[History, Transition]:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"by": "timer", "origin": "cluster/c"}, "adopt, when its time had come, event e (seq 1) at 00:00:01"),
+        ({"by": "timer", "origin": "cluster/c"}, "adopt, fired by a timer, event e (seq 1) at 00:00:01"),
         ({"time": "1970-01-01T00:00:01.9Z"}, "adopt by /t, event e (seq 1) at 00:00:01"),
-        ({"time": "1970-01-01T00:00:03Z"}, "adopt by /t, event e (seq 1) at 00:00:01, by its own clock 00:00:03"),
-        ({"time": "1969-12-31T23:00:00-01:30"}, "adopt by /t, event e (seq 1) at 00:00:01, by its own clock 00:30:00"),
-        ({"time": "0001-01-01T00:00:00+12:00"}, "adopt by /t, event e (seq 1) at 00:00:01, by its own clock 0001-01-01T00:00:00+12:00"),
+        ({"time": "1970-01-01T00:00:03Z"}, "adopt by /t, event e (seq 1) at 00:00:01, publisher's clock 00:00:03"),
+        ({"time": "1969-12-31T23:00:00-01:30"}, "adopt by /t, event e (seq 1) at 00:00:01, publisher's clock 00:30:00"),
+        ({"time": "0001-01-01T00:00:00+12:00"}, "adopt by /t, event e (seq 1) at 00:00:01, publisher's clock 0001-01-01T00:00:00+12:00"),
     ],
 )  # fmt: skip
 def test_other_causes_and_clocks(changed: dict[str, object], said: str) -> None:
@@ -134,8 +134,8 @@ def test_what_stands_without_its_records() -> None:
         "cluster", "c", "phase", facet.state, facet.base, facet.since, view=half, causes=(nothing,)
     )
     assert drawn(history, Explanation(history.tree.entities["cluster"]["c"], (shown,)))[1:] == [
-        "├── shown by a view, but nothing that the views here look at accounts for it now",
-        "│   └── shown otherwise, as node_pool c/p changed",
+        "├── shown by a view, but no view of the installed tables accounts for it",
+        "│   └── shown by another view, since node_pool c/p changed",
         "│       └── by event e (seq 1) at 00:00:01",
         "│           └── the log has no record of event 1 at node_pool c/p",
         "└── its base is Running [Ok]: no record of cluster c is left in the log",

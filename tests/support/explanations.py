@@ -9,7 +9,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from phaseline.engine.cli.render_why import Drawing
+from phaseline.engine.cli.render_why import ExplanationTree
 from phaseline.engine.explain import explainer
 from phaseline.engine.explain.model import CauseChain, Explanation, FacetExplanation, PredicateExplanation
 from phaseline.schemas.records import Entity, Transition
@@ -71,5 +71,5 @@ def drawn(history: History, found: Explanation) -> list[str]:
     """The lines of an explanation, one minute after the first event."""
     console = Console(file=StringIO(), width=300, color_system=None)
     with console.capture() as captured:
-        console.print(Drawing(history.kinds, 60 * 10**9).whole(found))
+        console.print(ExplanationTree(history.kinds, 60 * 10**9).whole(found))
     return [line.rstrip() for line in captured.get().splitlines()]

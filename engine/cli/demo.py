@@ -1,0 +1,100 @@
+"""The command `demo`: a scenario, played on an embedded server.
+
+Belongs here: its options and layout. Does not: the events (`phaseline.engine.demo`).
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from rich.text import Text
+
+from phaseline.engine import demo as scenario
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.tree import Forest
+from phaseline.engine.client.client import Client
+from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker import system
+from phaseline.machines.built_in import installed
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language
+from phaseline.schemas.records import Transition
+
+SETTLED = 0.3
+"""Seconds after which STATE, the copy that states are read from, has the last record."""
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline demo", ""),
+        ("phaseline demo --speed 0 --lang zh", "as fast as possible, with Chinese labels"),
+    ],
+)
+@click.option(
+    "--speed",
+    type=click.FloatRange(0),
+    default=6.0,
+    show_default=True,
+    metavar="N",
+    help="Events per second. 0 is as fast as possible.",
+)
+@options.language
+@options.verbose
+def demo(*, speed: float, lang: Language) -> int | None:
+    """Play the morning of a small fleet on an embedded server: each event, with the records that it makes.
+
+    Clusters are created, one meets a stock-out, a pool scales, a node is maintained, an account is overdue and then
+    paid, a clean-up fails. The events are those of examples/morning.jsonl.
+    """
+    return terminal.run(_play(speed, lang))
+
+
+async def _play(speed: float, lang: Language) -> None:
+    stop = system.stopped_by_signals()
+    kinds = installed()
+    async with system.system(Settings(), kinds, None, 0) as (server, settings, task), Client.open(settings) as client:
+        terminal.say(f"A NATS server listens on {server.url}. One worker decides the events.")
+        events = scenario.scenario()
+        async for event, outcome in scenario.play(client, events, 1 / speed if speed else 0):
+            _show_event(kinds, event, outcome)
+            if stop.is_set() or task.done():
+                return
+        await asyncio.sleep(SETTLED)
+        roots = sorted({event["subject"].partition("/")[2].partition("/")[0] for event in events})
+        render.show(Text("\nThe fleet at the end of the morning", "bold"))
+        for root in roots:
+            forest = Forest(kinds, await client.tree(root, deleted=True))
+            for top in forest.tops:
+                render.show(forest.drawn(top, lang, None))
+    terminal.say("The demo has ended and its data is deleted. Next: phaseline up --data ./phaseline-data")
+
+
+def _show_event(kinds: Kinds, event: Mapping[str, Any], outcome: Outcome) -> None:
+    """Print the event, then each of its records on a line."""
+    kind, _, trigger = event["type"].partition(".")
+    message = render.reason_and_message(None, (event.get("data") or {}).get("message"))
+    render.show_line(
+        Text.assemble(
+            render.text_of(f"{event['time'][11:19]}  ", "bright_black"),
+            render.text_of(f"{kind} {event['subject'].partition('/')[2]} ", "bold"),
+            render.text_of(trigger, "bold cyan"),
+            render.text_of(f"  from {event['source']}  ", "bright_black"),
+            message,
+        )
+    )
+    lines = [_transition(kinds, record) for record in outcome.transitions]
+    if outcome.rejection is not None:
+        lines.append(render.text_of(f"rejected: {outcome.rejection.message}", "red"))
+    for line in lines or [render.text_of("no effect", "bright_black")]:
+        render.show_line(Text.assemble(" " * 12, line))
+
+
+def _transition(kinds: Kinds, record: Transition) -> Text:
+    cause = record.cause
+    why = "" if cause.by == "event" else f"  ({cause.by} of {cause.origin})"
+    name = render.text_of(f"{record.entity.kind} {record.entity.id}  ")
+    return Text.assemble(name, render.change(kinds, record), render.text_of(why, "bright_black"))

@@ -1,0 +1,77 @@
+"""The command `get`: one entity, at a moment.
+
+Belongs here: its options and layout. Does not: reading states (`phaseline.engine.log.state_view`).
+"""
+
+from collections.abc import Iterator
+
+import click
+from rich.text import Text
+
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.as_of import time_of
+from phaseline.engine.cli.help import Page
+from phaseline.engine.client.client import Client
+from phaseline.engine.log.when import When
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language, schedulable
+from phaseline.machines.docs import wording
+from phaseline.schemas.records import Transition
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline get node c1/pool-a/n7", ""),
+        ("phaseline get node c1/pool-a/n7 --at 03:12", "as it was at 03:12"),
+        ("phaseline get node c1/pool-a/n7 --json | jq .facets.phase.state", ""),
+    ],
+)
+@click.argument("kind")
+@click.argument("entity_id", metavar="ID")
+@options.at
+@options.language
+@options.as_json
+@options.connected
+def get(settings: Settings, kind: str, entity_id: str, *, at: When | None, lang: Language, as_json: bool) -> int | None:
+    """Show one entity: its state and label, since when, its attributes, and the last cause.
+
+    With --at, show it as it was at an earlier moment.
+    """
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            view = await client.at(at)
+            last = await view.last(kind, entity_id)
+            if as_json:
+                render.show_json(render.entity_map(last.entity))
+            else:
+                render.show_pairs(described(client.kinds, last, lang, time_of(view)))
+
+    return terminal.run(work())
+
+
+def described(kinds: Kinds, last: Transition, language: Language, now: int) -> Iterator[tuple[str, Text]]:
+    """The facts about one entity, by name."""
+    entity = last.entity
+    yield entity.kind, render.text_of(entity.id, "bold")
+    for name, facet in zip(entity.names, entity.facets, strict=True):
+        label = render.label(kinds, entity.kind, name, facet.state, language)
+        state = render.state(kinds, entity.kind, name, facet.state)
+        yield name if len(entity.names) > 1 else "state", Text.assemble(state, "  " if label else "", label)
+        if facet.base != facet.state:
+            yield "base", render.state(kinds, entity.kind, name, facet.base)
+        yield "since", render.text_of(f"{render.local_time(facet.since)}, {render.duration(now - facet.since)}")
+        if name in entity.timers:
+            due = entity.timers[name]
+            yield "timer", render.text_of(f"{render.local_time(due)}, in {render.duration(due - now)}")
+        known = render.facet_of(kinds, entity.kind, name)
+        fit = None if known is None else schedulable(known, facet.state)
+        if fit is not None:
+            yield "schedulable", render.text_of("yes" if fit else "no")
+    for name, value in entity.attributes.items():
+        yield name, render.text_of(wording.plain_value(value))
+    message = render.reason_and_message(last.reason, last.message)
+    yield "version", render.text_of(entity.version)
+    yield "cause", Text.assemble(render.cause(last), ": " if message else "", message)

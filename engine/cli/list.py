@@ -1,0 +1,91 @@
+"""The command `list`: entities, at a moment.
+
+Belongs here: its options and layout. Does not: reading states (`phaseline.engine.log.state_view`).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.text import Text
+
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.as_of import time_of
+from phaseline.engine.cli.help import Page
+from phaseline.engine.client.client import Client
+from phaseline.engine.log.when import When
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language
+from phaseline.schemas.records import Entity
+
+
+@click.command(
+    name="list",
+    cls=Page,
+    examples=[
+        ("phaseline list node --state Failed", ""),
+        ("phaseline list --tree c1/pool-a", ""),
+        ("phaseline list node --state Failed --at 2h", "nodes that had failed two hours ago"),
+        ("phaseline list node --json | jq -r .id", ""),
+    ],
+)
+@click.argument("kind", required=False)
+@click.option("--tree", metavar="ID", help="Only this entity and everything below it.")
+@click.option("--state", metavar="STATE", help="Only entities in this state, for example Failed.")
+@options.include_deleted
+@options.at
+@options.language
+@options.as_json
+@options.connected
+def list_(
+    settings: Settings,
+    kind: str | None,
+    *,
+    tree: str | None,
+    state: str | None,
+    deleted: bool,
+    at: When | None,
+    lang: Language,
+    as_json: bool,
+) -> int | None:
+    """List entities with their states, sorted by id. With --at, list them as they were at an earlier moment."""
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            view = await client.at(at)
+            found = [entity async for entity in view.list(kind, tree=tree, state=state, deleted=deleted)]
+            if as_json:
+                for entity in found:
+                    render.show_json(render.entity_map(entity))
+                return
+            now = time_of(view)
+            if found:
+                render.show(table(client.kinds, found, lang, now))
+            terminal.say(
+                f"{len(found):,} {'entity' if len(found) == 1 else 'entities'}" if found else "no entities found"
+            )
+
+    return terminal.run(work())
+
+
+def table(kinds: Kinds, found: Sequence[Entity], language: Language, now: int) -> Any:
+    """Entities in rows. Durations end at `now`, ns."""
+    shown = render.columns("KIND", "ID", "STATE", "LABEL", "FOR", "VERSION")
+    for entity in found:
+        several = len(entity.names) > 1
+        pairs = list(zip(entity.names, entity.facets, strict=True))
+        states = [
+            Text.assemble(f"{name}: " if several else "", render.state(kinds, entity.kind, name, facet.state))
+            for name, facet in pairs
+        ]
+        labels = [render.label(kinds, entity.kind, name, facet.state, language) for name, facet in pairs]
+        shown.add_row(
+            render.text_of(entity.kind),
+            render.text_of(entity.id),
+            Text(", ").join(states),
+            Text(", ").join(filter(None, labels)),
+            render.text_of(render.duration(now - max(f.since for f in entity.facets))),
+            render.text_of(entity.version),
+        )
+    return shown

@@ -1,0 +1,118 @@
+"""The command `tree`: an entity and everything below it, at a moment.
+
+Belongs here: its options, and entities drawn as a tree. Does not: reading states (`phaseline.engine.log.state_view`).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.text import Text
+from rich.tree import Tree
+
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.as_of import time_of
+from phaseline.engine.cli.help import Page
+from phaseline.engine.client.client import Client
+from phaseline.engine.log.when import When
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language
+from phaseline.schemas.records import Entity
+from phaseline.schemas.subjects import ancestor_id
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline tree c1", ""),
+        ("phaseline tree c1 --depth 1 --lang zh", ""),
+        ("phaseline tree c1/pool-a", ""),
+    ],
+)
+@click.argument("root", metavar="ID")
+@click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only. The counts cover all levels.")
+@options.include_deleted
+@options.at
+@options.language
+@options.as_json
+@options.connected
+def tree(
+    settings: Settings, root: str, *, depth: int | None, deleted: bool, at: When | None, lang: Language, as_json: bool
+) -> int | None:
+    """Show an entity and everything below it, with states, labels and counts of children."""
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            view = await client.at(at)
+            forest = Forest(client.kinds, await view.tree(root, deleted=deleted))
+            if as_json:
+                for top in forest.tops:
+                    render.show_json(forest.nested(top))
+                return
+            time_of(view)
+            for top in forest.tops:
+                render.show(forest.drawn(top, lang, depth))
+
+    return terminal.run(work())
+
+
+class Forest:
+    """Entities arranged under their parents. `tops`: the entities whose parent is not among them."""
+
+    def __init__(self, kinds: Kinds, found: Sequence[Entity]) -> None:
+        """Arrange the entities, which are sorted. Children keep that order, kind by kind."""
+        self.kinds = kinds
+        known = {(entity.kind, entity.id) for entity in found}
+        self.below: dict[tuple[str, str], list[Entity]] = {}
+        self.tops: list[Entity] = []
+        for entity in found:
+            above = self._parent(entity)
+            (self.below.setdefault(above, []) if above in known else self.tops).append(entity)
+
+    def _parent(self, entity: Entity) -> tuple[str, str] | None:
+        kind = self.kinds.get(entity.kind)
+        if kind is None or kind.parent is None:
+            return None
+        return kind.parent, ancestor_id(entity.id, kind.parent_arity)
+
+    def children(self, entity: Entity) -> list[Entity]:
+        """The children of an entity."""
+        return self.below.get((entity.kind, entity.id), [])
+
+    def nested(self, entity: Entity) -> dict[str, Any]:
+        """The entity as JSON shows it, with its children."""
+        return {**render.entity_map(entity), "children": [self.nested(child) for child in self.children(entity)]}
+
+    def drawn(self, entity: Entity, language: Language, depth: int | None) -> Tree:
+        """The entity as a terminal shows it, `depth` levels deep."""
+        branch = Tree(self._title(entity, language), guide_style="bright_black")
+        for child in self.children(entity) if depth != 0 else ():
+            branch.add(self.drawn(child, language, None if depth is None else depth - 1))
+        return branch
+
+    def _title(self, entity: Entity, language: Language) -> Text:
+        above = self._parent(entity)
+        name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
+        counts = self._counts(entity)
+        return Text.assemble(
+            render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ",
+            render.states(self.kinds, entity, language),
+            "  " if counts else "", render.text_of(counts, "bright_black"),
+        )  # fmt: skip
+
+    def _counts(self, entity: Entity) -> str:
+        """The counts of its children: `3 nodes: 2 Running, 1 Failed; 1 component: 1 Running`."""
+        by_kind: dict[str, list[Counter[str]]] = {}
+        for child in self.children(entity):
+            counters = by_kind.setdefault(child.kind, [Counter() for _ in child.facets])
+            for counter, facet in zip(counters, child.facets, strict=True):
+                counter[facet.state.phase] += 1
+        return "; ".join(_counted(kind, counters) for kind, counters in by_kind.items())
+
+
+def _counted(kind: str, counters: Sequence[Counter[str]]) -> str:
+    total = counters[0].total()
+    parts = (", ".join(f"{count:,} {phase}" for phase, count in phases.most_common()) for phases in counters)
+    return f"{total:,} {kind}{'' if total == 1 else 's'}: {' / '.join(parts)}"

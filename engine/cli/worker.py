@@ -1,0 +1,92 @@
+"""The command `worker`: one worker on an existing NATS server or cluster.
+
+Belongs here: its options, and those that `up` shares with it. Does not: the worker (`phaseline.engine.worker.system`).
+"""
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from phaseline.engine.cli import options, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.errors import BadSetting
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker import system
+from phaseline.machines.built_in import installed
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "partitions": {
+        "type": click.IntRange(1, 256),
+        "help": "Number of partitions. It cannot change once the installation exists.  [default: as it exists, or 8]",
+    },
+    "replicas": {
+        "type": click.Choice(["1", "3", "5"]), "default": "1",
+        "help": "Number of copies of each stream that is created.",
+    },
+    "storage": {
+        "type": click.Choice(["file", "memory"]), "default": "file",
+        "help": "Where streams that are created keep their messages.",
+    },
+    "dedupe_window": {
+        "type": float, "default": 600.0,
+        "help": "Seconds in which the server drops an event with an id that it has seen.",
+    },
+    "events_max_age": {
+        "type": float, "default": 0.0,
+        "help": "Seconds that events are kept. 0 keeps them for ever.",
+    },
+    "accept_tables": {
+        "type": str, "default": "",
+        "help": "Digest of the tables installed here, to continue with them where other tables decided before.",
+    },
+    "lease": {
+        "type": float, "default": 2.0,
+        "help": "Seconds that a worker may be silent before others take its partitions.",
+    },
+}  # fmt: skip
+
+
+def installation(function: options.Function) -> options.Function:
+    """Add the options of an installation; `function` gets them in `settings`."""
+
+    @functools.wraps(function)
+    def call(settings: Settings, **values: Any) -> int | None:
+        chosen = {name: values.pop(name) for name in OPTIONS}
+        try:
+            wanted = replace(settings, **{**chosen, "replicas": int(chosen["replicas"])})
+        except BadSetting as error:
+            raise click.BadParameter(error.problem, param_hint=options.flag(error.name)) from error
+        return function(settings=wanted, **values)
+
+    wrapped: options.Function = call
+    for name, details in reversed(OPTIONS.items()):
+        shown = "default" in details
+        add = click.option(options.flag(name), name, **details, envvar=options.variable(name), show_envvar=True,
+                           show_default=shown)  # fmt: skip
+        wrapped = add(wrapped)
+    return wrapped
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline worker --nats nats://a:4222,nats://b:4222,nats://c:4222 --replicas 3", ""),
+        ("PHASELINE_NATS=tls://nats.example:4222 PHASELINE_CREDS=worker.creds phaseline worker", ""),
+    ],
+)
+@options.connected
+@installation
+def worker(settings: Settings) -> int | None:
+    """Run a worker on an existing NATS server or cluster.
+
+    The worker creates missing streams and shares the partitions with the other workers. It runs until Ctrl-C or
+    SIGTERM, and then finishes the commits under way. While NATS is unreachable, it waits. It needs NATS 2.15 or newer.
+    """
+    terminal.log_like_a_server()
+
+    async def work() -> None:
+        await system.work(settings, installed(), system.stopped_by_signals())
+
+    return terminal.run(work())
