@@ -73,7 +73,7 @@ SECTIONS: Sections = {
     },
     "Read states": {
         "get": ("get.get", "Show one entity."),
-        "list": ("list.list_", "List entities."),
+        "list": ("list_.list_", "List entities."),
         "tree": ("tree.tree", "Show an entity and everything below it."),
     },
     "History and why": {
