@@ -9,7 +9,11 @@ from phaseline.machines.compiler.kinds import Kinds
 
 KINDS = Kinds(BUILT_IN)
 
-SCRIPT = "from phaseline.machines.compiler.kinds import Kinds; print(Kinds(BUILT_IN).digest)"
+SCRIPT = """
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.tables import Kinds
+print(Kinds(BUILT_IN).digest)
+"""
 
 
 def test_the_same_in_every_process() -> None:
