@@ -18,6 +18,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
+from tests.support.command import line_with
 from tests.support.installation import LIMIT, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
 from tests.support.log_check import assert_log_is_the_fold, committed
@@ -96,6 +97,7 @@ async def test_of_two_owners_the_earlier_logs_it_and_stops(settings: Settings, w
     await publish(wire, list(fleet.built(2, 3)))
     await until_decided(wire, layout)
     second = await WorkerProcess.start(settings, "0")
+    await line_with(second.process.stderr, "partition_taken")
     publishing = asyncio.create_task(publish_slowly(wire, list(fleet.life(400, 2, 3)), 10))
     await asyncio.wait_for(first.process.wait(), LIMIT)
     await publishing
