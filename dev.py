@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up and checks in one command: `python3 dev.py COMMAND`, one of `COMMANDS` below. It needs Python 3.11, nothing else.
+"""Set-up and checks in one command: `python3 dev.py COMMAND`, one of `COMMANDS` below. It needs only Python 3.11.
 
 Belongs here: making a virtual environment and calling the programs in it. Does not: code that Phaseline's users need.
 An older python3 must be able to read this file and print the message about its version, so the syntax is Python 3.6's.
@@ -93,7 +93,7 @@ def stamp_of(extras: str) -> str:
 
 
 def is_installed(extras: str) -> bool:
-    """Whether the environment holds these extras (or all), installed from today's pyproject.toml by a Python that exists."""
+    """Whether the environment holds these extras, or all, by the present pyproject.toml and a Python that exists."""
     wanted = (stamp_of(extras), stamp_of("dev"))
     return Path(program("python")).exists() and STAMP.exists() and STAMP.read_text() in wanted
 

@@ -40,8 +40,8 @@ def heading() -> str:
     return (
         "# Results\n\n"
         f"Command: `python3 dev.py bench --write`, {datetime.now(UTC):%Y-%m-%d}. Python {platform.python_version()}, "
-        f"{packages}; {platform.system()} on {platform.machine()}, server and contenders sharing 2 cores of a virtual machine. "
-        "One nats-server on loopback, one replica, file storage, its default `sync_interval` (two minutes): what a "
+        f"{packages}; {platform.system()} on {platform.machine()}, server and contenders share 2 cores of a virtual "
+        "machine. One nats-server on loopback, one replica, file storage, its default `sync_interval` (two minutes): what a "
         "killed process cannot lose, a power cut can. Machines differ and are noisy: read the ratios.\n"
     )
 

@@ -1,7 +1,7 @@
 """What replay is measured against: nodes as aggregates of the `eventsourcing` library, as its own pages show them.
 
-Belongs here: that contender. Does not: timing. Each aggregate is stored and rebuilt by itself, in memory, with the library's
-default transcoder (JSON). There are no guards, views, cascades or tallies in it, and nothing is rejected.
+Belongs here: that contender. Does not: timing. Each aggregate is stored and rebuilt alone, in memory, with the default
+transcoder of the library (JSON). It has no guards, views, cascades or tallies, and it rejects nothing.
 """
 
 from collections.abc import Awaitable, Callable

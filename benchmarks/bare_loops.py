@@ -1,7 +1,7 @@
 """The same messages read and as many bytes committed, without any logic: what nats-py's loops can do at best.
 
-`fetch`: nats-py's own fetch and an atomic batch, message by message. `pull`: a raw pull with a callback and a batch joined
-into one buffer.
+`fetch`: nats-py's own fetch and an atomic batch, message by message. `pull`: a raw pull with a callback, and a batch
+joined into one buffer.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What one would write by hand: nats-py, one `transitions` machine per entity in a dict, KV put, publish, acknowledge."""
+"""A contender as one would write it by hand: nats-py, one `transitions` machine per entity, KV put, publish, ack."""
 
 import json
 from collections.abc import Awaitable, Callable

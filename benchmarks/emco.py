@@ -1,6 +1,6 @@
 """An app context coming up: what it costs that its counts are true at every moment, few resources or many.
 
-Belongs here: events of one context, timing them beside as many of the node workload. Does not: that workload (`workload`).
+Belongs here: events of one context, timed beside as many of the node workload. Does not: that workload (`workload`).
 """
 
 import statistics
@@ -37,7 +37,7 @@ Event = tuple[str, bytes, str]
 
 
 class Context:
-    """The events of a context with so many resources on 50 clusters: those before it is instantiated, and `applied` of each."""
+    """The events of a context with this many resources on 50 clusters: up to `instantiate`, then `applied` of each."""
 
     def __init__(self, prefix: str, size: int) -> None:
         self.subjects, self.size, self.number = Subjects(prefix), size, 0
@@ -89,7 +89,7 @@ async def run(sizes: tuple[int, ...] = SIZES, size: int = SIZE, rounds: int = RO
 
 
 async def _measured(url: str, prefix: str, name: str, size: int) -> float:
-    """Events/s of the last `size` events of a backlog, between the moments at which the log got their first and last record.
+    """Events/s of the last `size` events of a backlog, between the times of their first and last record in the log.
 
     One tree is one partition: so the node workload has one too.
     """
@@ -118,7 +118,7 @@ def _events(name: str, prefix: str, size: int) -> Iterator[Event]:
 
 
 async def rate(wire: Wire, layout: Layout, after: int) -> float:
-    """Records a second of the events after the one at `after`, by the clock of the log, from the end of their first batch on."""
+    """Records/s of the events after position `after`, by the clock of the log, from the end of their first batch on."""
     times: list[int] = []
     async for stored in read_all(wire, layout.log, [f"{layout.prefix}.log.*.transition.>"]):
         times += [one.time_ns for one in stored if codec.decode(one.data)["data"]["cause"]["sequence"] > after]
@@ -135,7 +135,7 @@ def _stored(events: Iterator[Event], after: int) -> list[Stored]:
 
 
 def _core(size: int) -> dict[str, float]:
-    """Microseconds of the processor that the core takes for an `applied` among so many, and for as many events of nodes."""
+    """CPU time of the core in us: for an `applied` among this many resources, and for an event of as many nodes."""
     context = Context("pl", size)
     folder, begun = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0), _stored(context.begun(), 0)
     _fold(folder, begun)
@@ -168,8 +168,8 @@ def page(found: dict[str, Any]) -> str:
     """As Markdown."""
     emco, nodes = (found["events_per_second"][name] for name in ("emco", "nodes"))
     rows = [
-        f"`applied` of {found['size']:,} resources over {CLUSTERS} clusters, one context, against as many events of the node",
-        "workload; one partition each, the same worker, a fresh process and fresh streams a round, by the log's own clock.",
+        f"`applied` of {found['size']:,} resources on {CLUSTERS} clusters, one context, against as many events of the",
+        "node workload; one partition each, the same worker, a fresh process and fresh streams a round, by the log's clock.",
         "",
         "| round | context, events/s | nodes, events/s | ratio |",
         "|---|---|---|---|",

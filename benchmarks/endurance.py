@@ -1,6 +1,6 @@
 """`python -m benchmarks.endurance [EVENTS]`: a long log, exported, audited and replayed; how much memory each takes.
 
-Belongs here: making the log, running the commands, their time and largest memory. Does not: how fast that is (`replay`).
+Belongs here: making the log, running the commands, their time and largest memory. Does not: speed (`replay`).
 5,000,000 events by default: about 6 GB of disk in a temporary directory, and a quarter of an hour.
 """
 

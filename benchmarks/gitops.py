@@ -7,6 +7,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import yaml
@@ -67,7 +68,7 @@ def _health(seconds: float) -> dict[str, float]:
     with Sandbox() as sandbox:
         programs, overrides = SandboxRunner(sandbox), Overrides(scripts={"cert-manager.io/Certificate": SCRIPT})
         return {
-            kind: _a_second(lambda it=found: assess(it, None, overrides, programs, now=NOW, is_known=False), seconds)  # type: ignore[misc]  # a default binds it
+            kind: _a_second(partial(assess, found, None, overrides, programs, now=NOW, is_known=False), seconds)
             for kind, found in KINDS.items()
         }
 
@@ -136,14 +137,16 @@ def page(found: dict[str, Any]) -> str:
     rows += [f"| {kind} | {count:,.0f} |" for kind, count in found["health"].items()]
     rows += [
         "",
-        f"| a Deployment of {found['lines']} lines against the live one | times a second | the comparison alone / this |",
+        f"| a Deployment of {found['lines']} lines against the live one | times a second "
+        "| the comparison alone / this |",
         "|---|---|---|",
     ]
     rows += [f"| {name} | {count:,.0f} | {compared / count:.2f} |" for name, count in found["compare"].items()]
     rows += [
         "",
-        f"`resource.observed` of {RESOURCES} such Deployments that roll out, {found['event_bytes']:,} bytes an event, through a",
-        "worker, beside the node workload; one partition each, fresh streams and a fresh process a round, by the log's clock.",
+        f"`resource.observed` of {RESOURCES} such Deployments that roll out, {found['event_bytes']:,} bytes an event, through",
+        "a worker, beside the node workload; one partition each, fresh streams and a fresh process a round, by the clock of",
+        "the log.",
         "",
         "| round | observed, events/s | nodes, records/s | ratio |",
         "|---|---|---|---|",

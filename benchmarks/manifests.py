@@ -40,7 +40,7 @@ def desired(name: str = "web") -> Manifest:
                 "metadata": {"labels": labels},
                 "spec": {
                     "containers": containers,
-                    "volumes": [{"name": f"volume-{volume}", "configMap": {"name": f"config-{volume}"}} for volume in range(3)],
+                    "volumes": [{"name": f"volume-{n}", "configMap": {"name": f"config-{n}"}} for n in range(3)],
                     "tolerations": [{"key": "edge", "operator": "Exists", "effect": "NoSchedule"}],
                     "serviceAccountName": name,
                 },

@@ -1,6 +1,6 @@
 """Replay: how fast recorded events become states again, beside bare decoding and another library's aggregates.
 
-Belongs here: the contenders, all in one run over the same events. Does not: how much memory long logs take (`endurance`).
+Belongs here: the contenders, in one run over the same events. Does not: the memory that long logs take (`endurance`).
 """
 
 import asyncio

@@ -27,7 +27,7 @@ NAMES = ("phaseline", "fetch", "pull", "by_hand")
 
 
 async def run(events: int = EVENTS, by_hand: int = BY_HAND, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Events/s of each contender in each round, one after the other, each a fresh process on fresh streams of one server."""
+    """Events/s of each contender in each round, one after the other, each in a fresh process on fresh streams."""
     found: dict[str, list[float]] = {name: [] for name in NAMES}
     cpu: dict[str, list[float]] = {name: [] for name in NAMES}
     async with EmbeddedServer() as server:
@@ -106,8 +106,8 @@ def page(found: dict[str, Any]) -> str:
     ]
     head = (
         f"{found['events']:,} events over 1,000 nodes in 50 clusters make {found['records']:,} records, "
-        f"{found['bytes_per_event']} bytes an event. All events are stored before the clock starts; it stops when the last "
-        "record is in the log. The worker's leases and take-over are in its time.\n"
+        f"{found['bytes_per_event']} bytes an event. All events are stored before the clock starts; it stops when the "
+        "last record is in the log. The worker's leases and take-over are in its time.\n"
     )
     return "\n".join(
         [

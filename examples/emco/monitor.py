@@ -2,8 +2,8 @@
 
     kubectl get resourcebundlestate -A -o json --watch | python monitor.py --cluster edge+paris
 
-EMCO's monitor labels each CR `emco/deployment-id: <context>-<app>`: that and the cluster's name are all that an event's id needs
-beside the resource that the context belongs to, which Phaseline knows.
+EMCO's monitor labels each CR `emco/deployment-id: <context>-<app>`. The id of an event consists of these, the cluster's
+name, and the resource that the context belongs to, which Phaseline knows.
 """
 
 import argparse

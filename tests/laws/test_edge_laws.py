@@ -1,6 +1,7 @@
 """Laws that only edge hosting has: its histories are the plain reading's, and stop and start restore everything.
 
-Belongs here: random histories of the kinds that ship. Does not: laws of any kinds (`test_laws`), single states (`test_tables_exhaustive`).
+Belongs here: random histories of the built-in kinds. Does not: laws of all kinds (`test_laws`), single states
+(`test_tables_exhaustive`).
 """
 
 import random
@@ -62,7 +63,7 @@ SPELLS = (STOPS, (*STOPS, *STOPS), (("overdue", "renewed", "started"), ("overdue
 
 @dataclass
 class Twins:
-    """A cluster's history twice: with its stops, and as if it had never been stopped. `said`: what both took meanwhile."""
+    """A cluster's history twice: with its stops, and without them. `said`: the events that both took meanwhile."""
 
     stopped: History
     spared: History

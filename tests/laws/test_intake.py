@@ -1,6 +1,6 @@
 """From stored bytes to an event the core can decide: what is refused before any entity is looked at, and that nothing raises.
 
-Belongs here: `engine.intake` by itself, and random input all the way through. Does not: a running worker (`test_bad_input`).
+Belongs here: `engine.core.intake` by itself, and random input all the way through. Does not: a running worker (`test_bad_input`).
 """
 
 from typing import Any, get_args

@@ -1,6 +1,6 @@
 """The laws of the core over random histories: legal and illegal, repeated, orphaned, senseless.
 
-Belongs here: which laws are looked into, for which kinds. Does not: the laws that hold of any kinds, the histories (the test kit's).
+Belongs here: which laws are checked for which kinds. Does not: the laws and the histories, which are the test kit's.
 """
 
 from collections.abc import Callable

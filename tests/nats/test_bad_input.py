@@ -1,4 +1,4 @@
-"""Every kind of bad input on the real server: each ends as a rejection, the worker lives (docs: What bad input gets)."""
+"""Every sort of bad input on the real server: each ends as a rejection, and the worker lives (docs/bad-input.md)."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Users who may do one thing each, as docs/operating.md has them (Who may do what): that suffices, and nothing else works."""
+"""The users of docs/operating.md, Who may do what: their permissions suffice for their task and for nothing else."""
 
 import pytest
 

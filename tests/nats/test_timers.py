@@ -1,4 +1,4 @@
-"""Timers: set, cancelled, void, survived, on the real server with short times and in the core with time as it is given."""
+"""Timers that are set, cancelled, void or survive a restart: on the real server, and in the core with given times."""
 
 import asyncio
 from collections.abc import AsyncIterator

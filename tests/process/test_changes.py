@@ -1,4 +1,4 @@
-"""What differs between two moments, held against the states at both; and states as of a moment, through client and command."""
+"""Differences between two moments, compared with the states at both; states as of a moment, by client and command."""
 
 import random
 from collections.abc import AsyncIterator

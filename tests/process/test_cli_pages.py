@@ -1,6 +1,7 @@
 """What a person sees of a morning: pages that a person has read, held to what the command prints.
 
-After a change that is meant, `PHASELINE_GOLDEN=write pytest tests/process/test_cli_pages.py` writes them anew: read them before committing.
+After an intended change, `PHASELINE_GOLDEN=write pytest tests/process/test_cli_pages.py` writes them again. Read them
+before you commit.
 """
 
 import asyncio
@@ -64,7 +65,7 @@ async def test_a_morning_as_people_see_it(shell: Shell, client: Client) -> None:
 
 
 def calm(text: str) -> str:
-    """Without what differs from one run to the next: times, how long, places in the log, the widths that follow from them."""
+    """The text without what differs from run to run: times, durations, places in the log, and widths that follow."""
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", "<time>", text)
     text = re.sub(r"\b\d+(\.\d)? m?s\b|\b\d+ m \d+ s\b", "<long>", text)
     text = re.sub(r"(?m)^ *\d+  <time>", "  <place>  <time>", text)

@@ -1,7 +1,7 @@
 """The recorded life of a deployment in examples/emco, what its status was at its turns, and the adapter beside it.
 
-After a change that is meant, `PHASELINE_GOLDEN=write pytest tests/process/test_emco_example.py` writes the answers anew: read them
-before committing.
+After an intended change, `PHASELINE_GOLDEN=write pytest tests/process/test_emco_example.py` writes the answers again.
+Read them before you commit.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """States over time: lanes that agree with the states, a picture that is well formed, both as people see them.
 
-After a change that is meant, `PHASELINE_GOLDEN=write pytest tests/process/test_timeline.py` writes docs/morning.svg and the golden
-page anew: look at them before committing.
+After an intended change, `PHASELINE_GOLDEN=write pytest tests/process/test_timeline.py` writes docs/morning.svg and the
+golden page again. Look at them before you commit.
 """
 
 import io

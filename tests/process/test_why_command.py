@@ -25,7 +25,7 @@ SPAN = re.compile(r", (\d+ ms|[\d.]+ s|\d+ \w \d+ \w)$", re.MULTILINE)
 async def take(
     client: Client, *events: tuple[str, str, str] | tuple[str, str, str, dict[str, Any]]
 ) -> list[Transition]:
-    """Have these take effect one after another, numbered from e1 on, and wait until the states say so; all their records."""
+    """Publish these one after another, numbered from e1 on, and wait for the states. Returns all their records."""
     made: list[Transition] = []
     for kind, trigger, entity_id, *data in events:
         done = await client.publish_and_wait(kind, trigger, entity_id, *data, source=f"/{kind}")

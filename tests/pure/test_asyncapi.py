@@ -1,6 +1,6 @@
 """The AsyncAPI document: valid by the specification's own schema, whole, and true of the subjects and bodies there are.
 
-Belongs here: the document against its specification and against the code. Does not: JSON Schemas alone (`test_schemas`).
+Belongs here: the document against its specification and the code. Does not: JSON Schemas alone (`test_schemas`).
 """
 
 import json

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,17 +15,71 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.subjects import Subjects
+from tests.support.house import defines
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
 PAGES += (ROOT / "benchmarks").glob("*.md")
 
 
+LINK = re.compile(r"\]\(([^)\s]*)\)")
+CODE = re.compile(r"```.*?```", re.DOTALL)
+SYMBOL = re.compile(r"`([\w.]+)(?:\(\))?` in\s\[[^\]]*\]\(([\w/]+\.py)\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub makes of a page's headings."""
+    found: Counter[str] = Counter()
+    made = set()
+    for heading in re.findall(r"^#+ (.*)$", CODE.sub("", page.read_text()), re.MULTILINE):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
+        slug = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        made.add(f"{slug}-{found[slug]}" if found[slug] else slug)
+        found[slug] += 1
+    return made
+
+
+def wrong_links(page: Path) -> list[str]:
+    """The links of a page to files or headings that are not there."""
+    wrong = []
+    for link in LINK.findall(CODE.sub("", page.read_text())):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if "://" in link:
+            continue
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            wrong.append(link)
+    return wrong
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
-    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
-    assert not missing
+def test_links_and_anchors_lead_somewhere(page: Path) -> None:
+    assert wrong_links(page) == []
+
+
+def test_wrong_links_are_found(tmp_path: Path) -> None:
+    page, other = tmp_path / "page.md", tmp_path / "other.md"
+    other.write_text("# A `word`, and more\n## Same\n## Same\n```\n# no heading\n```\n")
+    page.write_text(
+        "# Here\n[a](other.md) [b](other.md#a-word-and-more) [c](#here) [d](other.md#same-1) [e](https://x.y#z)\n"
+        "[f](none.md) [g](other.md#no-heading) [h](#there) [i](other.md#same-2)\n"
+    )
+    assert wrong_links(page) == ["none.md", "other.md#no-heading", "#there", "other.md#same-2"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_names_in_a_module_is_there(page: Path) -> None:
+    """A page writes "`Kind.select` in [machines/compiler/kinds.py](...)": then that module defines it."""
+    text = page.read_text()
+    wrong = [f"{symbol} in {path}" for symbol, path in SYMBOL.findall(text) if not defines(page.parent / path, symbol)]
+    assert wrong == []
+
+
+def test_the_map_for_newcomers_names_what_it_must() -> None:
+    found = SYMBOL.findall((ROOT / "CONTRIBUTING.md").read_text())
+    assert len(found) > 20
+    assert not defines(ROOT / "engine/core/decide.py", "nothing")
+    assert not defines(ROOT / "machines/compiler/kinds.py", "Kind.nothing")
 
 
 def test_the_readme_s_events_are_taken() -> None:

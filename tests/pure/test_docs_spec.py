@@ -1,6 +1,6 @@
 """The specification pages name every label, trigger, attribute and field of the built-in tables.
 
-Belongs here: that nothing of a table is missing on its page. Does not: whether a row says the same (`test_tables_exhaustive`).
+Belongs here: that nothing of a table is missing on its page. Does not: comparing the rows (`test_tables_exhaustive`).
 """
 
 import re

@@ -1,7 +1,7 @@
 """EMCO's own cases: each one answered as it says, or named here with what our spec decides instead.
 
-Belongs here: from a case's words to events, and from what they lead to back to the case's words. HTTP codes, and what rsync
-does in which order, are EMCO's own affair.
+Belongs here: translating a case into events, and their result back into the words of the case. Does not: HTTP codes and
+the order in which rsync works; these are EMCO's own affair.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""EMCO's stories where they are most easily told wrong: nothing to apply, one failure among many, what is left from before."""
+"""EMCO's stories with their difficult cases: nothing to apply, one failure among many, leftovers from before."""
 
 import pytest
 

@@ -84,7 +84,7 @@ def _read(found: Any) -> Any:
 
 
 UNSAID = {("StatefulSet", "/spec/volumeClaimTemplates/0/status"), ("HorizontalPodAutoscaler", "/spec/metrics"), ("HorizontalPodAutoscaler", "/spec/behavior"), ("CSIDriver", "/spec")}  # fmt: skip
-"""What the server fills in and we do not: never a difference, since Git does not say it; in no list that must match as a whole."""
+"""Fields that the server fills in and we do not: never a difference, as Git does not name them."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every state of every kind, in every situation that could matter, times every trigger: as the hand copy of the spec says.
+"""Every state of every kind, in every relevant situation, with every trigger: compared with the hand copy of the spec.
 
 Belongs here: comparing the core with the plain reading of the copy. Does not: sequences of events (`test_laws`).
 """

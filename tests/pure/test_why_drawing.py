@@ -1,4 +1,4 @@
-"""An explanation as lines: kinds with several facets, bases looked at, triggers that tallies fire, timers, what is gone.
+"""An explanation as lines: kinds with several facets, views of bases, triggers of tallies, timers, deleted entities.
 
 Belongs here: lines of explanations that edge hosting does not have. Does not: the command (`test_why_command`).
 """

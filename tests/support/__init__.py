@@ -1,4 +1,4 @@
-"""What several tests share: events, histories, servers and processes to test with, and copies of specifications.
+"""Helpers of several tests: events, histories, servers, processes, and hand copies of the specifications.
 
-Belongs here: helpers. Does not: tests, fixtures of pytest (`tests/conftest.py`), output to compare with (`tests/golden`).
+Belongs here: helpers. Does not: tests, fixtures of pytest (`tests/conftest.py`), expected output (`tests/golden`).
 """

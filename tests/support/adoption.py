@@ -1,4 +1,4 @@
-"""Entities adopted in a phase, as a test needs them."""
+"""Publishes `adopt` events, so that a test can start with entities in any phase."""
 
 from collections.abc import Iterable
 

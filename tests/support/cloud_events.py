@@ -1,4 +1,4 @@
-"""Events as maps, numbered, as a program would publish many."""
+"""Numbered events as maps, for tests that publish many."""
 
 from typing import Any
 

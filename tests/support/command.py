@@ -1,6 +1,6 @@
-"""The command as a process, the way a person or a script runs it.
+"""Runs the command as a process, as a person or a script does.
 
-Belongs here: calling it and what it answers. Does not: what it should answer.
+Belongs here: calling it, and its answer. Does not: what the answer should be.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ FORKS = ForkServer()
 
 
 class Answer(NamedTuple):
-    """What a process said, and its exit code."""
+    """The output of a process, and its exit code."""
 
     code: int
     out: str
@@ -31,12 +31,12 @@ class Answer(NamedTuple):
 
     @property
     def json(self) -> Any:
-        """The one object it printed."""
+        """The only JSON object that it printed."""
         return json.loads(self.out)
 
     @property
     def lines(self) -> list[Any]:
-        """The objects it printed, one per line."""
+        """The JSON objects that it printed, one per line."""
         return [json.loads(line) for line in self.out.splitlines()]
 
 
@@ -47,14 +47,14 @@ class Shell:
         self.environment = {**ENVIRONMENT, "TZ": "UTC", **environment}
 
     async def start(self, *words: str, stdin: int | None = asyncio.subprocess.DEVNULL) -> asyncio.subprocess.Process:
-        """A process to talk with."""
+        """Start a process that the test talks to."""
         return await asyncio.create_subprocess_exec(
             *COMMAND, *words, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             env=self.environment, cwd=ROOT,
         )  # fmt: skip
 
     async def __call__(self, *words: str, stdin: bytes | None = None) -> Answer:
-        """Run it to its end."""
+        """Run the command to its end."""
         if stdin is None:
             async with asyncio.timeout(LIMIT):
                 code, out, err = await FORKS.run(words, self.environment, ROOT)

@@ -1,4 +1,4 @@
-"""compose.yaml as data: its servers and its workers."""
+"""The servers and workers of compose.yaml."""
 
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,7 @@
-"""Cases from real systems, where they are at hand: in the folder that PHASELINE_CONFORMANCE names, or beside the checkout.
+"""Reads test cases that come from real systems.
 
-Belongs here: finding and reading them. Does not: what they say.
+They are in the folder that PHASELINE_CONFORMANCE names, or in `../shared` beside the checkout. If neither exists, there
+are no cases. Belongs here: finding and reading them. Does not: the tests that use them.
 """
 
 import json
@@ -12,6 +13,6 @@ FOLDER = Path(os.environ.get("PHASELINE_CONFORMANCE") or Path(__file__).parents[
 
 
 def cases(name: str) -> list[dict[str, Any]]:
-    """The cases of one file; none where it is not there."""
+    """The cases of one file; an empty list if the file does not exist."""
     path = FOLDER / name
     return list(json.loads(path.read_text(encoding="utf-8"))["cases"]) if path.is_file() else []

@@ -1,6 +1,6 @@
-"""Small worlds around one entity: everything its rows, guards and views could look at.
+"""Small worlds around one entity, with everything that its rows, guards and views can look at.
 
-Belongs here: which worlds to try, the data to send, the engine's tree of a world. Does not: what comes of it.
+Belongs here: the worlds to try, the data to send, the engine's tree of a world. Does not: the expected results.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from tests.support.spec_interpreter import Thing, World, bases, shown
 
 KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT))
 HERE = {"cluster": "c", "node_pool": "c/p", "node": "c/p/n", "component": "c/k"}
-"""The entity that each kind's events are for."""
+"""The entity that the events of each kind are about."""
 
 ABSENT = ("Absent", ())
 RUNNING, CREATING, DELETING, DELETED = ("Running", ("Ok",)), ("Creating", ("Progressing",)), ("Deleting", ("Progressing",)), ("Deleted", ())  # fmt: skip
@@ -85,7 +85,7 @@ AROUND = {"cluster": clusters, "node_pool": node_pools, "node": nodes, "componen
 
 
 def worlds(kind: str) -> Iterator[World]:
-    """The worlds of a kind that can be: what is absent is left out, nothing lives below what is absent or gone."""
+    """The possible worlds of a kind: absent entities are left out, and nothing lives below a deleted one."""
     for world in AROUND[kind]():
         found = {key: thing for key, thing in world.items() if thing.base[0] != "Absent"}
         if all(_held(found, of, entity_id) for of, entity_id in found):
@@ -101,7 +101,7 @@ def _held(world: World, kind: str, entity_id: str) -> bool:
 
 
 def variants(kind: str, trigger: str) -> Iterator[dict[str, Any]]:
-    """Each data that makes a difference. What says no phase to `adopt` gets no further than the intake."""
+    """All data that can make a difference. `adopt` without a phase is left out: the intake rejects it."""
     if trigger == "adopt":
         yield from _adoptions(kind)
         return

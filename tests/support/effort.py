@@ -1,4 +1,4 @@
-"""How many examples Hypothesis draws: one number per law, scaled by the profile of the run.
+"""The number of examples that Hypothesis draws: one number for each law, scaled by the profile of the run.
 
 Belongs here: profiles and their scales. Does not: strategies (`strategies`), laws.
 
@@ -45,5 +45,5 @@ def many_examples() -> settings:
 
 
 def reaching() -> settings:
-    """The settings of a test that says which states random histories reach."""
+    """The settings of a test that checks which states random histories reach."""
     return settings(max_examples=REACH, derandomize=True)

@@ -1,6 +1,6 @@
-"""Lives of EMCO's resources, for tests: events in a few words, what they lead to.
+"""Histories of EMCO's resources, written with few words.
 
-Belongs here: making such events and playing them. Does not: what is tested on them.
+Belongs here: making events and playing them. Does not: the tests.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ def resource(token: str = "dep+Deployment", where: str = "edge1", app: str = "we
 
 
 class EmcoHistory:
-    """A history told event by event; what is refused is kept as the last step's rejection."""
+    """A history, event by event. The last step holds the rejection of a rejected event."""
 
     def __init__(self) -> None:
         self.history = History(KINDS)
@@ -61,7 +61,7 @@ class EmcoHistory:
         return self.do("emco_resource", "create", GROUP, **data).do("emco_resource", "approve", GROUP)
 
     def context(self, *resources: str, ctx: str = CTX, **data: Any) -> "EmcoHistory":
-        """A context with these resources, created and not yet asked for anything."""
+        """A created context with these resources."""
         self.do("app_context", "create", context(ctx), **data)
         for name in resources:
             self.do("rsync_resource", "add", name)
@@ -74,7 +74,7 @@ class EmcoHistory:
 
 
 def told(step: Step) -> list[tuple[str, str, str, str]]:
-    """Of each record: whose, to which state, by which trigger, how."""
+    """For each record: the entity, the new state, the trigger, and the kind of cause."""
     return [
         (f"{r.entity.kind} {r.entity.id.rpartition('/')[2]} {r.facet}", str(r.after), r.trigger, r.cause.by)
         for r in step.records

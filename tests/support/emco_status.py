@@ -1,4 +1,4 @@
-"""EMCO's status query, asked of a history."""
+"""Asks EMCO's status query about a history."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Events as Hypothesis makes them: any kind, any trigger, ids of a small tree, data that is right more often than not.
+"""Strategies for events: any kind and trigger, ids of a small tree, data that is mostly right.
 
-Belongs here: strategies for what publishers send. Does not: what becomes of it.
+Belongs here: strategies for what publishers send. Does not: deciding it.
 """
 
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ SEQUENCES = st.one_of(st.integers(0, 5), st.integers(0, 5).map(str))
 
 
 class Arriving(NamedTuple):
-    """A stored message, as the core is given it. `sequence` and `time_ns` are the stream's."""
+    """A stored message as the core gets it. `sequence` and `time_ns` come from the stream."""
 
     subject: str
     data: bytes
@@ -31,7 +31,7 @@ class Arriving(NamedTuple):
 
 
 def value(field: Field) -> st.SearchStrategy[Any]:
-    """What the field may hold."""
+    """A value for a field."""
     if field.options:
         one: st.SearchStrategy[Any] = st.sampled_from(field.options)
     else:
@@ -40,7 +40,7 @@ def value(field: Field) -> st.SearchStrategy[Any]:
 
 
 def data(kind: Kind, trigger: str, *, junk: float = 0.1) -> st.SearchStrategy[dict[str, Any]]:
-    """Data of one event; `junk`: how often a field holds what it must not, or a required one is left out."""
+    """Data of one event. `junk`: how often a field has a wrong value, or a required field is left out."""
     fields = {field.name: field for field in (*COMMON, *kind.fields[trigger])}
     wrong = st.floats(0, 1).map(lambda drawn: drawn < junk)
 
@@ -81,7 +81,7 @@ def bodies(draw: st.DrawFn, kinds: Kinds) -> tuple[str, dict[str, Any]]:
 
 @st.composite
 def histories(draw: st.DrawFn, kinds: Kinds) -> list[Arriving]:
-    """Messages of one tree in the stream's order; some of them no events at all."""
+    """Messages of one tree in the stream's order. Some of them are no events."""
     found = []
     for sequence, (subject, body) in enumerate(draw(st.lists(bodies(kinds), min_size=1, max_size=25)), 1):
         packed = draw(st.sampled_from([codec.encode, codec.encode_json]))(body)

@@ -1,6 +1,6 @@
-"""Explanations of a history's entities, and walking through them.
+"""Explanations of the entities of a history, and iterators over their parts.
 
-Belongs here: making them, finding all that they tell. Does not: what they should tell.
+Belongs here: making and walking explanations. Does not: what they should contain.
 """
 
 from collections import defaultdict
@@ -39,7 +39,7 @@ def explained(history: History, entity: Entity, known: Logs | None = None) -> Ex
 
 
 def parts(found: Explanation) -> Iterator[Explained]:
-    """All facets that it explains, at any depth."""
+    """All facets that an explanation covers, at any depth."""
     queue = list(found.facets)
     while queue:
         part = queue.pop()
@@ -68,7 +68,7 @@ def triggers(caused: Caused) -> list[tuple[str, str]]:
 
 
 def drawn(history: History, found: Explanation) -> list[str]:
-    """Its lines, a minute after it all began."""
+    """The lines of the drawing, one minute after the history began."""
     console = Console(file=StringIO(), width=300, color_system=None)
     with console.capture() as captured:
         console.print(Drawing(history.kinds, 60 * 10**9).whole(found))

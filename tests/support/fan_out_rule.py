@@ -1,4 +1,4 @@
-"""A rule of a fan-out, for small tables: it says `fell` where the data names what is below."""
+"""A rule of a fan-out for small tables: it returns `fell` if the data names the descendant."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -15,7 +15,7 @@ def part(number: int, where: str = ON) -> str:
 
 class FleetHistory(GitOpsHistory):
     def put(self, where: str = ON, parts: int = 2, ident: str = "v1") -> Self:
-        """A deployment that is applied, with so many resources that are ready."""
+        """Make an applied deployment with this many ready resources."""
         self.do("bundle_deployment", "target", where, deployment_id=ident)
         for number in range(parts):
             self.do("bundle_resource", "declared", part(number, where))

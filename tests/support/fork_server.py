@@ -1,7 +1,7 @@
-"""The command without the second that its imports take: a process that has imported it forks for each call.
+"""A process that has imported the command and forks for each call. This saves the second that the imports take.
 
-A call is a process of its own all the same, with its own arguments, environment, output and exit code, and it ends as any
-process of Python does. Belongs here: the server and the call. Does not: what tests run (`command`).
+Each call is still a process of its own, with its own arguments, environment, output and exit code. It ends like any
+other Python process. Belongs here: the server and the call. Does not: what tests run (`command`).
 """
 
 import asyncio
@@ -24,7 +24,7 @@ READY = b"r"
 
 
 def serve(address: str) -> None:
-    """Fork for each connection, until standard input ends. Only the forked process returns, to go on as the command."""
+    """Fork for each connection until standard input ends. Only the forked process returns; it becomes the command."""
     _import_everything()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that report to a caller
     with socket.socket(socket.AF_UNIX) as listening:
@@ -49,7 +49,7 @@ def _import_everything() -> None:
 
 
 def _report(connection: socket.socket) -> None:
-    """Fork once more: the child returns and becomes the command, its parent tells the caller how it ended."""
+    """Fork once more. The child returns and becomes the command; the parent reports the exit code to the caller."""
     request, files, _, _ = socket.recv_fds(connection, 1 << 20, 2)
     asked = json.loads(request)
     child = os.fork()
@@ -71,7 +71,7 @@ def _report(connection: socket.socket) -> None:
 
 
 class ForkServer:
-    """That process, started when it is first needed; it ends with this one."""
+    """The fork server. It starts when it is first needed and ends with this process."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

@@ -1,6 +1,6 @@
-"""Lives of GitOps applications, for tests: manifests and events in a few words, what they lead to.
+"""Histories of GitOps applications, written with few words.
 
-Belongs here: making such events and playing them. Does not: what is tested on them.
+Belongs here: making manifests and events, and playing them. Does not: the tests.
 """
 
 from typing import Any, Self
@@ -27,7 +27,7 @@ def resource_id(found: Manifest, app: str = APP) -> str:
 
 
 class GitOpsHistory:
-    """A history told event by event, with a clock in seconds."""
+    """A history, event by event, with a clock in seconds."""
 
     def __init__(self, kinds: Kinds = KINDS) -> None:
         self.history = History(kinds)
@@ -49,15 +49,15 @@ class GitOpsHistory:
         return self.do("application" if "/" in entity_id else "application_set", "configure", entity_id, **data)
 
     def observe(self, found: Manifest, **data: Any) -> Self:
-        """`found` is in the cluster; `desired=` says what Git declares."""
+        """Report that `found` is in the cluster. `desired=` is the manifest in Git."""
         return self.do("resource", "observed", resource_id(found), live=found, **data)
 
     def lacks(self, desired: Manifest) -> Self:
-        """Git declares it, and the cluster has none."""
+        """Report an object that Git declares and the cluster lacks."""
         return self.do("resource", "observed", resource_id(desired), live=None, desired=desired)
 
     def states(self, kind: str = "application", entity_id: str = APP) -> tuple[str, ...]:
-        """Health, then sync."""
+        """The states of health and sync."""
         return tuple(str(facet.state) for facet in self.history.tree.entities[kind][entity_id].facets)
 
     def attributes(self, kind: str, entity_id: str) -> dict[str, Any]:
@@ -65,5 +65,5 @@ class GitOpsHistory:
 
 
 def messages(step: Step) -> dict[str, str | None]:
-    """What each transition of a step says, by kind and facet."""
+    """The message of each transition of a step, by kind and facet."""
     return {f"{r.entity.kind} {r.facet}": r.message for r in step.records if isinstance(r, Transition)}

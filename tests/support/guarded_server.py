@@ -33,7 +33,7 @@ USERS = {"agent": ["pl.events.c1.>"], "asker": ASKS, "reader": READS}
 
 
 class Guarded(EmbeddedServer):
-    """A server with users who may publish what `USERS` says, and an engine that may do all."""
+    """A server whose users may publish what `USERS` allows, and whose engine may do everything."""
 
     def _config(self) -> str:
         users = [
@@ -50,7 +50,7 @@ def as_user(name: str, url: str) -> str:
 
 @asynccontextmanager
 async def guarded_installation() -> AsyncIterator[str]:
-    """The URL of such a server, where a worker works; without a user."""
+    """The URL, without a user, of such a server on which a worker runs."""
     async with Guarded() as server:
         settings = Settings(nats=(as_user("engine", server.url),), partitions=2)
         async with Wire.open(settings) as wire:

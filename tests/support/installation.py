@@ -1,6 +1,6 @@
-"""An installation with a history: some clusters' life, decided; its worker goes on.
+"""An installation with a decided history of some clusters. Its worker keeps running.
 
-Belongs here: making one, and waiting until it has come to the last event. Does not: what tests make of it.
+Belongs here: making one, and waiting until the last event is decided. Does not: the tests.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ async def working(settings: Settings, wire: Wire, kinds: Kinds, partitions: int 
 
 
 async def until_decided(wire: Wire, layout: Layout) -> None:
-    """Wait until all events there are have been decided."""
+    """Wait until all stored events have been decided."""
     async with asyncio.timeout(LIMIT):
         while not await decided(wire, layout):
             await asyncio.sleep(0.05)
@@ -44,7 +44,7 @@ async def until_decided(wire: Wire, layout: Layout) -> None:
 async def installation_with_history(
     settings: Settings, wire: Wire, events: int = 600, clusters: int = 6, nodes: int = 4
 ) -> AsyncIterator[Layout]:
-    """One with so many random events after its clusters were built."""
+    """An installation with this many random events after its clusters were built."""
     async with working(settings, wire, Kinds(BUILT_IN)) as layout:
         fleet = RandomEvents(settings.prefix)
         await publish(wire, [*fleet.built(clusters, nodes), *fleet.life(events, clusters, nodes)])

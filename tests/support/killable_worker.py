@@ -1,4 +1,4 @@
-"""Workers as processes of their own, to be killed."""
+"""Starts workers as processes that a test can kill."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from tests.support.installation import LIMIT
 
 
 class WorkerProcess:
-    """A worker to be killed."""
+    """A worker in a process of its own."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
@@ -31,7 +31,7 @@ class WorkerProcess:
         await self.process.communicate()
 
     async def stop(self) -> str:
-        """What it logged."""
+        """Stop the worker; return what it logged."""
         if self.process.returncode is None:
             self.process.terminate()
         _, said = await asyncio.wait_for(self.process.communicate(), LIMIT)

@@ -1,6 +1,6 @@
-"""An HTTP server that answers list and watch as Kubernetes' API server does, with memory to lose and a plug to pull.
+"""An HTTP server that answers list and watch like the Kubernetes API server. It can lose its memory and break watches.
 
-Belongs here: that server. Does not: what is tested with it.
+Belongs here: the server. Does not: the tests that use it.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ PATHS = {
 
 
 class Kube:
-    """Objects by kind and name; what happened to them, as long as it is remembered."""
+    """Objects by kind and name, and the changes that the server still remembers."""
 
     def __init__(self) -> None:
         self.version, self.oldest = 10, 10
@@ -75,12 +75,12 @@ class Kube:
             self.news.notify_all()
 
     def forget(self) -> None:
-        """What happened so far; who asks for it gets 410."""
+        """Forget the changes so far. A watch that asks for them gets 410."""
         self.oldest = self.version + 1
         self.events.clear()
 
     def pull(self) -> None:
-        """Every watch breaks off."""
+        """Break off every watch."""
         for task in list(self.open):
             task.cancel()
 
@@ -158,7 +158,7 @@ class Kube:
 
 @asynccontextmanager
 async def serving(tmp_path: Path) -> AsyncIterator[tuple[Kube, Path]]:
-    """The server, and a kubeconfig that leads to it."""
+    """The server, and a kubeconfig for it."""
     kube = Kube()
     app = web.Application()
     app.router.add_route("GET", "/{path:.*}", kube.answer)

@@ -1,4 +1,4 @@
-"""A Deployment as a chart renders it, and the same as an API server keeps it."""
+"""A large Deployment: as a chart renders it, and as an API server stores it."""
 
 from copy import deepcopy
 from typing import Any
@@ -9,7 +9,7 @@ DEFAULTS = {"timeoutSeconds": 1, "successThreshold": 1, "failureThreshold": 3}
 
 
 def desired(name: str = "web") -> Manifest:
-    """A Deployment of three containers, as a chart would render it."""
+    """A Deployment with three containers, as a chart renders it."""
     containers = [
         {
             "name": f"{name}-{number}",
@@ -47,7 +47,7 @@ def desired(name: str = "web") -> Manifest:
 
 
 def live(name: str = "web", available: int = 3) -> Manifest:
-    """The same as the API server keeps it, with a sidecar, defaults, other spellings and a status."""
+    """The same Deployment as the API server stores it, with a sidecar, defaults, other spellings and a status."""
     found = deepcopy(desired(name))
     found["metadata"] |= {
         "uid": "u",

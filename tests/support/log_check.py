@@ -1,6 +1,6 @@
-"""What the log must be: the pure fold of the stored events, byte for byte, and nothing else.
+"""Compares the log of an installation with what the core makes of its events, byte for byte.
 
-Belongs here: comparing a real installation with that. Does not: making events, killing things.
+Belongs here: the comparison. Does not: making events, killing workers.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ from phaseline.schemas.subjects import Subjects
 
 
 async def stored(wire: Wire, stream: str, filters: Sequence[str]) -> list[Stored]:
-    """All that a stream holds now under these filters."""
+    """The messages that a stream holds now under these filters."""
     return [message async for messages in read_all(wire, stream, filters) for message in messages]
 
 
 async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> tuple[list[Message], Tree]:
-    """The log messages that the partition's events make, and the tree they lead to."""
+    """The log messages that the core makes of the partition's events, and the tree that they lead to."""
     subjects = Subjects(layout.prefix)
     folder = Processor(Tree(kinds, shared_runner()), subjects, partition)
     messages: list[Message] = []
@@ -41,14 +41,14 @@ async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> 
 
 
 async def committed(wire: Wire, layout: Layout, partition: int) -> list[Message]:
-    """The records of one partition, in the log's order."""
+    """The records of one partition in the order of the log."""
     place = f"{layout.prefix}.log.{partition}"
     filters = [f"{place}.transition.>", f"{place}.rejection.>", f"{Subjects(layout.prefix).marks(partition)}.>"]
     return [Message(message.subject, message.data) for message in await stored(wire, layout.log, filters)]
 
 
 async def decided(wire: Wire, layout: Layout) -> bool:
-    """Whether every partition's checkpoint has come to the last of its events."""
+    """Whether the checkpoint of every partition has reached its last event."""
     subjects = Subjects(layout.prefix)
     for partition in range(layout.partitions):
         event = await last_message(wire, layout.events, subjects.inbox(partition))
@@ -59,7 +59,9 @@ async def decided(wire: Wire, layout: Layout) -> bool:
 
 
 async def assert_log_is_the_fold(wire: Wire, layout: Layout, kinds: Kinds) -> int:
-    """Each event's records are in the log once, in order; versions have no gaps; states are the fold's. How many records."""
+    """Check that each event's records are in the log once and in order, that versions have no gaps, and that the
+    states are those of the core. Returns the number of records.
+    """
     total = 0
     for partition in range(layout.partitions):
         messages, tree = await expected(wire, layout, kinds, partition)

@@ -1,4 +1,4 @@
-"""Manifests for tests of health and comparison: built from what matters, the rest as small as can be."""
+"""Small manifests for tests of health and comparison."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def kubernetes_object(api: str, kind: str, *, metadata: Manifest | None = None, 
 
 
 def pod_template(**spec: Any) -> Manifest:
-    """A template with one container `web`, and what else is in its spec."""
+    """A template with one container `web` and further parts of its spec."""
     return {
         "metadata": {"labels": {"app": "web"}},
         "spec": {"containers": [{"name": "web", "image": "web:1"}], **spec},
@@ -26,12 +26,12 @@ def pod_template(**spec: Any) -> Manifest:
 
 
 def deployment(*, metadata: Manifest | None = None, containers: list[Manifest] | None = None, **spec: Any) -> Manifest:
-    """A Deployment; `containers` instead of its one, and parts of its spec."""
+    """A Deployment with these containers, or one, and further parts of its spec."""
     pods = pod_template(**({"containers": containers} if containers is not None else {}))
     whole = {"selector": {"matchLabels": {"app": "web"}}, "template": pods, **spec}
     return kubernetes_object("apps/v1", "Deployment", metadata=metadata, spec=whole)
 
 
 def places(desired: Manifest, live: Manifest, **how: Any) -> list[str]:
-    """Where the two differ."""
+    """The paths at which the two differ."""
     return [one.pointer for one in compare(desired, live, **how)]

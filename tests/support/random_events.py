@@ -1,6 +1,6 @@
-"""A fleet's events, made from a seed: legal ones mostly, some illegal, some repeats, some nonsense.
+"""Events of a fleet, made from a seed: mostly legal, some illegal, some repeats, some nonsense.
 
-Belongs here: making events as anybody outside would. Does not: what they lead to.
+Belongs here: making events as publishers do. Does not: deciding them.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class RandomEvents:
         return Sent(self.subjects.event(kind, trigger, entity_id), codec.encode(body), str(self.number))
 
     def built(self, clusters: int, nodes: int) -> Iterator[Sent]:
-        """Clusters that run, each with a pool of running nodes and a component."""
+        """Build running clusters, each with a pool of running nodes and a component."""
         for number in range(clusters):
             cluster = f"c{number}"
             yield from self.cluster(cluster, nodes)
@@ -60,12 +60,12 @@ class RandomEvents:
             yield self.event("node", "created", f"{cluster}/p/n{node}")
 
     def life(self, events: int, clusters: int, nodes: int) -> Iterator[Sent]:
-        """Whatever happens to them."""
+        """Random events about them."""
         for _ in range(events):
             yield self._any(f"c{self.random.randrange(clusters)}", f"n{self.random.randrange(nodes)}")
 
     def troubles(self, clusters: int, nodes: int) -> Iterator[Sent]:
-        """Each node has one trouble after another; each passes before the next begins."""
+        """Each node fails again and again; it recovers before it fails the next time."""
         for begins, ends in (
             ("not_ready", "ready"),
             ("cordon", "uncordon"),
@@ -101,7 +101,7 @@ class RandomEvents:
 
 
 async def publish(wire: Wire, events: list[Sent], window: int = 200) -> None:
-    """Publish until each is acknowledged, sending again what was not: the server drops what it has already."""
+    """Publish each event until it is acknowledged. The server drops repeats."""
     for start in range(0, len(events), window):
         waiting = events[start : start + window]
         while waiting:

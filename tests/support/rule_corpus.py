@@ -1,9 +1,9 @@
-"""The recorded behaviour of every rule that is code: inputs that are kept, and what the rule makes of them.
+"""The recorded behaviour of every rule that is code: inputs, and the result of the rule for each.
 
-Belongs here: running each rule on its inputs (`tests/golden/rules/<name>.json`), recording what it gives
-(`tests/golden/rules/outputs.json`). Does not: what is tested with that (`test_rule_revisions`).
-`python -m tests.support.rule_corpus` records new inputs and new revisions; it records nothing over a revision that gives another
-output than before. An input is one line of JSON; add lines by hand where a rule learns something new.
+Belongs here: running each rule on its inputs (`tests/golden/rules/<name>.json`) and recording the results
+(`tests/golden/rules/outputs.json`). Does not: the test (`test_rule_revisions`).
+`python3 dev.py rules` records new inputs and new revisions. It never overwrites results that changed without a new
+revision. An input is one line of JSON. When a rule learns something new, add lines by hand.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ Run = Callable[[Input], Any]
 
 
 class Recorded(NamedTuple):
-    """An entity of an input, as far as rules look at it."""
+    """An entity of an input, with the parts that rules look at."""
 
     facets: tuple[FacetState, ...]
     attributes: Mapping[str, Any]
@@ -194,7 +194,7 @@ def inputs(name: str) -> list[Input]:
 
 
 def plain(output: Any) -> Any:
-    """An output as JSON can hold it. Of a refusal only that it is one: an audit does not compare how it is worded."""
+    """An output as JSON. A refusal counts without its text, because an audit does not compare texts."""
     if isinstance(output, Refusal):
         return {"refused": "invalid" if output.invalid else "guard"}
     if output is NONE:
@@ -213,12 +213,12 @@ def digest(value: Any) -> str:
 
 
 def outputs(one: Known) -> dict[str, str]:
-    """By the digest of each input, the digest of what the rule makes of it."""
+    """The digest of the result, by the digest of the input."""
     return {digest(given): digest(plain(one.run(given))) for given in inputs(one.revision.name)}
 
 
 class Golden(NamedTuple):
-    """What was recorded of a rule."""
+    """The recorded behaviour of a rule."""
 
     revision: int
     uses: dict[str, int]
@@ -226,18 +226,18 @@ class Golden(NamedTuple):
 
 
 def goldens() -> dict[str, Golden]:
-    """What was recorded, by the rule's name."""
+    """The recorded behaviour, by the rule's name."""
     found = json.loads(OUTPUTS.read_text(encoding="utf-8")) if OUTPUTS.exists() else {}
     return {name: Golden(**each) for name, each in found.items()}
 
 
 def golden_of(one: Known) -> Golden:
-    """What would be recorded of a rule now."""
+    """The present behaviour of a rule, in the form in which it is recorded."""
     return Golden(int(one.revision.number), {use.name: int(use.number) for use in one.uses}, outputs(one))
 
 
 def problem(one: Known, recorded: Golden | None, found: Golden) -> str | None:
-    """What is wrong with a rule, held against what was recorded of it, and what to do; None where nothing is."""
+    """What is wrong with a rule, compared with its record, and what to do; None if nothing is wrong."""
     name, number = one.revision
     if not found.outputs:
         return f"rule {name} has no recorded inputs: write some to {FOLDER.name}/{name}.json, one JSON map a line"
@@ -254,7 +254,7 @@ def problem(one: Known, recorded: Golden | None, found: Golden) -> str | None:
 
 
 def record() -> list[str]:
-    """Write what is new; gives the problems of rules that changed without a new revision, which stay as they were."""
+    """Write the new records. Rules that changed without a new revision keep theirs; returns these problems."""
     recorded, now = goldens(), {}
     problems = []
     for name, one in known().items():

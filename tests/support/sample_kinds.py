@@ -1,7 +1,8 @@
-"""A made-up family of kinds for what edge hosting does without: two facets moved by one trigger, views that look up at
-bases and at another facet, Every, tallies of grandchildren, triggers that tallies fire, an id that skips parts, attributes.
+"""Invented kinds that use what the tables of edge hosting do not.
 
-Belongs here: its tables. Does not: what is tested on them (`test_multi_facet`, `test_laws`).
+Two facets moved by one trigger, views that look up at bases and at another facet, `AllBelow`, tallies of grandchildren,
+triggers that tallies fire, an id that skips parts, attributes. Belongs here: the tables. Does not: the tests
+(`test_multi_facet`, `test_laws`).
 """
 
 from phaseline.machines.compiler.kinds import Kinds

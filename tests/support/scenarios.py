@@ -1,4 +1,4 @@
-"""A scenario to begin with, and the message of a scenario that fails."""
+"""A scenario to start from, and the message of a scenario that fails."""
 
 from collections.abc import Callable
 

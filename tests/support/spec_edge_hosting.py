@@ -1,6 +1,6 @@
-"""The tables of docs/spec/edge-hosting.md, copied by hand from its text. No table of ours had a say in it.
+"""The tables of docs/spec/edge-hosting.md, copied by hand from the page and not from our tables.
 
-Belongs here: what the page says, line by line. Does not: its labels (`spec_edge_labels`), how to read it (`spec_interpreter`).
+Belongs here: the page, line by line. Does not: its labels (`spec_edge_labels`), how to read it (`spec_interpreter`).
 
 from      a phase; `Updating over Running`: shown Updating, its base Running; `Failed with X`, `Failed without X, Y`
 becomes   a phase (its own condition comes along); `Failed +X`: X is added to the causes that stand;

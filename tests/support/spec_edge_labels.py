@@ -1,6 +1,6 @@
-"""The labels of docs/spec/edge-hosting.md, copied by hand from its text. No table of ours had a say in it.
+"""The labels of docs/spec/edge-hosting.md, copied by hand from the page and not from our tables.
 
-Belongs here: phases, conditions, what consoles call them, schedulability. Does not: what moves them (`spec_edge_hosting`).
+Belongs here: phases, conditions, their labels, schedulability. Does not: the rows (`spec_edge_hosting`).
 """
 
 # phase, condition, zh, en, schedulable

@@ -1,6 +1,6 @@
-"""A copy by hand of the spec's EMCO tables, and a plain reading of them: what every trigger does in every world.
+"""The tables of docs/spec/emco.md, copied by hand, and a simple interpreter: what each trigger does in each world.
 
-Belongs here: the rows as the page has them, worlds small enough to try them all. Does not: anything of the real tables.
+Belongs here: the rows of the page, and worlds small enough to try all. Does not: anything of our tables.
 """
 
 from dataclasses import dataclass, replace
@@ -75,7 +75,7 @@ class World:
 
     @property
     def state(self) -> str:
-        """What has become of it (docs/spec/emco.md, App context)."""
+        """The state of the context (docs/spec/emco.md, App context)."""
         states = [self.resource_state(found) for found in self.resources]
         leaving = [self.resource_state(found) for found in self.resources if found.leaving]
         if self.base == "Instantiate":
@@ -94,14 +94,17 @@ def _view(states: list[str], bad: str, good: str, shown: tuple[str, str, str]) -
 
 
 def worlds() -> list[World]:
-    """All with at most two resources."""
+    """All worlds with at most two resources."""
     one = [Resource(base, leaving) for base in RESOURCE_BASES for leaving in (False, True)]
     some = [(), *((found,) for found in one), *product(one, one)]
     return [World(*parts) for parts in product(CONTEXT_BASES, (False, True), REACHES, some)]
 
 
 def ask_context(world: World, trigger: str, kept: tuple[bool, ...]) -> World | None:
-    """The world after a trigger at the context; None where it is refused. `kept`: which resources the new context has too."""
+    """The world after a trigger at the context; None if it is rejected.
+
+    kept: for each resource, whether the new context has it too.
+    """
     if world.stopped and trigger not in ("stop", "resume", "instantiation_stopped"):
         return None
     for name, start, becomes, fires in CONTEXT_ROWS:
@@ -128,7 +131,7 @@ def _told(resource: Resource, trigger: str | None) -> Resource:
 
 
 def say_resource(world: World, trigger: str) -> World | str:
-    """The world after a trigger at its first resource; or `so` where it is so already, `refused`."""
+    """The world after a trigger at the first resource; `so` if it is redundant, `refused` if it is rejected."""
     first = world.resources[0]
     for name, start, while_, becomes in RESOURCE_ROWS:
         if name == trigger and (start == LIVE or first.base in start.split()) and _holds(world, while_):

@@ -1,6 +1,6 @@
-"""The plainest reader of the hand copy of the spec: no lookups, no tallies, no records, everything computed anew.
+"""The simplest interpreter of the hand copy of the specification: no lookups, tallies or records.
 
-Belongs here: what an event makes of a whole small world. Does not: the copy itself, anything of the engine.
+Belongs here: what an event makes of a small world. Does not: the hand copy, anything of the engine.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ State = tuple[str, tuple[str, ...]]
 
 
 class Thing(NamedTuple):
-    """What an entity itself is."""
+    """The base and the attributes of an entity."""
 
     base: State
     attributes: Mapping[str, Any] = {}
@@ -88,7 +88,7 @@ def act(world: World, kind: str, entity_id: str, trigger: str, data: Mapping[str
 
 
 def parent_phase(world: World, kind: str, entity_id: str) -> str | None:
-    """Absent or Deleted where something above is; Deleted wins, for what is below it can only be gone."""
+    """Absent or Deleted if an ancestor is; Deleted takes precedence, because nothing can live below it."""
     found = []
     while (parent := PARENT[kind]) is not None:
         found.append(known(world, parent, entity_id).base[0])
@@ -104,7 +104,7 @@ def chosen(kind: str, trigger: str, data: Mapping[str, Any], judged: State, base
 
 
 def meant(kind: str, trigger: str, data: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a trigger, those for this `condition` where data says which."""
+    """The rows of a trigger; if the data has a `condition`, those for it."""
     for row in ROWS[kind]:
         if row[0] == trigger and (len(row) < 4 or data.get("condition") in row[3]):
             yield row
@@ -131,7 +131,7 @@ def guarded(world: World, kind: str, entity_id: str, trigger: str) -> bool:
 
 
 def after_row(kind: str, becomes: str, base: State) -> State:
-    """The base once a row (not a named one) was taken."""
+    """The base after a row was taken (one that does not take its base from data)."""
     phase, conditions = base
     word, _, rest = becomes.partition(" ")
     if word == "same":
@@ -155,7 +155,7 @@ def cleared(kind: str, base: State, over: list[str]) -> State:
 
 
 def settled(kind: str, phase: str, conditions: tuple[str, ...]) -> State:
-    """Ok stands alone, and where nothing else does."""
+    """`Ok` is the condition of a state without any other."""
     real = tuple(c for c in conditions if c != "Ok")
     return (phase, real or (OWN[kind][phase],))
 
@@ -191,7 +191,7 @@ _bases: dict[str, dict[State, State]] = {}
 
 
 def bases(kind: str) -> dict[State, State]:
-    """Every base that rows lead to: in sorted order, and as it first arose."""
+    """Every base that rows lead to: sorted, with the form in which it first arose."""
     if kind not in _bases:
         found: dict[State, State] = {UNKNOWN.base: UNKNOWN.base}
         queue = [UNKNOWN.base]
@@ -215,7 +215,7 @@ def adopt_parents(world: World, kind: str, entity_id: str) -> None:
 
 
 def take(world: World, kind: str, entity_id: str, row: tuple[Any, ...], data: Mapping[str, Any]) -> None:
-    """Take a row, and what it fires downward."""
+    """Take a row, and the triggers that it fires at descendants."""
     trigger, _, becomes, *_ = row
     old = known(world, kind, entity_id)
     base = named(kind, data) if becomes == "named" else after_row(kind, becomes, old.base)
@@ -232,7 +232,7 @@ def take(world: World, kind: str, entity_id: str, row: tuple[Any, ...], data: Ma
 
 
 def fire(world: World, kind: str, entity_id: str, trigger: str) -> None:
-    """What only the engine fires: judged by the base, without effect where no row fits."""
+    """Fire a derived trigger: it is judged by the base and has no effect if no row fits."""
     assert trigger in ITALIC[kind]
     base = known(world, kind, entity_id).base
     row = chosen(kind, trigger, {}, base, base)

@@ -1,4 +1,4 @@
-"""Waiting until the stream STATE, which copies LOG, has what a test wants to read."""
+"""Waits until the stream STATE, a copy of LOG, has what a test wants to read."""
 
 import asyncio
 import base64
@@ -11,7 +11,7 @@ from phaseline.engine.jetstream.wire import Wire
 
 
 async def copied(wire: Wire, layout: Layout) -> None:
-    """Wait until STATE has what LOG has: the last message that it copied is the last one that there is to copy."""
+    """Wait until STATE has copied the last message of LOG."""
     async with asyncio.timeout(60):
         while await _copied_up_to(wire, layout) < await _to_be_copied(wire, layout):
             await asyncio.sleep(0.005)
@@ -31,7 +31,7 @@ async def _copied_up_to(wire: Wire, layout: Layout) -> int:
 
 
 async def until_answer(ask: Callable[[], Awaitable[Any]], wanted: Any) -> None:
-    """Ask again until the answer is as wanted: states follow the log a moment later."""
+    """Ask again until the answer is the expected one. States follow the log a moment later."""
     async with asyncio.timeout(60):
         while await ask() != wanted:
             await asyncio.sleep(0.01)

@@ -1,6 +1,6 @@
-"""Strategies for laws: values, histories as the test kit draws them, and checking a law on them.
+"""Strategies for laws: values and histories, as the test kit draws them, and checking a law on them.
 
-Belongs here: strategies. Does not: how many examples are drawn (`effort`), playing histories (`phaseline.engine.testing`).
+Belongs here: strategies. Does not: the number of examples (`effort`), playing histories (`phaseline.engine.testing`).
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def wishes(least: int = 20, most: int = 90) -> st.SearchStrategy[list[bytes]]:
 
 
 def hold(law: Callable[[T], None], strategy: st.SearchStrategy[T], effort: str) -> None:
-    """Let Hypothesis look for an example that breaks the law."""
+    """Let Hypothesis search for an example that breaks the law."""
 
     def broken(example: T) -> None:
         law(example)

@@ -1,6 +1,6 @@
-"""A line between client and server that loses answers on demand: real bytes, real sockets, a bad network.
+"""A proxy between client and server that holds back answers on demand, to test a bad network.
 
-Belongs here: forwarding, holding and cutting. Does not: the protocol.
+Belongs here: forwarding, holding and cutting off. Does not: the protocol.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 
 class Proxy:
-    """Forwards to a server's port. While `answers` is cleared, nothing comes back to the client."""
+    """Forwards to a server's port. While `answers` is cleared, the client gets no answers."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -47,7 +47,7 @@ class Proxy:
         writer.close()
 
     def close(self) -> None:
-        """Cut everything."""
+        """Close all connections."""
         for task in self._lines:
             task.cancel()
         for writer in self._writers:

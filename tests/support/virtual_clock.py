@@ -1,6 +1,6 @@
-"""A fold with a clock of its own: events at given times, timers as the server would keep them.
+"""Decides events at given times, and fires timers as the server would.
 
-Belongs here: that clock. Does not: what is tested with it.
+Belongs here: the clock. Does not: the tests that use it.
 """
 
 from phaseline.engine.core.message import Message
@@ -17,7 +17,7 @@ SECOND = 1_000_000_000
 
 
 class Clock:
-    """Events at times of one's own; what was scheduled last, by subject."""
+    """Events at times that the test chooses, and the last schedule of each subject."""
 
     def __init__(self, kinds: Kinds) -> None:
         self.folder = Processor(Tree(kinds, NoScripts()), Subjects("pl"), 0)
@@ -30,7 +30,7 @@ class Clock:
         self._fold(at, subject, codec.encode(body))
 
     def fire(self, at: float) -> None:
-        """What the server makes of the only schedule that stands."""
+        """Fire the only schedule that stands, as the server would."""
         [timer] = self.timers.values()
         target = dict(timer.headers)["Nats-Schedule-Target"]
         self._fold(at, target.replace("pl.fired", "pl.due.0"), timer.body)

@@ -1,4 +1,4 @@
-"""The output of `why`: when it can be asked for, and what in it differs from run to run."""
+"""Helpers for the output of `phaseline why`: when it is complete, and which parts differ in each run."""
 
 import re
 
@@ -10,7 +10,7 @@ TIME = re.compile(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d")
 
 
 async def known(client: Client) -> None:
-    """Wait until the states, which are a copy, say what the log says."""
+    """Wait until the states, which are a copy, are those of the log."""
     found = {(r.entity.kind, r.entity.id): r.entity async for r in client.watch(start="start", follow=False)}
 
     async def copy() -> dict[tuple[str, str], Entity]:

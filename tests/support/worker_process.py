@@ -1,6 +1,6 @@
-"""A worker as a process of its own, to be killed: `python -m tests.support.worker_process URL PREFIX [PARTITION]`.
+"""A worker to be killed: `python -m tests.support.worker_process URL PREFIX [PARTITION]`.
 
-With a partition it takes that one without asking for a lease, and so may believe it owns what another owns.
+With a partition it takes this one without a lease. So it may believe that it owns a partition that another worker owns.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 async def alone(settings: Settings, partition: int) -> None:
-    """Own one partition, leases aside."""
+    """Own one partition, without a lease."""
     async with Wire.open(settings, name="alone", patient=True) as wire:
         layout = await provision(wire, settings)
         try:
@@ -30,7 +30,7 @@ async def alone(settings: Settings, partition: int) -> None:
 
 
 async def main() -> None:
-    """As the arguments say."""
+    """Run the worker that the arguments describe."""
     url, prefix, *partition = sys.argv[1:]
     settings = Settings(nats=tuple(url.split(",")), prefix=prefix, lease=1.0)
     if partition:
