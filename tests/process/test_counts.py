@@ -1,4 +1,4 @@
-"""`phaseline counts` and `client.counts`, on the real server."""
+"""`phaseline counts` and `client.fleet`, on the real server."""
 
 import pytest
 

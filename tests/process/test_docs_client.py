@@ -5,6 +5,7 @@ import asyncio
 import re
 import subprocess
 import sys
+import tomllib
 from inspect import CO_COROUTINE
 from pathlib import Path
 from types import CodeType
@@ -44,7 +45,9 @@ async def test_the_samples_run(working: Settings, client: Client, capsys: pytest
         code = compile(sample, f"{PAGE.name}, sample {number}", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         async with asyncio.timeout(60):
             await run(code, names)
+    await asyncio.to_thread(names["script"], working.nats[0], working.prefix)
     said = capsys.readouterr().out
+    assert "['c1', 'c7']" in said
     assert "refused: node c1/pool-a/n9 illegal" in said
     assert "c1/pool-a/n1 Failed [NotReady] KubeletStopped" in said
 
@@ -54,8 +57,12 @@ def test_what_the_page_names_is_there() -> None:
     for name in re.findall(r"`errors\.(\w+)`|\(`(\w+)`, `(\w+)`, `(\w+)`", text):
         for word in filter(None, name):
             assert hasattr(phaseline.errors, word), word
-    for method in re.findall(r"client\.(\w+)\(", text):
-        assert hasattr(Client, method), method
+    for path in re.findall(r"\bclient\.([\w.]+)\(", text):
+        names = path.split(".")
+        owner = Client if len(names) == 1 else getattr(phaseline, names[0].capitalize())
+        assert hasattr(owner, names[-1]) or hasattr(phaseline.sync.Client, path), path
+    for extra in re.findall(r"phaseline\[(\w+)\]", text):
+        assert extra in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for word in re.findall(r"phaseline\.([A-Za-z]\w+)", text.replace("phaseline.errors", "")):
         assert hasattr(phaseline, word), word
 
