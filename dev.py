@@ -29,7 +29,7 @@ PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
 COMMANDS = {
     #            extras  linted  then
-    "demo":     ("",     False,  ["phaseline", "demo"]),
+    "demo":     ("all",  False,  ["phaseline", "demo"]),
     "test":     ("dev",  True,   PYTEST),
     "pure":     ("dev",  False,  PURE),
     "check":    ("dev",  True,   []),
@@ -135,7 +135,7 @@ def copy_for_mutation() -> None:
     for name in ("src", "tests", "examples", "docs", "benchmarks", "machines", "engine", "schemas"):
         shutil.rmtree(str(MUTATION / name), ignore_errors=True)
         shutil.copytree(str(ROOT / name), str(MUTATION / name), ignore=shutil.ignore_patterns("__pycache__"))
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.yaml"), ROOT / "dev.py"]:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.yaml"), ROOT / "LICENSE", ROOT / "dev.py"]:
         shutil.copy(str(page), str(MUTATION / page.name))
 
 
@@ -164,7 +164,7 @@ def main(arguments: "list[str]") -> None:
         copy_for_mutation()
         os.chdir(str(MUTATION))
     if command:
-        if extras:
+        if extras == "dev":
             say(" ".join([*command, *further]))
         become([*command, *further])
 

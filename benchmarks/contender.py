@@ -1,7 +1,7 @@
-"""One contender as a process of its own: `python -m benchmarks.contender NAME URL PREFIX COUNT BYTES`.
+"""Runs one contender in its own process: `python -m benchmarks.contender NAME URL PREFIX COUNT BYTES`.
 
 It prints `ready`, waits for a line, does its work, and prints the seconds as JSON.
-Belongs here: starting and timing. Does not: what contenders do (`phaseline_worker`, `bare_loops`, `by_hand`).
+Belongs here: starting and timing a contender. Does not: the contenders (`phaseline_worker`, `bare_loops`, `by_hand`).
 """
 
 import asyncio
@@ -22,7 +22,7 @@ CONTENDERS: dict[str, Callable[[str, str, int, int], Awaitable[Work]]] = {
 
 
 async def main() -> None:
-    """As the arguments say."""
+    """Run the contender that the arguments name."""
     name, url, prefix, count, size = sys.argv[1:]
     work = await CONTENDERS[name](url, prefix, int(count), int(size))
     print("ready", flush=True)

@@ -1,4 +1,4 @@
-"""The pure core by itself: decisions a second, where their time goes, memory per entity."""
+"""The pure core alone: decisions a second, the time of each stage, memory per entity."""
 
 import gc
 import json
@@ -29,14 +29,14 @@ START = 1_700_000_000_000_000_000
 
 
 def run(events: int = EVENTS, entities: int = ENTITIES) -> dict[str, Any]:
-    """Microseconds an event, stage by stage; decisions a second; bytes an entity (in a fresh process)."""
+    """Microseconds per event for each stage, decisions a second, bytes per entity (in a fresh process)."""
     code = f"from benchmarks.core import memory; memory({entities})"
     measured = json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT))  # noqa: S603  # ourselves
     return {"stages": stages(events), "memory": measured}
 
 
 def stored_events(count: int) -> list[Stored]:
-    """The workload as a partition's inbox holds it."""
+    """The workload as stored events of one partition."""
     return [
         Stored(subject.replace("pl.events.", "pl.inbox.0."), body, number, START + number * 1_000_000, 0, None)
         for number, (subject, body, _) in enumerate(Workload("pl", count).events(), 1)
@@ -44,8 +44,8 @@ def stored_events(count: int) -> list[Stored]:
 
 
 def stages(count: int) -> dict[str, float]:
-    """Microseconds of the processor an event takes in each stage, one after the other over all events."""
-    # Keeping each stage's results makes the collector's work grow, which a worker does not see.
+    """CPU microseconds per event in each stage. Each stage runs over all events before the next begins."""
+    # The kept results of each stage make garbage collection slower than in a worker.
     gc.disable()
     kinds, subjects, events = installed(), Subjects("pl"), stored_events(count)
     found: dict[str, float] = {}
@@ -61,10 +61,10 @@ def stages(count: int) -> dict[str, float]:
         lambda: [read(kinds, subjects, e.subject, e.data, e.sequence, e.time_ns) for e in events],
     )
     records: list[list[Record]] = timed("decide and evolve", lambda: _decided(Tree(kinds, NoScripts()), arrivals))
-    folder = Processor(Tree(kinds, NoScripts()), subjects, 0)
-    timed("records to log messages", lambda: [len(folder.messages(made)) for made in records])
+    processor = Processor(Tree(kinds, NoScripts()), subjects, 0)
+    timed("records to log messages", lambda: [len(processor.messages(made)) for made in records])
     gc.enable()
-    timed("all of it, as a worker does", lambda: _folded(folder, events))
+    timed("all of it, as a worker does", lambda: _folded(processor, events))
     return found
 
 
@@ -78,15 +78,15 @@ def _decided(tree: Tree, arrivals: list[Arrival]) -> list[list[Record]]:
     return answers
 
 
-def _folded(folder: Processor, events: list[Stored]) -> None:
+def _folded(processor: Processor, events: list[Stored]) -> None:
     at = 0
     while at < len(events):
-        at += folder.fold(events[at : at + 1_000], 0).events
+        at += processor.process(events[at : at + 1_000], 0).events
 
 
 def memory(entities: int) -> None:
-    """Print what a tree of so many nodes adds to the process."""
-    folder = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
+    """Print how much memory a tree of this many nodes adds to the process."""
+    processor = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     subjects = Subjects("pl")
     gc.collect()
     before = _resident()
@@ -94,9 +94,9 @@ def memory(entities: int) -> None:
         cluster, node = divmod(number, 1_000)
         subject = subjects.event("node", "adopt", f"cluster-{cluster}/pool/node-{node}").replace("events", "inbox.0")
         body = {"specversion": "1.0", "id": "1", "source": "/x", "type": "node.adopt", "data": {"phase": "Running"}}
-        folder.fold([Stored(subject, codec.encode(body), number + 1, START + number, 0, None)], 0)
+        processor.process([Stored(subject, codec.encode(body), number + 1, START + number, 0, None)], 0)
     gc.collect()
-    print(json.dumps({"entities": len(folder.tree), "bytes": (_resident() - before) / len(folder.tree)}))
+    print(json.dumps({"entities": len(processor.tree), "bytes": (_resident() - before) / len(processor.tree)}))
 
 
 def _resident() -> float:
@@ -108,7 +108,7 @@ def _resident() -> float:
 
 
 def page(found: dict[str, Any]) -> str:
-    """As Markdown."""
+    """The results as Markdown."""
     rows = ["| stage | CPU, us an event |", "|---|---|"]
     rows += [f"| {name} | {value:.1f} |" for name, value in found["stages"].items()]
     decisions = 1e6 / found["stages"]["decide and evolve"]

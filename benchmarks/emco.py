@@ -1,6 +1,7 @@
-"""An app context coming up: what it costs that its counts are true at every moment, few resources or many.
+"""An app context that starts: the cost of counts that are always up to date, with few resources or many.
 
-Belongs here: events of one context, timed beside as many of the node workload. Does not: that workload (`workload`).
+Belongs here: events of one context, timing them against as many of the node workload. Does not: that workload
+(`workload`).
 """
 
 import statistics
@@ -30,14 +31,14 @@ CLUSTERS, APPS = 50, 5
 ROUNDS = 5
 ANSWERS = 200
 BETWEEN = 300_000
-"""Nanoseconds between two records in the log from which on they are of two batches."""
+"""Two records of the log that are more nanoseconds apart are in different batches."""
 RESOURCE = "project+vfw+v1+group"
 START = 1_700_000_000_000_000_000
 Event = tuple[str, bytes, str]
 
 
 class Context:
-    """The events of a context with this many resources on 50 clusters: up to `instantiate`, then `applied` of each."""
+    """The events of one context with many resources on 50 clusters: its creation, and `applied` for each resource."""
 
     def __init__(self, prefix: str, size: int) -> None:
         self.subjects, self.size, self.number = Subjects(prefix), size, 0
@@ -49,7 +50,7 @@ class Context:
         ]
 
     def begun(self) -> Iterator[Event]:
-        """Up to the instantiation."""
+        """The events up to the instantiation."""
         yield self._event("emco_resource", "create", RESOURCE)
         yield self._event("emco_resource", "approve", RESOURCE)
         yield self._event("app_context", "create", f"{RESOURCE}/c1")
@@ -58,7 +59,7 @@ class Context:
         yield self._event("emco_resource", "instantiate", RESOURCE, context="c1")
 
     def applied(self) -> Iterator[Event]:
-        """Rsync's word of every resource."""
+        """The event `applied` of every resource."""
         for found in self.ids:
             yield self._event("rsync_resource", "applied", found, reason="Applied", message="rsync says so")
 
@@ -72,7 +73,7 @@ class Context:
 
 
 async def run(sizes: tuple[int, ...] = SIZES, size: int = SIZE, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Events/s of the `applied` events through a worker, beside the node workload's; and the core's share by size."""
+    """Events/s of `applied` events and of the node workload through a worker, and the core's share by size."""
     async with EmbeddedServer() as server:
         throughput: dict[str, list[float]] = {"emco": [], "nodes": []}
         for number in range(rounds):
@@ -89,9 +90,9 @@ async def run(sizes: tuple[int, ...] = SIZES, size: int = SIZE, rounds: int = RO
 
 
 async def _measured(url: str, prefix: str, name: str, size: int) -> float:
-    """Events/s of the last `size` events of a backlog, between the times of their first and last record in the log.
+    """Events/s of the last `size` events of a backlog, from their first to their last record in the log.
 
-    One tree is one partition: so the node workload has one too.
+    One tree is in one partition, so the node workload has one partition too.
     """
     settings = Settings(nats=(url,), prefix=prefix, partitions=1)
     async with Wire.open(settings, name="bench") as wire:
@@ -113,12 +114,12 @@ def _events(name: str, prefix: str, size: int) -> Iterator[Event]:
         yield from before
         yield from context.applied()
     else:
-        # As many events before those that are measured: by then all nodes run, and have troubles that pass.
+        # As many events come before the measured ones. By then all nodes run, and fail and recover.
         yield from Workload(prefix, len(before) + size).events()
 
 
 async def rate(wire: Wire, layout: Layout, after: int) -> float:
-    """Records/s of the events after position `after`, by the clock of the log, from the end of their first batch on."""
+    """Records a second of the events after position `after`, by the log's times, from the end of their first batch."""
     times: list[int] = []
     async for stored in read_all(wire, layout.log, [f"{layout.prefix}.log.*.transition.>"]):
         times += [one.time_ns for one in stored if codec.decode(one.data)["data"]["cause"]["sequence"] > after]
@@ -135,41 +136,42 @@ def _stored(events: Iterator[Event], after: int) -> list[Stored]:
 
 
 def _core(size: int) -> dict[str, float]:
-    """CPU time of the core in us: for an `applied` among this many resources, and for an event of as many nodes."""
+    """CPU microseconds of the core for one `applied` among `count`, and for one event of the node workload."""
     context = Context("pl", size)
-    folder, begun = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0), _stored(context.begun(), 0)
-    _fold(folder, begun)
-    ours = _fold(folder, _stored(context.applied(), len(begun)))
+    processor, begun = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0), _stored(context.begun(), 0)
+    _fold(processor, begun)
+    ours = _fold(processor, _stored(context.applied(), len(begun)))
     nodes = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     events = _stored(Workload("pl", 2_200 + size).events(), 0)
     _fold(nodes, events[:2_200])
     return {"applied": ours, "nodes": _fold(nodes, events[2_200:])}
 
 
-def _fold(folder: Processor, events: list[Stored]) -> float:
+def _fold(processor: Processor, events: list[Stored]) -> float:
     at, begun = 0, time.process_time()
     while at < len(events):
-        at += folder.fold(events[at : at + 1_000], 0).events
+        at += processor.process(events[at : at + 1_000], 0).events
     return (time.process_time() - begun) / len(events) * 1e6
 
 
 def _summary(size: int) -> float:
-    """Microseconds in which a worker's memory answers `summary`."""
+    """Microseconds in which a worker answers `summary` from memory."""
     context = Context("pl", size)
-    folder = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
-    _fold(folder, _stored(context.begun(), 0))
+    processor = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
+    _fold(processor, _stored(context.begun(), 0))
     query, begun = read({"output": "summary"}), time.perf_counter()
     for _ in range(ANSWERS):
-        design_shape.answer(load.chosen(folder.tree, RESOURCE, query), query, {})
+        design_shape.answer(load.select_status(processor.tree, RESOURCE, query), query, {})
     return (time.perf_counter() - begun) / ANSWERS * 1e6
 
 
 def page(found: dict[str, Any]) -> str:
-    """As Markdown."""
+    """The results as Markdown."""
     emco, nodes = (found["events_per_second"][name] for name in ("emco", "nodes"))
     rows = [
-        f"`applied` of {found['size']:,} resources on {CLUSTERS} clusters, one context, against as many events of the",
-        "node workload; one partition each, the same worker, a fresh process and fresh streams a round, by the log's clock.",
+        f"The event `applied` for {found['size']:,} resources of one context on {CLUSTERS} clusters, against as many "
+        "events of the node workload. Each\nhas one partition and the same worker. Each round has a fresh process "
+        "and fresh streams. Times are those of the log.",
         "",
         "| round | context, events/s | nodes, events/s | ratio |",
         "|---|---|---|---|",
@@ -181,7 +183,8 @@ def page(found: dict[str, Any]) -> str:
         "",
         f"Median of the ratios: **{found['ratio']:.2f}** (target: 0.75).",
         "",
-        "What the core takes for one event (bytes in, log messages out), and a worker's memory for one `summary`:",
+        "The core's time for one event (bytes in, log messages out), and a worker's time for one `summary` "
+        "from memory:",
         "",
         "| resources | `applied`, CPU us | nodes, CPU us | `summary`, us |",
         "|---|---|---|---|",

@@ -1,7 +1,8 @@
-"""`python -m benchmarks.endurance [EVENTS]`: a long log, exported, audited and replayed; how much memory each takes.
+"""Exports, audits and replays a long log, and measures the memory: `python -m benchmarks.endurance [EVENTS]`.
 
-Belongs here: making the log, running the commands, their time and largest memory. Does not: speed (`replay`).
-5,000,000 events by default: about 6 GB of disk in a temporary directory, and a quarter of an hour.
+Belongs here: making the log, running the commands, their time and largest memory. Does not: comparing the speed
+(`replay`).
+The default is 5,000,000 events. That takes about 6 GB of disk in a temporary directory, and a quarter of an hour.
 """
 
 import asyncio
@@ -23,12 +24,12 @@ from phaseline.schemas.subjects import Subjects
 
 EVENTS = 5_000_000
 LIMIT = 300
-"""Megabytes that a command may take."""
+"""The most megabytes that a command may use."""
 COMMAND = (sys.executable, "-m", "phaseline.engine.cli")
 
 
 async def fill(wire: Wire, layout: Layout, count: int) -> None:
-    """Store `count` events, as many in one piece as the server acknowledges at once."""
+    """Store `count` events, in pieces that the server acknowledges at once."""
     events = Workload(layout.prefix, count).events()
     while piece := list(islice(events, PIECE)):
         *first, (subject, body, _) = piece
@@ -37,7 +38,7 @@ async def fill(wire: Wire, layout: Layout, count: int) -> None:
 
 
 async def decided(wire: Wire, layout: Layout, count: int) -> None:
-    """Wait until some partition's checkpoint has come to the last event, and all others stand still."""
+    """Wait until the checkpoint of one partition is at the last event and all others stand still."""
     subjects, last = Subjects(layout.prefix), 0
     while True:
         marks = [await last_message(wire, layout.log, subjects.checkpoint(p)) for p in range(layout.partitions)]
@@ -50,7 +51,7 @@ async def decided(wire: Wire, layout: Layout, count: int) -> None:
 
 
 def measured(*words: str) -> tuple[float, float]:
-    """Seconds that a command takes, and the megabytes it had at most; its talk is shown."""
+    """The seconds that a command takes, and its largest memory in megabytes; shows its output."""
     begun = time.perf_counter()
     process = os.posix_spawn(COMMAND[0], [*COMMAND, *words], {**os.environ, "PYTHONPATH": ""})
     _, status, usage = os.wait4(process, 0)
@@ -60,9 +61,9 @@ def measured(*words: str) -> tuple[float, float]:
 
 
 async def run(count: int) -> bool:
-    """Whether all commands stayed within `LIMIT`."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with EmbeddedServer(Path(folder) / "nats") as server:
+    """Run the commands on a log; whether all stayed within `LIMIT`."""
+    with tempfile.TemporaryDirectory() as processor:
+        async with EmbeddedServer(Path(processor) / "nats") as server:
             settings = Settings(nats=(server.url,), prefix="pl")
             async with Wire.open(settings, name="endurance") as wire:
                 layout = await provision(wire, settings)
@@ -73,11 +74,11 @@ async def run(count: int) -> bool:
                 await decided(wire, layout, count)
                 worker.terminate()
                 await worker.wait()
-            return report(count, server.url, str(Path(folder) / "log.plog.zst"))
+            return report(count, server.url, str(Path(processor) / "log.plog.zst"))
 
 
 def report(count: int, url: str, file: str) -> bool:
-    """Run the commands and print what they took."""
+    """Run the commands and print their time and memory."""
     print(f"| command | events/s | memory, MB (at most {LIMIT}) |\n|---|---|---|")
     largest = 0.0
     for words in (
@@ -88,8 +89,8 @@ def report(count: int, url: str, file: str) -> bool:
     ):
         seconds, memory = measured(*words)
         largest = max(largest, memory)
-        told = " ".join(word for word in words if word not in ("--nats", url)).replace(file, "log.plog.zst")
-        print(f"| `phaseline {told}` | {count / seconds:,.0f} | {memory:,.0f} |", flush=True)
+        shown = " ".join(word for word in words if word not in ("--nats", url)).replace(file, "log.plog.zst")
+        print(f"| `phaseline {shown}` | {count / seconds:,.0f} | {memory:,.0f} |", flush=True)
     return largest <= LIMIT
 
 

@@ -1,4 +1,4 @@
-"""Health, comparison and observed events: how many a second, beside what cannot be done without.
+"""Health, comparison and observed events: how many a second, beside the decoding that no program can avoid.
 
 Belongs here: measuring them. Does not: the manifests (`manifests`), the node workload (`workload`).
 """
@@ -54,7 +54,7 @@ async def run(size: int = SIZE, rounds: int = ROUNDS, seconds: float = SECONDS) 
 
 
 def _a_second(work: Callable[[], Any], seconds: float) -> float:
-    """How often `work` can be done in a second of the processor and what it waits for."""
+    """How often `work` runs in a second, waiting included."""
     work()
     count, begun = 0, time.perf_counter()
     while time.perf_counter() - begun < seconds:
@@ -74,7 +74,7 @@ def _health(seconds: float) -> dict[str, float]:
 
 
 def _comparing(seconds: float) -> dict[str, float]:
-    """Comparisons of a Deployment, and beside them what anybody must do with both manifests."""
+    """Comparisons of a Deployment, and decoding and encoding of both manifests."""
     git, cluster = desired(), live()
     packed = codec.encode({"live": cluster, "desired": git})
     pointers = Overrides(rules=(IgnoreRule("apps", "*", pointers=("/spec/replicas",)),))
@@ -99,7 +99,7 @@ TEXTS = (yaml.safe_dump(desired()), yaml.safe_dump(live()))
 
 
 def _observations(prefix: str, size: int) -> Iterator[Event]:
-    """Deployments of one application that roll out, round after round: each event changes its counts."""
+    """Events of Deployments of one application during a rollout: each event changes the counts."""
     subjects = Subjects(prefix)
     for number in range(size):
         name, turn = f"web-{number % RESOURCES}", number // RESOURCES
@@ -130,23 +130,22 @@ async def _measured(url: str, prefix: str, name: str, size: int) -> float:
 
 
 def page(found: dict[str, Any]) -> str:
-    """As Markdown."""
+    """The results as Markdown."""
     ours, nodes = (found["events_per_second"][name] for name in ("observed", "nodes"))
     compared = found["compare"]["compared"]
     rows = ["One process, one core:", "", "| health of a | assessments/s |", "|---|---|"]
     rows += [f"| {kind} | {count:,.0f} |" for kind, count in found["health"].items()]
     rows += [
         "",
-        f"| a Deployment of {found['lines']} lines against the live one | times a second "
-        "| the comparison alone / this |",
+        f"| a Deployment of {found['lines']} lines against the live one | per second | the comparison alone / this |",
         "|---|---|---|",
     ]
     rows += [f"| {name} | {count:,.0f} | {compared / count:.2f} |" for name, count in found["compare"].items()]
     rows += [
         "",
-        f"`resource.observed` of {RESOURCES} such Deployments that roll out, {found['event_bytes']:,} bytes an event, through",
-        "a worker, beside the node workload; one partition each, fresh streams and a fresh process a round, by the clock of",
-        "the log.",
+        f"The event `resource.observed` for {RESOURCES} such Deployments during a rollout, "
+        f"{found['event_bytes']:,} bytes an event, against the node\nworkload. Each has one partition. "
+        "Each round has a fresh process and fresh streams. The times are those of the log.",
         "",
         "| round | observed, events/s | nodes, records/s | ratio |",
         "|---|---|---|---|",

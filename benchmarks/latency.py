@@ -1,4 +1,4 @@
-"""From publish to the live feed at 50 events/s, against a bare publish, stream and subscriber of the same size."""
+"""Latency from publishing to the live feed at 50 events/s, against a bare publish, stream and subscriber."""
 
 import asyncio
 import statistics
@@ -16,11 +16,11 @@ from phaseline.machines.built_in import installed
 EVENTS = 600
 RATE = 50.0
 BUILD = 2 * (CLUSTERS * (2 + NODES))
-"""The events that build the fleet: stored and decided before anything is measured."""
+"""The events that create the clusters and nodes. They are stored and decided before the measurement."""
 
 
 async def run(events: int = EVENTS, rate: float = RATE) -> dict[str, Any]:
-    """Milliseconds of both ways, event by event in turn, in one run."""
+    """Milliseconds of both ways. They take turns, event by event, in one run."""
     async with EmbeddedServer() as server:
         settings = Settings(nats=(server.url,))
         async with Wire.open(settings, name="worker") as working, Wire.open(settings, name="bench") as wire:
@@ -53,7 +53,7 @@ async def _measure(wire: Wire, events: int, rate: float) -> dict[str, list[float
             wire.publish(to, body, {"Nats-Msg-Id": name})
             await asyncio.wait_for(arrived.wait(), 10)
             found[way].append((time.perf_counter() - begun) * 1000)
-            # What else the event made must not be taken for the next one's answer.
+            # Further records of this event must not be taken for the answer to the next one.
             await asyncio.sleep(0.5 / rate)
     return found
 
@@ -64,7 +64,7 @@ def _percentiles(values: list[float]) -> dict[str, float]:
 
 
 def page(found: dict[str, Any]) -> str:
-    """As Markdown."""
+    """The results as Markdown."""
     rows = ["| | p50, ms | p99, ms |", "|---|---|---|"]
     for name, title in (
         ("phaseline", "Phaseline: publish to `pl.transition`"),

@@ -1,4 +1,4 @@
-"""Manifests to measure with: a Deployment of some 200 lines of YAML, and one object of each kind that has a rule.
+"""Manifests for the benchmarks: a Deployment of about 200 lines of YAML, and one object of each kind with a rule.
 
 Belongs here: building them. Does not: measuring.
 """
@@ -12,7 +12,7 @@ DEFAULTS = {"timeoutSeconds": 1, "successThreshold": 1, "failureThreshold": 3}
 
 
 def desired(name: str = "web") -> Manifest:
-    """A Deployment of three containers, as a chart would render it."""
+    """A Deployment of three containers, as a Helm chart would render it."""
     containers = [
         {
             "name": f"{name}-{number}",
@@ -40,7 +40,7 @@ def desired(name: str = "web") -> Manifest:
                 "metadata": {"labels": labels},
                 "spec": {
                     "containers": containers,
-                    "volumes": [{"name": f"volume-{n}", "configMap": {"name": f"config-{n}"}} for n in range(3)],
+                    "volumes": [{"name": f"volume-{at}", "configMap": {"name": f"config-{at}"}} for at in range(3)],
                     "tolerations": [{"key": "edge", "operator": "Exists", "effect": "NoSchedule"}],
                     "serviceAccountName": name,
                 },
@@ -50,7 +50,7 @@ def desired(name: str = "web") -> Manifest:
 
 
 def live(name: str = "web", available: int = 3) -> Manifest:
-    """The same as the API server keeps it, with a sidecar, defaults, other spellings and a status."""
+    """The same Deployment as the API server stores it: with a sidecar, defaults, other spellings and a status."""
     found = deepcopy(desired(name))
     found["metadata"] |= {
         "uid": "u",
@@ -137,7 +137,7 @@ KINDS: dict[str, Manifest] = {
     "Service": _of("v1", "Service", {"type": "LoadBalancer"}, {"loadBalancer": {"ingress": [{"ip": "10.0.0.1"}]}}),
     "Certificate, by a Lua script": _of("cert-manager.io/v1", "Certificate", {}, {"conditions": READY}),
 }
-"""An object of each sort that health knows."""
+"""An object of each kind with a health rule."""
 SCRIPT = """
 hs = {}
 if obj.status ~= nil and obj.status.conditions ~= nil then

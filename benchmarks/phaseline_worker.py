@@ -1,4 +1,4 @@
-"""Phaseline as it runs: one worker process with its ordinary settings, until the last transition is in the log."""
+"""Phaseline as a contender: one worker process with default settings, until the last transition is in the log."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from phaseline.machines.built_in import installed
 
 
 async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awaitable[None]]:
-    """Connected; leases, take-over and all that follows are in the time."""
+    """Connect. The measured work includes leases, take-over and all decisions."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     settings = Settings(nats=(url,), prefix=prefix)
     opened = Wire.open(settings, name="phaseline")
@@ -30,7 +30,7 @@ async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awa
     async def _decided(wire: Wire, prefix: str) -> int:
         if worker.counts().events < count:
             return 0
-        # All are decided; the last commit is in the log once every partition has gone on.
+        # All events are decided. The last commit is in the log when every partition has gone on.
         info = await wire.api(f"STREAM.INFO.{prefix}-LOG", {"subjects_filter": f"{prefix}.log.*.transition.>"})
         return count if info["state"]["messages"] >= worker.counts().transitions else 0
 

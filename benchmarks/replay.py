@@ -1,6 +1,7 @@
-"""Replay: how fast recorded events become states again, beside bare decoding and another library's aggregates.
+"""Replay: how fast recorded events become states again, against bare decoding and the aggregates of another library.
 
-Belongs here: the contenders, in one run over the same events. Does not: the memory that long logs take (`endurance`).
+Belongs here: the contenders, all in one run over the same events. Does not: the memory that long logs need
+(`endurance`).
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter
-from phaseline.engine.replay.recorded_log import Processors, Recorded, Span, StoredEvent, rebuild
+from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, StoredEvent, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
@@ -42,20 +43,20 @@ Work = Callable[[], Awaitable[None]]
 def write(path: Path, count: int) -> None:
     """A log as `phaseline export --records` writes it, made without a server."""
     subjects, skip = Subjects(PREFIX), len(f"{PREFIX}.events.")
-    folders = [Processor(Tree(installed(), shared_runner()), subjects, partition) for partition in range(8)]
+    processors = [Processor(Tree(installed(), shared_runner()), subjects, partition) for partition in range(8)]
     with LogWriter(path, Header(prefix=PREFIX, partitions=8, first=1, last=count, records=True)) as log:
         for number, (subject, body, _) in enumerate(Workload(PREFIX, count).events(), 1):
             address = subject[skip:]
-            folder = folders[partition_of(address.partition(".")[0], 8)]
+            processor = processors[partition_of(address.partition(".")[0], 8)]
             event = StoredEvent(
-                f"{PREFIX}.inbox.{folder.partition}.{address}", body, number, START + number * 1_000_000
+                f"{PREFIX}.inbox.{processor.partition}.{address}", body, number, START + number * 1_000_000
             )
             log.write(EventItem(number, event.time_ns, address, body))
-            records = folder.answer(event).records
-            for message in folder.messages(records):
+            records = processor.answer(event).records
+            for message in processor.messages(records):
                 log.write(RecordItem(message.subject.split(".", 3)[3], message.body))
             for record in records:
-                evolve(folder.tree, record)
+                evolve(processor.tree, record)
 
 
 def events_only(path: Path, to: Path) -> None:
@@ -68,7 +69,7 @@ def events_only(path: Path, to: Path) -> None:
 
 
 async def decode(path: Path) -> None:
-    """Unpack every item and the event in it, and do nothing with them."""
+    """Decode every item and the event in it, and do nothing else."""
     values = codec.Values()
     with path.open("rb") as file:
         while piece := file.read(PIECE):
@@ -77,21 +78,21 @@ async def decode(path: Path) -> None:
                     codec.decode(value[4])
 
 
-async def fold(source: Recorded) -> None:
-    """Fold the events into trees."""
+async def rebuild_states(source: RecordedLog) -> None:
+    """Decide the events and build the trees."""
     await rebuild(source, Processors(installed(), source), None, lambda _: None)
 
 
 async def audit(path: Path) -> None:
-    """Fold, encode each record again, and compare."""
-    verdict = await Audit(FileLog(path), installed(), None, None).run()
-    assert verdict.holds
+    """Decide the events, encode each record again, and compare."""
+    report = await Audit(FileLog(path), installed(), None, None).run()
+    assert report.holds
 
 
 async def run(count: int = EVENTS) -> dict[str, Any]:
-    """Seconds of the processor each contender takes, medians of rounds in which they take turns."""
-    with tempfile.TemporaryDirectory() as folder:
-        whole, events = Path(folder) / "whole.plog", Path(folder) / "events.plog"
+    """The CPU seconds of each contender: medians of rounds in which they take turns."""
+    with tempfile.TemporaryDirectory() as directory:
+        whole, events = Path(directory) / "whole.plog", Path(directory) / "events.plog"
         write(whole, count)
         events_only(whole, events)
         async with EmbeddedServer() as server, Wire.open(Settings(nats=(server.url,)), name="bench") as wire:
@@ -100,18 +101,18 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
 
             async def from_server() -> None:
                 async with ServerLog.open(Installation(wire, layout, installed()), Span(), records=False) as source:
-                    await fold(source)
+                    await rebuild_states(source)
 
             async def to_file() -> None:
                 async with ServerLog.open(Installation(wire, layout, installed()), Span(), records=False) as source:
-                    await export(source, Path(folder) / "exported.plog", records=False, expect=False)
+                    await export(source, Path(directory) / "exported.plog", records=False, expect=False)
 
             rebuilt = aggregates.stored(count)
             found = await timed(
                 {
                     "bare decoding of the file": lambda: decode(events),
-                    "fold from the file": lambda: fold(FileLog(events)),
-                    "fold from the server": from_server,
+                    "replay from the file": lambda: rebuild_states(FileLog(events)),
+                    "replay from the server": from_server,
                     "audit of a file with records": lambda: audit(whole),
                     "export from the server": to_file,
                     "`eventsourcing`: rebuild every aggregate": rebuilt,
@@ -121,7 +122,7 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
 
 
 async def timed(contenders: dict[str, Work]) -> dict[str, float]:
-    """The processor's seconds of each."""
+    """The CPU seconds of each contender."""
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(ROUNDS):
         for name, work in contenders.items():
@@ -133,13 +134,14 @@ async def timed(contenders: dict[str, Work]) -> dict[str, float]:
 
 
 def page(found: dict[str, Any]) -> str:
-    """As a table: events a second on one core, and the ratio to bare decoding."""
+    """A Markdown table: events a second on one core, and the ratio to bare decoding."""
     bare = found["seconds"]["bare decoding of the file"]
     lines = [
         f"| {name} | {found['events'] / seconds:,.0f} | {seconds / bare:.1f} |"
         for name, seconds in found["seconds"].items()
     ]
-    head = "| what | events/s of one core | times the time of bare decoding |\n|---|---|---|"
-    return f"{found['events']:,} events, medians of {ROUNDS} rounds in which they take turns.\n\n{head}\n" + "\n".join(
-        lines
+    head = "| what | events/s of one core | time / bare decoding |\n|---|---|---|"
+    return (
+        f"{found['events']:,} events; medians of {ROUNDS} rounds in which the contenders take turns.\n\n{head}\n"
+        + "\n".join(lines)
     )

@@ -1,4 +1,4 @@
-"""How long a partition of 50,000 entities takes to change hands: fence, load, ready to fold."""
+"""How long a take-over of a partition of 50,000 entities lasts: fence, load, ready to decide."""
 
 import statistics
 import time
@@ -10,6 +10,7 @@ from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.reader import Stored, read_all
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.takeover import take_over
@@ -23,7 +24,7 @@ START = 1_700_000_000_000_000_000
 
 
 async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Seconds to take over, against seconds to only read the same messages."""
+    """The seconds of a take-over, against the seconds of only reading the same messages."""
     async with EmbeddedServer() as server:
         settings = Settings(nats=(server.url,), partitions=1)
         async with Wire.open(settings, name="bench") as wire:
@@ -32,7 +33,7 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
             taken, read = [], []
             for _ in range(rounds):
                 begun = time.perf_counter()
-                claim = await take_over(wire, layout, installed(), 0, "bench")
+                claim = await take_over(Installation(wire, layout, installed()), 0, "bench")
                 taken.append(time.perf_counter() - begun)
                 begun = time.perf_counter()
                 count = sum([len(m) async for m in read_all(wire, layout.state, ["pl.state.0.>"])])
@@ -43,10 +44,10 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
 
 
 async def _fill(wire: Wire, layout: Layout, entities: int) -> None:
-    """Records of `entities` adopted nodes, committed as a worker would."""
+    """Commit the records of `entities` adopted nodes, as a worker would."""
     subjects = Subjects("pl")
-    folder = Processor(Tree(installed(), shared_runner()), subjects, 0)
-    claim = await take_over(wire, layout, installed(), 0, "bench")
+    processor = Processor(Tree(installed(), shared_runner()), subjects, 0)
+    claim = await take_over(Installation(wire, layout, installed()), 0, "bench")
     held: list[Stored] = []
     for number in range(entities):
         cluster, node = divmod(number, 1_000)
@@ -54,16 +55,16 @@ async def _fill(wire: Wire, layout: Layout, entities: int) -> None:
         body = {"specversion": "1.0", "id": "1", "source": "/x", "type": "node.adopt", "data": {"phase": "Running"}}
         held.append(Stored(subject, codec.encode(body), number + 1, START + number, 0, None))
     while held:
-        commit = folder.fold(held[:900], 0)
+        commit = processor.process(held[:900], 0)
         del held[: commit.events]
-        await claim.append(commit.messages)
+        await claim.append(commit.messages, 0)
 
 
 def page(found: dict[str, Any]) -> str:
-    """As Markdown."""
+    """The results as Markdown."""
     return (
         f"| | seconds, {found['entities']:,} entities |\n|---|---|\n"
-        f"| take-over: new checkpoint, states loaded, ready to fold | {found['take_over']:.2f} |\n"
+        f"| take-over: new checkpoint, states loaded, ready to decide | {found['take_over']:.2f} |\n"
         f"| only reading the same messages | {found['read']:.2f} |\n"
         f"| take-over / reading | {found['take_over'] / found['read']:.1f} |"
     )

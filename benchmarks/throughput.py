@@ -1,4 +1,4 @@
-"""Events a second, from published to committed, against bare loops and against what one would write by hand."""
+"""Throughput from published event to committed record, against bare loops and a hand-written worker."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ NAMES = ("phaseline", "fetch", "pull", "by_hand")
 
 
 async def run(events: int = EVENTS, by_hand: int = BY_HAND, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Events/s of each contender in each round, one after the other, each in a fresh process on fresh streams."""
+    """Events/s of each contender in each round. Each run is a fresh process on fresh streams of one server."""
     found: dict[str, list[float]] = {name: [] for name in NAMES}
     cpu: dict[str, list[float]] = {name: [] for name in NAMES}
     async with EmbeddedServer() as server:
@@ -60,13 +60,13 @@ async def run(events: int = EVENTS, by_hand: int = BY_HAND, rounds: int = ROUNDS
 
 
 async def record_size(wire: Wire, layout: Layout) -> tuple[int, int]:
-    """Bytes of records per event, and how many records, as Phaseline makes them of this workload."""
+    """The bytes of records per event, and the number of records, that Phaseline makes of this workload."""
     total = records = events = 0
     for partition in range(layout.partitions):
-        folder = Processor(Tree(installed(), shared_runner()), Subjects(layout.prefix), partition)
-        async for stored in read_all(wire, layout.events, [folder.subjects.inbox(partition)]):
+        processor = Processor(Tree(installed(), shared_runner()), Subjects(layout.prefix), partition)
+        async for stored in read_all(wire, layout.events, [processor.subjects.inbox(partition)]):
             while stored:
-                commit = folder.fold(stored, 0)
+                commit = processor.process(stored, 0)
                 del stored[: commit.events]
                 events += commit.events
                 records += len(commit.messages)
@@ -75,7 +75,7 @@ async def record_size(wire: Wire, layout: Layout) -> tuple[int, int]:
 
 
 async def contend(name: str, url: str, prefix: str, count: int, size: int) -> dict[str, float]:
-    """Seconds that one contender takes: by the clock, and of the processor."""
+    """The seconds that one contender takes, and its CPU seconds."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "benchmarks.contender", name, url, prefix, str(count), str(size),
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=ROOT,
@@ -92,7 +92,7 @@ async def contend(name: str, url: str, prefix: str, count: int, size: int) -> di
 
 
 def page(found: dict[str, Any]) -> str:
-    """As Markdown."""
+    """The results as Markdown."""
     titles = {
         "phaseline": "Phaseline, one worker process",
         "fetch": "(a) bare loop: nats-py fetch, atomic batch, no logic",
@@ -106,8 +106,8 @@ def page(found: dict[str, Any]) -> str:
     ]
     head = (
         f"{found['events']:,} events over 1,000 nodes in 50 clusters make {found['records']:,} records, "
-        f"{found['bytes_per_event']} bytes an event. All events are stored before the clock starts; it stops when the "
-        "last record is in the log. The worker's leases and take-over are in its time.\n"
+        f"{found['bytes_per_event']} bytes an event. All events are stored before the\nclock starts. "
+        "It stops when the last record is in the log. The worker's time includes leases and take-over.\n"
     )
     return "\n".join(
         [

@@ -1,4 +1,4 @@
-"""The workload: 1,000 nodes in 50 clusters, and what happens to them.
+"""The workload: the events of 1,000 nodes in 50 clusters.
 
 Belongs here: making and publishing it, the same bytes for every contender. Does not: timing.
 """
@@ -18,7 +18,7 @@ PIECE = 500
 
 
 class Workload:
-    """Events as a publisher's bytes: `(subject, body, message id)`."""
+    """Events as a publisher sends them: `(subject, body, message id)`."""
 
     def __init__(self, prefix: str, count: int) -> None:
         self.subjects = Subjects(prefix)
@@ -26,7 +26,7 @@ class Workload:
         self.number = 0
 
     def events(self) -> Iterator[tuple[str, bytes, str]]:
-        """First the clusters come up, then their nodes have troubles that pass."""
+        """First the clusters start, then their nodes fail and recover."""
         for at, event in enumerate(self._endless()):
             if at == self.count:
                 return
@@ -60,14 +60,14 @@ class Workload:
 
 
 async def installation(wire: Wire, settings: Settings, count: int) -> Layout:
-    """Streams of their own, with `count` events stored in them."""
+    """Make streams with an own prefix, and store `count` events in them."""
     layout = await provision(wire, settings)
     await store(wire, layout, list(Workload(settings.prefix, count).events()))
     return layout
 
 
 async def store(wire: Wire, layout: Layout, events: list[tuple[str, bytes, str]]) -> None:
-    """Put events into an empty installation."""
+    """Store events in an empty installation."""
     for start in range(0, len(events), PIECE):
         piece = events[start : start + PIECE]
         frames = [wire.frame(subject, body, {"Nats-Msg-Id": name}) for subject, body, name in piece]

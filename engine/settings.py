@@ -6,11 +6,12 @@ Belongs here: values, their limits, and the names that follow from them. Does no
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 from urllib.parse import urlsplit
 
 from phaseline.engine.errors import BadSetting
 
+DEFAULT_URL = "nats://127.0.0.1:4222"
 DEFAULT_PARTITIONS = 8
 MAX_PARTITIONS = 256
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z")
@@ -22,7 +23,7 @@ _SCHEMES = ("nats", "tls", "ws", "wss")
 class Settings:
     """One installation (`prefix` and its streams) and how to reach it. Seconds and bytes; raises `BadSetting`."""
 
-    nats: tuple[str, ...] = field(default=("nats://127.0.0.1:4222",), repr=False)
+    nats: tuple[str, ...] = field(default=(DEFAULT_URL,), repr=False)
     """URLs of one cluster's servers; user, password or token may stand in them."""
     creds: Path | None = None
     nkey: Path | None = None
@@ -88,6 +89,24 @@ class Settings:
     def stream(self, role: str) -> str:
         """The name of one of the installation's streams, `EVENTS` -> `pl-EVENTS`."""
         return f"{self.prefix.replace('.', '_')}-{role}"
+
+
+class ConnectionSettings(TypedDict, total=False):
+    """What `connect` takes beside URLs: the installation, and how to reach it. `Settings` has the defaults.
+
+    partitions: the number that the installation was made with, for users who may not ask the server for it.
+    """
+
+    prefix: str
+    creds: Path | str | None
+    nkey: Path | str | None
+    tls_ca: Path | str | None
+    tls_cert: Path | str | None
+    tls_key: Path | str | None
+    inbox_prefix: str
+    connect_timeout: float
+    request_timeout: float
+    partitions: int | None
 
 
 PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key")

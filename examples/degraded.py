@@ -1,15 +1,15 @@
-"""What if `degraded` were a phase of its own for components, and not a cause of Failed?
+"""A changed table for a what-if: `Degraded` is a phase of components, not a condition of Failed.
 
     phaseline replay --with examples/degraded.py:COMPONENT
 
-folds the recorded events through this table in place of the installed one and shows what would have been different.
+decides the recorded events by this table in place of the installed one, and lists what would differ.
 """
 
 from dataclasses import replace
 
 from phaseline.machines.edge.component import COMPONENT as INSTALLED
 from phaseline.machines.edge.component import RUNNING, UPDATING
-from phaseline.machines.language.table import Label, Row
+from phaseline.tables import Label, Row
 
 DEGRADED = "Degraded"
 
@@ -17,11 +17,11 @@ DEGRADED = "Degraded"
 
 
 def changed(row: Row) -> Row | None:
-    """A row as it would be: what can start from Running can start from Degraded too."""
+    """The row in the changed table, None if it goes. A row that starts from Running starts from Degraded too."""
     if row.trigger == "degraded" or row.given.get("condition") == DEGRADED:
         return None
-    start = (*row.start, DEGRADED) if RUNNING in row.start else row.start
-    return replace(row, start=start, clears=tuple(cause for cause in row.clears if cause != DEGRADED))
+    source = (*row.source, DEGRADED) if RUNNING in row.source else row.source
+    return replace(row, source=source, clears=tuple(condition for condition in row.clears if condition != DEGRADED))
 
 
 labels = tuple(label for label in facet.labels if label.condition != DEGRADED)

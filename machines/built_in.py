@@ -1,7 +1,7 @@
-"""The kinds that come with Phaseline, and those that installed packages add.
+"""The kinds that come with Phaseline, and the kinds that installed packages add.
 
-Belongs here: the list `BUILT_IN`, the discovery of other packages' kinds (`installed`). Does not: any table, how tables
-are compiled (`kinds`).
+Belongs here: the list `BUILT_IN`, finding the kinds of other packages (`installed`). Does not: any table, checking and
+compiling tables (`compiler.kinds`).
 """
 
 from functools import cache
@@ -14,6 +14,7 @@ from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource,
 from phaseline.machines.gitops import application, application_set, resource
 
 ENTRY_POINTS = "phaseline.kinds"
+"""The entry point group in which packages register a table, or a tuple of tables."""
 BUILT_IN = (
     cluster.CLUSTER,
     node_pool.NODE_POOL,
@@ -35,7 +36,7 @@ BUILT_IN = (
 
 @cache
 def installed() -> Kinds:
-    """The built-in kinds, and those that installed packages register under the entry point group `phaseline.kinds`."""
-    offered = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
-    tables = [table for found in offered for table in (found if isinstance(found, tuple | list) else (found,))]
+    """The built-in kinds and the kinds of installed packages. Raises `WrongTable` if a table cannot work."""
+    loaded = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
+    tables = [table for found in loaded for table in (found if isinstance(found, tuple | list) else (found,))]
     return Kinds((*BUILT_IN, *tables))

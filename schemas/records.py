@@ -1,7 +1,7 @@
 """The records that the engine commits: transitions, rejections and marks.
 
 Belongs here: their shapes in memory, timestamps. Does not: their shapes on the wire (`wire_types`), the rules that make
-them (`phaseline.engine`).
+them (`engine.core`).
 """
 
 from collections.abc import Mapping
@@ -142,5 +142,5 @@ def nanoseconds(text: str) -> int:
     head, _, tail = text.partition(".")
     if tail.endswith("Z") and tail[:-1].isdigit() and len(tail) <= 10:
         return int(datetime.fromisoformat(head + "+00:00").timestamp()) * SECOND + int(tail[:-1].ljust(9, "0"))
-    moment = datetime.fromisoformat(text)
-    return int(moment.replace(microsecond=0).timestamp()) * SECOND + moment.microsecond * 1000
+    time = datetime.fromisoformat(text)
+    return int(time.replace(microsecond=0).timestamp()) * SECOND + time.microsecond * 1000

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from phaseline.engine.cli.help import Page
+from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.version import __version__
 
 EXIT_CODES = {
@@ -107,6 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = cli.main(arguments, prog_name="phaseline", standalone_mode=False)
     except click.Abort:
         code = 130
+    except NotInstalled as error:  # loading a command may need a further library
+        sys.exit(f"error: {error}")
     except click.ClickException as error:
         error.show()
         code = error.exit_code

@@ -20,7 +20,7 @@ from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.machines.kubernetes.diff.ignore import pointless
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, paired
+from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, pair_up
 from phaseline.machines.kubernetes.profiles import PROFILES, Profile
 
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
@@ -85,7 +85,7 @@ def assess(
 
 
 def _pairs(live: Path | None, desired: Path | None) -> list[Pair]:
-    pairs = paired(*([*read(path)] if path is not None else [] for path in (live, desired)))
+    pairs = pair_up(*([*read(path)] if path is not None else [] for path in (live, desired)))
     if not pairs:
         terminal.say(f"nothing to assess: no manifest in {' and '.join(str(path) for path in (live, desired) if path)}")
     return pairs

@@ -47,10 +47,11 @@ def counts(
     async def work() -> None:
         async with Client.open(settings) as client:
             view = await client.at(at)
+            found: Mapping[str, Any]
             if cluster is not None:
-                found = await view.cluster_counts(cluster)
+                found = await view.fleet.cluster_counts(cluster)
             else:
-                found = await view.counts(str(entity_id))
+                found = await view.fleet.counts(str(entity_id))
             if as_json:
                 render.show_json(found)
                 return

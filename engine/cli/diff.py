@@ -31,16 +31,16 @@ def diff(settings: Settings, resource_id: str, *, as_json: bool) -> int | None:
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            found = await client.diff(resource_id)
+            found = await client.gitops.diff(resource_id)
             seen = found.observation
             if as_json:
                 event = {"id": seen.event[0], "source": seen.event[1], "time": seen.time}
                 render.show_json(
-                    {"id": resource_id, **render_assessment.as_map(found.said, found.profile), "event": event}
+                    {"id": resource_id, **render_assessment.as_map(found.assessment, found.profile), "event": event}
                 )
                 return
             when = f"  observed {render.moment(seen.time)}, {render.span(render.now_ns() - seen.time)} ago, by {seen.event[1]}"
             title = Text.assemble(render.text_of(resource_id, "bold"), render.text_of(when, "bright_black"))
-            render_assessment.show(title, found.said, found.profile)
+            render_assessment.show(title, found.assessment, found.profile)
 
     return terminal.run(work())

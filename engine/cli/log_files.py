@@ -14,9 +14,11 @@ from phaseline.engine.cli import log_source, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part
 from phaseline.engine.cli.render_replay import counted
+from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.export_log import export
-from phaseline.engine.replay.import_log import Clock, Imported, import_log
+from phaseline.engine.replay.import_log import Clock, ImportResult, import_log
 from phaseline.engine.replay.log_format import Header
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
@@ -120,7 +122,7 @@ def import_(
             with log_source.progress_bar("sending") as bar:
                 task = bar.add_task("", total=None)
                 done = await import_log(
-                    wire, settings.prefix, installed(), file, clock, partial=partial,
+                    Installation(wire, await inspect(wire, settings), installed()), file, clock, partial=partial,
                     progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
                 )  # fmt: skip
         show_import(done, as_json=as_json)
@@ -128,7 +130,7 @@ def import_(
     return terminal.run(work())
 
 
-def show_import(done: Imported, *, as_json: bool) -> None:
+def show_import(done: ImportResult, *, as_json: bool) -> None:
     """What was sent, and what could not be."""
     if as_json:
         render.show_json({

@@ -17,9 +17,9 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.errors import Unsendable
 from phaseline.engine.observe.manifest_files import read
 from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import Change, live, of_text
+from phaseline.engine.observe.stream import ObjectChange, live, read_text
 from phaseline.engine.publish import compose
-from phaseline.engine.publish.pipeline import Sent
+from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.schemas.subjects import Subjects
 
@@ -102,7 +102,7 @@ def observe(
     if application is not None and application.count("/") != 1:
         raise click.UsageError(f"--application must be <set>/<application>, found {application!r}")
     if cluster != (resources is not None):
-        raise click.UsageError("--cluster goes with --resources: say what to watch")
+        raise click.UsageError("--cluster and --resources need each other: --resources says what to watch")
     watched = Watched(kubeconfig, context, namespace, (resources or "").split(",")) if cluster else None
     observer = Observer(
         source or compose.default_source("observe"), application, None if desired is None else [*read(desired)]
@@ -117,15 +117,15 @@ def observe(
             async with Client.open(settings) as client:
                 sent = await client.publish_many(events, window=WINDOW, check=False)
                 _tell(sent, as_json=as_json)
-        for name in sorted(observer.homeless)[:3]:
-            terminal.say(f"left out: {name} does not say which application it belongs to; say so with --application")
-        if len(observer.homeless) > 3:
-            terminal.say(f"left out, likewise: {len(observer.homeless) - 3} more")
+        for name in sorted(observer.unowned)[:3]:
+            terminal.say(f"left out: {name} names no application it belongs to; give one with --application")
+        if len(observer.unowned) > 3:
+            terminal.say(f"left out for the same reason: {len(observer.unowned) - 3} more objects")
 
     return terminal.run(work())
 
 
-def _tell(sent: Sent, *, as_json: bool) -> None:
+def _tell(sent: PublishResult, *, as_json: bool) -> None:
     if as_json:
         render.show_json(sent._asdict())
     else:
@@ -135,7 +135,7 @@ def _tell(sent: Sent, *, as_json: bool) -> None:
 async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterator[dict[str, Any]]:
     """The events of all that comes; after a first pause, or at the end, of what has not come too."""
     if str(file) != "-":
-        for change in of_text(await asyncio.to_thread(file.read_bytes), str(file)):
+        for change in read_text(await asyncio.to_thread(file.read_bytes), str(file)):
             for event in observer.see(change):
                 yield event
     else:
@@ -151,8 +151,8 @@ async def _of_cluster(observer: Observer, watched: Watched) -> AsyncIterator[dic
     from phaseline.engine.observe import cluster, discovery, kubernetes_api  # noqa: PLC0415  # its packages are an extra
 
     async with kubernetes_api.connected(watched.kubeconfig, watched.context) as api:
-        resources = await discovery.discovered(api, watched.resources)
-        terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; Ctrl-C ends")
+        resources = await discovery.discover(api, watched.resources)
+        terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; Ctrl-C stops it")
         async for found in cluster.changes(api, resources, watched.namespace):
             for event in observer.missing() if found is None else observer.see(found):
                 yield event
@@ -167,12 +167,12 @@ async def _that_fit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict
             terminal.say(f"left out: {event['subject'][:MOST]}: {error.message}")
             continue
         if size > LARGEST:
-            terminal.say(f"left out: {event['subject']} has {size:,} bytes, a message holds {LARGEST:,}")
+            terminal.say(f"left out: {event['subject']} has {size:,} bytes, more than the {LARGEST:,} of a message")
         else:
             yield event
 
 
-async def _with_pauses(source: AsyncIterator[Change], seconds: float) -> AsyncIterator[Change | None]:
+async def _with_pauses(source: AsyncIterator[ObjectChange], seconds: float) -> AsyncIterator[ObjectChange | None]:
     """What comes, and None each time when nothing came for so long after something had."""
     coming = asyncio.ensure_future(anext(source, None))
     rested = True

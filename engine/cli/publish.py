@@ -11,8 +11,7 @@ import click
 
 from phaseline.engine.cli import options, publish_many, render, render_dry_run, terminal
 from phaseline.engine.cli.help import Page
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.publish import WAIT
+from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
@@ -91,7 +90,9 @@ def publish(
     async def work() -> int:
         async with Client.open(settings, source=compose.default_source("cli")) as client:
             if dry_run:
-                return await render_dry_run.rehearse(client, kind, trigger, entity_id, data, details, as_json=as_json)
+                return await render_dry_run.show_dry_run(
+                    client, kind, trigger, entity_id, data, details, as_json=as_json
+                )
             if wait is None:
                 receipt = await client.publish(kind, trigger, entity_id, data, check=not force, **details)
                 outcome = Outcome(receipt)

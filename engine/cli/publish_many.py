@@ -16,13 +16,13 @@ from phaseline.engine.cli import render, terminal
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import BadEventFile, EventRefused, PhaselineError
 from phaseline.engine.publish import compose, event_file
-from phaseline.engine.publish.event_file import Placed
-from phaseline.engine.publish.pipeline import Sent
+from phaseline.engine.publish.event_file import FileEvent
+from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import Subjects
 
-Show = Callable[[Sent], None]
+Show = Callable[[PublishResult], None]
 
 
 async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, as_json: bool) -> int:
@@ -33,16 +33,16 @@ async def publish_file(settings: Settings, file: Path, window: int, *, force: bo
         total = None
         if file.is_file():  # noqa: ASYNC240  # nothing else runs yet
             total = sum(1 for _ in map(judge.check, event_file.read(file)))
-        sent = Sent()
+        sent = PublishResult()
         try:
             with progress_bar(total) as show:
 
-                def progress(now: Sent) -> None:
+                def progress(now: PublishResult) -> None:
                     nonlocal sent
                     sent = now
                     show(now)
 
-                events = judge.live(file) if total is None else (placed.body for placed in event_file.read(file))
+                events = judge.live(file) if total is None else (found.body for found in event_file.read(file))
                 await client.publish_many(events, window=window, check=False, progress=progress)
         except PhaselineError:
             if sum(sent):
@@ -62,20 +62,20 @@ class Judge:
         """`kinds` None lets everything pass that has a subject at all."""
         self.name, self.subjects, self.kinds = name, subjects, kinds
 
-    def check(self, placed: Placed) -> dict[str, Any]:
+    def check(self, found: FileEvent) -> dict[str, Any]:
         """The event; raises `BadEventFile`."""
         try:
-            compose.pack(self.subjects, placed.body, self.kinds)
+            compose.pack(self.subjects, found.body, self.kinds)
         except EventRefused as error:
             problem = f"{error.reason}: {error.message}"
-            raise BadEventFile(name=self.name, place=placed.place, problem=problem) from None
-        return placed.body
+            raise BadEventFile(name=self.name, place=found.location, problem=problem) from None
+        return found.body
 
     async def live(self, file: Path) -> AsyncIterator[dict[str, Any]]:
         """What comes through standard input, or a pipe that has a name."""
         source = sys.stdin.buffer if str(file) == "-" else _opened(file)
-        async for placed in event_file.read_live(source.fileno(), self.name):
-            yield self.check(placed)
+        async for found in event_file.read_live(source.fileno(), self.name):
+            yield self.check(found)
 
 
 def _opened(file: Path) -> Any:
@@ -85,7 +85,7 @@ def _opened(file: Path) -> Any:
         raise BadEventFile(name=file, place="beginning", problem=error.strerror) from error
 
 
-def summary(sent: Sent) -> str:
+def summary(sent: PublishResult) -> str:
     """`59 events stored, 3 were there already`."""
     already = (
         f", {sent.duplicates:,} {'was' if sent.duplicates == 1 else 'were'} there already" if sent.duplicates else ""
@@ -103,7 +103,7 @@ def progress_bar(total: int | None) -> Iterator[Show]:
     ) as bar:  # fmt: skip
         task = bar.add_task("", total=total, speed="")
 
-        def show(sent: Sent) -> None:
+        def show(sent: PublishResult) -> None:
             done = sent.stored + sent.duplicates
             passed = bar.tasks[task].elapsed or 0
             bar.update(task, completed=done, speed=f"{done / passed:,.0f}/s" if passed else "")

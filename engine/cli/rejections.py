@@ -11,8 +11,7 @@ from rich.text import Text
 from phaseline.engine.cli import options, publish, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.watch import show_records
-from phaseline.engine.client.client import Client
-from phaseline.engine.client.publish import WAIT
+from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.errors import NotRejected
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import When

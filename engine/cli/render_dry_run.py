@@ -1,6 +1,6 @@
-"""`publish --dry-run`: what one event would do, for people and for programs.
+"""Shows the result of `publish --dry-run`: what one event would do.
 
-Belongs here: how a rehearsal is shown. Does not: the option itself (`publishing`), the rehearsal (`phaseline.engine.replay.dry_run`).
+Belongs here: the layout of a dry run. Does not: the option (`publish`), the dry run itself (`engine.replay.dry_run`).
 """
 
 import time
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from phaseline.engine.cli import render, terminal
 from phaseline.engine.client.client import Client
-from phaseline.engine.replay.dry_run import Rehearsed
+from phaseline.engine.replay.dry_run import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Rejection, Transition
@@ -23,16 +23,16 @@ SLOW = 2.0
 """Seconds between two words on how far the reading has come."""
 
 
-async def rehearse(
+async def show_dry_run(
     client: Client, kind: str, trigger: str, entity_id: str, data: dict[str, Any] | None, details: Any, *, as_json: bool
 ) -> int:
-    """Rehearse one event and show what it would do; the exit code."""
+    """Do a dry run of one event, show the result, and return the exit code."""
     progress = told_when_slow(entity_id)
-    found = await client.rehearse(kind, trigger, entity_id, data, progress=progress, **details)
+    found = await client.dry_run(kind, trigger, entity_id, data, progress=progress, **details)
     terminal.say("dry run: nothing is written")
-    if found.differing:
+    if found.table_differences:
         terminal.say(
-            f"the tables installed here are not those that decide there ({found.differing}): it may go otherwise"
+            f"the tables installed here are not those that decide there ({found.table_differences}): it may go otherwise"
         )
     if found.behind:
         terminal.say("events of this tree are still to be decided: what they change is not in this yet")
@@ -62,7 +62,7 @@ def told_when_slow(entity_id: str) -> Callable[[int], None]:
     return tell
 
 
-def headline(kinds: Kinds, source: str, found: Rehearsed) -> Text:
+def headline(kinds: Kinds, source: str, found: DryRun) -> Text:
     """In a line what would come of the event; `source`: whom it comes from."""
     start = f"event {found.sequence} would "
     if found.rejection is not None:
@@ -80,7 +80,7 @@ def refusal(rejection: Rejection) -> Text:
     return Text.assemble("be refused: ", who, "  ", said, render.text_of(rejection.message))
 
 
-def why_none(kinds: Kinds, source: str, found: Rehearsed) -> Text:
+def why_none(kinds: Kinds, source: str, found: DryRun) -> Text:
     """That it is so already, or that it was there before."""
     entity = found.entity
     if entity is None:

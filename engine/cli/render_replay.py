@@ -12,8 +12,8 @@ from rich.text import Text
 
 from phaseline.engine.cli import render, terminal
 from phaseline.engine.replay.audit import AuditReport
-from phaseline.engine.replay.recorded_log import Processors, Recorded
-from phaseline.engine.replay.whatif import Difference, FinalDifference, Move, Refusal, Seen
+from phaseline.engine.replay.recorded_log import Processors, RecordedLog
+from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import State
@@ -68,7 +68,7 @@ def show_audit(verdict: AuditReport, *, as_json: bool) -> None:
     render.show_line(render.text_of(f"{sums}: {words}", "green" if verdict.holds else "red"))
 
 
-def show_difference(found: Difference, kinds: Kinds, *, as_json: bool) -> None:
+def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None:
     """What other tables would have made of it."""
     if as_json:
         render.show_json(_difference_map(found))
@@ -87,7 +87,7 @@ def show_difference(found: Difference, kinds: Kinds, *, as_json: bool) -> None:
     render.show_line(render.text_of(f"{sums}: {_sum(found)}", "green" if found.none else "yellow"))
 
 
-def _sum(found: Difference) -> str:
+def _sum(found: WhatIfReport) -> str:
     if found.none:
         return "nothing would differ"
     parts = (
@@ -100,11 +100,11 @@ def _sum(found: Difference) -> str:
     return ", ".join(counted(number, one, more) for number, one, more in parts if number)
 
 
-def _total(sorts: Mapping[Any, Seen]) -> int:
+def _total(sorts: Mapping[Any, Occurrences]) -> int:
     return sum(seen.count for seen in sorts.values())
 
 
-def _moves(found: Difference, kinds: Kinds) -> Any:
+def _moves(found: WhatIfReport, kinds: Kinds) -> Any:
     table = render.columns("TRANSITIONS", "HOW OFTEN", "KIND", "FROM", "TO", "BY", "EVENTS")
     for word, colour, sorts in (("gained", "green", found.gained), ("lost", "red", found.lost)):
         for move, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
@@ -122,7 +122,7 @@ def _moves(found: Difference, kinds: Kinds) -> Any:
     return table
 
 
-def _refusals(found: Difference) -> Any:
+def _refusals(found: WhatIfReport) -> Any:
     table = render.columns("REJECTIONS", "HOW OFTEN", "KIND", "TRIGGER", "REASON", "EVENTS")
     for word, colour, sorts in (("gained", "red", found.rejections_gained), ("lost", "green", found.rejections_lost)):
         for refusal, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
@@ -133,12 +133,12 @@ def _refusals(found: Difference) -> Any:
     return table
 
 
-def _events(seen: Seen) -> Text:
+def _events(seen: Occurrences) -> Text:
     words = ", ".join(map(str, seen.events))
     return render.text_of(f"{words}, ..." if seen.count > len(seen.events) else words, "bright_black")
 
 
-def _ends(found: Difference, kinds: Kinds) -> Any:
+def _ends(found: WhatIfReport, kinds: Kinds) -> Any:
     table = render.columns("KIND", "ID", "ENDED", "WOULD END")
     for one in found.final[:SHOWN]:
         table.add_row(
@@ -161,7 +161,7 @@ def _states(kinds: Kinds, one: FinalDifference, states: Mapping[str, State] | No
     )
 
 
-def _difference_map(found: Difference) -> dict[str, Any]:
+def _difference_map(found: WhatIfReport) -> dict[str, Any]:
     return {
         "begins": found.begins,
         "events": found.events,
@@ -176,7 +176,7 @@ def _difference_map(found: Difference) -> dict[str, Any]:
     }
 
 
-def _move_map(move: Move, seen: Seen) -> dict[str, Any]:
+def _move_map(move: TransitionSort, seen: Occurrences) -> dict[str, Any]:
     before = None if move.before is None else wire_codec.state_map(move.before)
     return {
         "kind": move.kind, "facet": move.facet, "from": before, "to": wire_codec.state_map(move.after),
@@ -184,7 +184,7 @@ def _move_map(move: Move, seen: Seen) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _refusal_map(refusal: Refusal, seen: Seen) -> dict[str, Any]:
+def _refusal_map(refusal: RejectionSort, seen: Occurrences) -> dict[str, Any]:
     return {**refusal._asdict(), "count": seen.count, "events": seen.events}
 
 
@@ -192,24 +192,26 @@ def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
     return None if states is None else {name: wire_codec.state_map(state) for name, state in states.items()}
 
 
-def show_states(folders: Processors, source: Recorded, *, as_json: bool) -> None:
+def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -> None:
     """The states that were rebuilt: each entity for programs, counts for people."""
     if as_json:
-        for entity in folders.all():
+        for entity in processors.entities():
             render.show_json(render.entity_map(entity))
         return
     counts = Counter(
         (entity.kind, name, facet.state)
-        for entity in folders.all()
+        for entity in processors.entities()
         for name, facet in zip(entity.names, entity.facets, strict=True)
     )
     if counts:
         table = render.columns("KIND", "FACET", "STATE", "HOW MANY")
         for (kind, name, state), count in sorted(counts.items(), key=lambda pair: (pair[0][0], pair[0][1], -pair[1])):
-            shown = render.state(folders.kinds, kind, name, state)
+            shown = render.state(processors.kinds, kind, name, state)
             table.add_row(render.text_of(kind), render.text_of(name), shown, render.text_of(f"{count:,}"))
         render.show(table)
     show_start(source.begins, source.undecided)
     render.show_line(
-        render.text_of(f"{counted(folders.events, 'event')}, {counted(folders.entities, 'entity', 'entities')}")
+        render.text_of(
+            f"{counted(processors.event_count, 'event')}, {counted(processors.entity_count, 'entity', 'entities')}"
+        )
     )

@@ -10,7 +10,13 @@ from rich.text import Text
 from rich.tree import Tree
 
 from phaseline.engine.cli import render
-from phaseline.engine.explain.model import Caused, Explained, Explanation, Reason, Shown
+from phaseline.engine.explain.model import (
+    CauseChain,
+    Explanation,
+    FacetExplanation,
+    PredicateExplanation,
+    ViewExplanation,
+)
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.records import Transition, nanoseconds
@@ -35,7 +41,7 @@ class Drawing:
             tree.add(self.facet(facet, render.text_of(facet.facet, "bold")))
         return tree
 
-    def facet(self, found: Explained, name: Text | None = None) -> Tree:
+    def facet(self, found: FacetExplanation, name: Text | None = None) -> Tree:
         """One facet and what made it so."""
         tree = _branch(self.title(found, name or self.name(found)))
         if found.view is not None:
@@ -47,14 +53,14 @@ class Drawing:
                 tree.add(branch)
         return tree
 
-    def name(self, found: Explained) -> Text:
+    def name(self, found: FacetExplanation) -> Text:
         """`node c1/pool-a/n7`, with the facet where its kind has several."""
         several = len(self.kinds[found.kind].names) > 1
         return Text.assemble(
             render.text_of(f"{found.kind} "), render.text_of(found.id, "bold"), f" {found.facet}" if several else ""
         )
 
-    def title(self, found: Explained, name: Text) -> Text:
+    def title(self, found: FacetExplanation, name: Text) -> Text:
         """`node c1/pool-a/n7  Failed [Balance]  since 08:12:05, 4 m 10 s`."""
         shown = found.base if found.base_only else found.state
         state = render.state(self.kinds, found.kind, found.facet, shown)
@@ -63,30 +69,30 @@ class Drawing:
             since = "its base" if found.base != found.state else since
         elif shown.phase == ABSENT:
             since = "no event has moved it yet"
-        told = "" if found.told == "here" else f"  ({'as' if found.told == 'above' else 'followed'} {found.told})"
+        told = "" if found.detail == "here" else f"  ({'as' if found.detail == 'above' else 'followed'} {found.detail})"
         return Text.assemble(
             name, "  ", state, "  ", render.text_of(since, "bright_black"), render.text_of(told, "italic")
         )
 
-    def view(self, view: Shown) -> Iterator[Tree]:
+    def view(self, view: ViewExplanation) -> Iterator[Tree]:
         """What the view looks at, one branch for each."""
-        if view.caused is not None:
+        if view.cause is not None:
             branch = _branch(Text("shown by a view, but nothing that the views here look at accounts for it now"))
-            branch.add(self.cause(view.caused))
+            branch.add(self.cause(view.cause))
             yield branch
-        for number, reason in enumerate(view.reasons):
+        for number, reason in enumerate(view.predicates):
             yield self.reason(reason, "and while " if number else "shown while ")
 
-    def reason(self, reason: Reason, start: str) -> Tree:
+    def reason(self, reason: PredicateExplanation, start: str) -> Tree:
         """`shown while a node is Creating or Deleting: 2 of 12 nodes`, and who they are."""
         tree = _branch(Text.assemble(start, render.text_of(reason.text), render.text_of(_how_many(reason))))
         for entity in reason.entities:
             tree.add(self.facet(entity))
-        if reason.caused is not None:
-            tree.add(self.cause(reason.caused))
+        if reason.cause is not None:
+            tree.add(self.cause(reason.cause))
         return tree
 
-    def base(self, found: Explained) -> Tree:
+    def base(self, found: FacetExplanation) -> Tree:
         """The base under a view, in a line where one record explains it."""
         name = Text.assemble("its base is ", render.state(self.kinds, found.kind, found.facet, found.base))
         if len(found.causes) == 1:
@@ -96,17 +102,17 @@ class Drawing:
             tree.add(branch)
         return tree
 
-    def causes(self, found: Sequence[Caused]) -> Iterator[Tree]:
+    def causes(self, found: Sequence[CauseChain]) -> Iterator[Tree]:
         """One branch for each; a phase needs no name where it stands alone."""
         for caused in found:
             yield self.cause(
                 caused, render.text_of("" if len(found) == 1 and caused.role == "phase" else _named(caused))
             )
 
-    def cause(self, caused: Caused, start: Text | str = "") -> Tree:
+    def cause(self, caused: CauseChain, start: Text | str = "") -> Tree:
         """The record that brought it, then what set that off, down to the outside event; then what it put an end to."""
         if not caused.records:
-            return _branch(Text.assemble(start, render.text_of(caused.gone, "italic")))
+            return _branch(Text.assemble(start, render.text_of(caused.missing, "italic")))
         top = branch = _branch(
             Text.assemble(start, "at the latest with " if caused.at_latest else "", self.sentence(caused.records[0]))
         )
@@ -114,10 +120,10 @@ class Drawing:
             branch = branch.add(Text.assemble(_somebody_else(before, record), self.sentence(record)))
         if caused.records[-1].cause.by not in ("event", "timer"):
             branch = branch.add(Text.assemble("by", self.event(caused.records[-1])))
-        if caused.gone is not None:
-            (top if caused.at_latest else branch).add(render.text_of(caused.gone, "italic"))
-        if caused.during is not None:
-            top.add(self.cause(caused.during, render.text_of(f"it was {caused.during.words[0]}: ")))
+        if caused.missing is not None:
+            (top if caused.at_latest else branch).add(render.text_of(caused.missing, "italic"))
+        if caused.ended is not None:
+            top.add(self.cause(caused.ended, render.text_of(f"it was {caused.ended.names[0]}: ")))
         return top
 
     def sentence(self, record: Transition) -> Text:
@@ -177,17 +183,17 @@ def _somebody_else(before: Transition, record: Transition) -> Text:
     return render.text_of("" if name == before.cause.origin else f"{record.entity.kind} {record.entity.id}: ")
 
 
-def _named(caused: Caused) -> str:
-    return f"{', '.join(caused.words)}{' cleared' if caused.role == 'cleared' else ''}: "
+def _named(caused: CauseChain) -> str:
+    return f"{', '.join(caused.names)}{' cleared' if caused.role == 'cleared' else ''}: "
 
 
-def _how_many(reason: Reason) -> str:
+def _how_many(reason: PredicateExplanation) -> str:
     """`: 2 of 12 nodes`, of what a tally counts."""
     if reason.count is None:
         return ""
-    if not reason.among:
+    if not reason.total:
         return ": there is none"
-    counted = f"{reason.among:,} {reason.kind}{'' if reason.among == 1 else 's'}"
+    counted = f"{reason.total:,} {reason.kind}{'' if reason.total == 1 else 's'}"
     named = len(reason.entities)
     longest = f", here the {named} that have been so for longest" if named < reason.count else ""
     return f": {reason.count:,} of {counted}{longest}"

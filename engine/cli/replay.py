@@ -16,7 +16,7 @@ from phaseline.engine.cli.log_source import Part
 from phaseline.engine.errors import BadLogFile, NoRecords
 from phaseline.engine.replay.audit import Audit, compare_states
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.load_tables import INSTALLED, kinds_at
+from phaseline.engine.replay.load_tables import INSTALLED, load_kinds
 from phaseline.engine.replay.recorded_log import Processors, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf
@@ -80,7 +80,7 @@ def replay(
         raise click.UsageError("--fail-on-difference goes with --with")
 
     async def work() -> int:
-        kinds = kinds_at(changed) if changed else installed()
+        kinds = load_kinds(changed) if changed else installed()
         async with opened(settings, file, part, kinds) as source:
             if audits:
                 return await _audit(source, kinds, part.root, as_json=as_json)
@@ -113,7 +113,7 @@ async def _shown(source: Source, work: Callable[[Show], Awaitable[object]]) -> B
 
 
 async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:
-    if not source.recorded:
+    if not source.has_records:
         raise NoRecords(
             name=source.file.path if isinstance(source, FileLog) else "it", problem="there is nothing to audit"
         )
@@ -128,10 +128,10 @@ async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: boo
 
     damage = await _shown(source, run)
     assert audit is not None
-    render_replay.show_audit(audit.verdict, as_json=as_json)
+    render_replay.show_audit(audit.report, as_json=as_json)
     if damage is not None:
         raise damage
-    return 0 if audit.verdict.holds else terminal.REFUSED
+    return 0 if audit.report.holds else terminal.REFUSED
 
 
 async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool, as_json: bool) -> int:
@@ -144,16 +144,16 @@ async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool
 
     damage = await _shown(source, run)
     assert what_if is not None
-    render_replay.show_difference(what_if.difference, kinds, as_json=as_json)
+    render_replay.show_difference(what_if.report, kinds, as_json=as_json)
     if damage is not None:
         raise damage
-    return terminal.REFUSED if fail and not what_if.difference.none else 0
+    return terminal.REFUSED if fail and not what_if.report.none else 0
 
 
 async def _rebuild(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:
-    folders = Processors(kinds, source)
-    damage = await _shown(source, lambda show: rebuild(source, folders, root, show))
-    render_replay.show_states(folders, source, as_json=as_json)
+    processors = Processors(kinds, source)
+    damage = await _shown(source, lambda show: rebuild(source, processors, root, show))
+    render_replay.show_states(processors, source, as_json=as_json)
     if damage is not None:
         raise damage
     return 0

@@ -74,7 +74,7 @@ def described(kinds: Kinds, last: Transition, language: Language, now: int) -> I
         if fit is not None:
             yield "schedulable", render.text_of("yes" if fit else "no")
     for name, value in entity.attributes.items():
-        yield name, render.text_of(wording.plainly(value))
+        yield name, render.text_of(wording.plain_value(value))
     said = render.words(last.reason, last.message)
     yield "version", render.text_of(entity.version)
     yield "because", Text.assemble(render.because(last), ": " if said else "", said)

@@ -16,7 +16,7 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
-from phaseline.engine.emco_status.select import Item, Placed, Selection
+from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -71,9 +71,9 @@ def status(settings: Settings, resource_id: str, *, at: When | None, as_json: bo
         async with Client.open(settings) as client:
             view = await client.at(at)
             if as_json:
-                render.show_json(await view.status(resource_id, **query))
+                render.show_json(await view.emco.status(resource_id, **query))
                 return
-            found = await view.selected(resource_id, **query)
+            found = await view.emco.selection(resource_id, **query)
             known = {} if query["output"] in ("summary", "all") else await _known(view, resource_id, query)
             drawing = Drawing(client.kinds, found, query, moment_of(view), known)
             for line in drawing.head():
@@ -88,7 +88,7 @@ async def _known(
     view: EntityView[Moment | None], resource_id: str, query: dict[str, Any]
 ) -> dict[tuple[str, ...], Any]:
     """By app, cluster, name and kind: the details of each resource in the outputs `detail` and `rsync`."""
-    body = await view.status(resource_id, **query)
+    body = await view.emco.status(resource_id, **query)
     return {
         (app["app-name"], cluster["name"], found["Name"], found["GVK"]["Kind"]): found
         for app in body.get("resources", ())
@@ -101,7 +101,12 @@ class Drawing:
     """A status as a terminal shows it."""
 
     def __init__(
-        self, kinds: Kinds, found: Selection, query: Mapping[str, Any], now: int, known: Mapping[tuple[str, ...], Any]
+        self,
+        kinds: Kinds,
+        found: StatusSelection,
+        query: Mapping[str, Any],
+        now: int,
+        known: Mapping[tuple[str, ...], Any],
     ) -> None:
         """`now`, ns, is what durations end at."""
         self.kinds, self.found, self.query, self.now, self.known = kinds, found, query, now, known
@@ -146,13 +151,13 @@ class Drawing:
     def apps(self) -> Iterator[Tree]:
         """App by app: its clusters, and what is there."""
         by_app: dict[str, Tree] = {}
-        for placed in self.found.placed:
+        for placed in self.found.app_clusters:
             if placed.app not in by_app:
                 by_app[placed.app] = Tree(render.text_of(placed.app, "bold"), guide_style="bright_black")
             self._cluster(by_app[placed.app], placed)
         yield from by_app.values()
 
-    def _cluster(self, app: Tree, placed: Placed) -> None:
+    def _cluster(self, app: Tree, placed: AppCluster) -> None:
         known = render.facet_of(self.kinds, "app_cluster", "connectivity")
         reach = render.text_of(placed.connectivity, render.colour(state(placed.connectivity), known))
         counts = [self._counted("rsync", placed.counts)] if self.rsync else []
@@ -166,9 +171,9 @@ class Drawing:
                 for key in ("metadata", "spec", "status"):
                     found = self.known.get((placed.app, placed.cluster, item.name, item.kind), {}).get(key)
                     if found is not None:
-                        below.add(render.text_of(f"{key} {wording.plainly(found)}", "bright_black"))
+                        below.add(render.text_of(f"{key} {wording.plain_value(found)}", "bright_black"))
 
-    def _item(self, item: Item) -> Text:
+    def _item(self, item: StatusItem) -> Text:
         group = f".{item.group}" if item.group else ""
         words = [render.text_of(f"{item.kind}{group}", "bright_black")]
         if self.rsync and item.rsync is not None:

@@ -1,5 +1,6 @@
 """The Python client of an installation.
 
-Belongs here: `client` (connecting), `session`, `publish` and `read` (its methods), `entity_view` (states at a moment),
-`fleet_counts` and `fleet_placement`. Does not: the work behind a method (`log`, `publish`, `explain`, `replay`).
+Belongs here: `client` (connecting, publishing, reading), `session`, `entity_view` (states at a moment), `products` with
+`fleet_counts` and `fleet_placement`; the client without asyncio: `sync_client`, written by `generate_sync`, on `portal`.
+Does not: the work behind a method (`engine.log`, `engine.publish`, `engine.explain`, `engine.replay`).
 """

@@ -1,61 +1,348 @@
 """The Python client: everything that a publisher or a reader does, over one connection.
 
-Belongs here: connecting. Does not: what a client does (`sending`, `asking`).
+Belongs here: connecting, and one method for each task. Does not: the work behind a method (`entity_view`, `products`, the
+packages `publish`, `log`, `explain` and `replay`).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Self
+from typing import Any, Literal, Self, Unpack, overload
 
-from phaseline.engine.client.publish import Sending
-from phaseline.engine.client.read import Asking
+from phaseline.engine.client.entity_view import EntityView
+from phaseline.engine.client.products import Emco, Fleet, Gitops
+from phaseline.engine.client.session import Session
+from phaseline.engine.errors import TreeUnknown
+from phaseline.engine.explain.model import Explanation
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.publish import compose
-from phaseline.engine.settings import Settings, from_words
+from phaseline.engine.log import as_of, latest, log_records
+from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.changes import Change, Changes
+from phaseline.engine.log.log_records import Logged
+from phaseline.engine.log.timeline import Timeline, timeline
+from phaseline.engine.log.watch import RecordFilter, Watch
+from phaseline.engine.log.when import NOW, START, Moment, When
+from phaseline.engine.publish import compose, outcomes, pipeline, single
+from phaseline.engine.publish.compose import EventDetails, EventMessage
+from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
+from phaseline.engine.publish.single import Receipt
+from phaseline.engine.replay.dry_run import DryRun, dry_run
+from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings, from_words
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.envelope import Event
+from phaseline.schemas.records import Entity, Rejection, Transition
+
+WAIT = 10.0
+"""Seconds to wait for the outcome of an event."""
 
 
 @asynccontextmanager
 async def connect(
-    url: str | Sequence[str] = "nats://127.0.0.1:4222",
+    url: str | Sequence[str] = DEFAULT_URL,
     *,
-    prefix: str = "pl",
     source: str | None = None,
     kinds: Kinds | None = None,
-    **settings: Any,
+    **settings: Unpack[ConnectionSettings],
 ) -> AsyncIterator["Client"]:
-    """A client of the installation `prefix` on these servers; `settings` are those of `phaseline.engine.settings`.
+    """Connect to an installation: `async with phaseline.connect(...) as client`.
 
-    source: where its events come from. kinds: the tables to check against; by default those installed here.
-    Raises `BadSetting`, `NatsUnreachable`.
+    url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
+    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
     """
-    chosen = from_words(nats=url, prefix=prefix, **settings)
-    async with Client.open(chosen, source=source, kinds=kinds) as client:
+    async with Client.open(from_words(nats=url, **settings), source=source, kinds=kinds) as client:
         yield client
 
 
-class Client(Sending, Asking):
+class Client:
     """One connection to one installation. Ids are written `c1/pool-a/n7`; all methods raise `phaseline.errors`.
 
-    Answers and iterators: `await` gives an answer that is read whole; several results come as a list (`tree`, `changes`).
-    What may be of any length is an asynchronous iterator, without `await`: `list`, `watch`, `history`, `rejections`.
+    Answers and iterators: `await` gives an answer that is read whole; several results come as a list (`tree`,
+    `changes`). What may be of any length is an iterator, without `await`: `list`, `watch`, `history`, `rejections`.
 
     When: `at` is one moment, `start` and `end` are a range. Each takes a place in the log, a `datetime`, text ("15m",
-    "03:12", "2026-03-02T08:00Z", "start", "now"), or a `Moment`, and is resolved once per call. `await client.at("15m")`
+    "03:12", "2026-03-02T08:00Z", "start", "now"), or a `Moment`, and is resolved once per call. `client.at("15m")`
     gives a view of the entities at that moment; `view.moment` is what all its reads show.
+
+    Reads of one product are in `emco`, `fleet` and `gitops`.
     """
+
+    def __init__(self, session: Session) -> None:
+        """Use an open session; `connect` and `Client.open` make one."""
+        self._session = session
 
     @classmethod
     @asynccontextmanager
     async def open(
         cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None
     ) -> AsyncIterator[Self]:
-        """Open a connection, and a client on it."""
+        """Connect by complete settings, as `connect` does."""
         async with Wire.open(settings, name="phaseline-client") as wire:
-            client = cls(wire, settings, kinds or installed(), source or compose.default_source("python"))
+            session = Session(wire, settings, kinds or installed(), source or compose.default_source("python"))
             try:
-                yield client
+                yield cls(session)
             finally:
-                for watch in client._watches:
-                    await watch.close()
+                await session.close()
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables of the kinds."""
+        return self._session.kinds
+
+    @property
+    def source(self) -> str:
+        """The source of events for which the publisher gives no other."""
+        return self._session.source
+
+    @property
+    def emco(self) -> Emco:
+        """EMCO's status query."""
+        return Emco(self._session)
+
+    @property
+    def fleet(self) -> Fleet:
+        """Fleet's counts."""
+        return Fleet(self._session)
+
+    @property
+    def gitops(self) -> Gitops:
+        """Differences between Kubernetes objects and Git."""
+        return Gitops(self._session)
+
+    # Publishing
+
+    async def publish(
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        check: bool = True, **details: Unpack[EventDetails],
+    ) -> Receipt:  # fmt: skip
+        """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`EventDetails`).
+
+        PublishResult again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
+        when no answer came: send it again under the same `event_id`.
+        check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected.
+        """
+        message = self._message(kind, trigger, entity_id, data, check, details)
+        return await single.publish(self._session.wire, message, self._session.settings.request_timeout)
+
+    async def publish_and_wait(
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        check: bool = True, timeout: float = WAIT, **details: Unpack[EventDetails],
+    ) -> Outcome:  # fmt: skip
+        """Store one event as `publish` does, and wait for its outcome: its transitions, its rejection, or nothing.
+
+        Raises `Undecided` when no worker has answered after `timeout` seconds; the event stays stored.
+        """
+        message = self._message(kind, trigger, entity_id, data, check, details)
+        settings = self._session.settings
+        async with outcomes.follow(await self._session.installation(), entity_id.partition("/")[0]) as reader:
+            receipt = await single.publish(self._session.wire, message, settings.request_timeout)
+            if not receipt.duplicate:
+                return await outcomes.outcome(reader, settings.prefix, receipt, timeout)
+        return await self.outcome(receipt, timeout=timeout)
+
+    async def outcome(self, receipt: Receipt, *, timeout: float = WAIT) -> Outcome:
+        """The outcome of an event that was stored before; waits as `publish_and_wait` does."""
+        installation = await self._session.installation()
+        root, start = await outcomes.whereabouts(installation, receipt.sequence)
+        async with outcomes.follow(installation, root, start) as reader:
+            return await outcomes.outcome(reader, installation.prefix, receipt, timeout)
+
+    async def publish_many(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | AsyncIterable[Event | Mapping[str, Any]],
+        *,
+        window: int = WINDOW,
+        patience: float = PATIENCE,
+        check: bool = True,
+        progress: Callable[[PublishResult], None] | None = None,
+    ) -> PublishResult:
+        """Store events in order, `window` of them in flight; the answer counts those stored now and those stored before.
+
+        An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
+        The first event that would be rejected raises `EventRefused`; all events before it are stored then. After
+        trouble with the servers the client sends again, until nothing has moved for `patience` seconds: `Unconfirmed`.
+        """
+        subjects, kinds = self._session.subjects, self.kinds if check else None
+        messages: Iterable[EventMessage] | AsyncIterable[EventMessage]
+        if isinstance(events, AsyncIterable):
+            messages = (compose.pack(subjects, event, kinds) async for event in events)
+        else:
+            messages = (compose.pack(subjects, event, kinds) for event in events)
+        return await pipeline.publish_many(self._session.wire, messages, window, patience, progress)
+
+    async def resend(self, sequence: int) -> Receipt:
+        """Store again the event whose rejection is at `sequence` in the log, once the reason for it is gone."""
+        installation = await self._session.installation()
+        return await single.resend(installation, sequence, self._session.settings.request_timeout)
+
+    async def dry_run(
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        progress: Callable[[int], None] | None = None, **details: Unpack[EventDetails],
+    ) -> DryRun:  # fmt: skip
+        """What one event would do to its tree now: its records, its rejection, or nothing. Nothing is sent.
+
+        progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
+        """
+        message = self._message(kind, trigger, entity_id, data, False, details)
+        installation = await self._session.installation()
+        return await dry_run(installation, message, progress)
+
+    def _message(
+        self,
+        kind: str,
+        trigger: str,
+        entity_id: str,
+        data: Mapping[str, Any] | None,
+        check: bool,
+        details: EventDetails,
+    ) -> EventMessage:
+        event = compose.compose(kind, trigger, entity_id, data, {"source": self.source, **details})
+        return compose.pack(self._session.subjects, event, self.kinds if check else None)
+
+    # States at a moment
+
+    async def moment(self, when: When) -> Moment:
+        """The moment that `when` names: its place in the log and its time. Pass it on to read the same moment again.
+
+        Raises `WordUnknown`.
+        """
+        return await self._session.moment(when)
+
+    @overload
+    async def at(self, when: When) -> EntityView[Moment]: ...
+
+    @overload
+    async def at(self, when: None = None) -> EntityView[None]: ...
+
+    @overload
+    async def at(self, when: When | None) -> EntityView[Moment | None]: ...
+
+    async def at(self, when: When | None = None) -> EntityView[Moment | None]:
+        """The entities at a moment; without one the latest states. The moment is resolved here, once.
+
+        Raises `WordUnknown`.
+        """
+        states = await self._session.states(when)
+        return EntityView(states, states.moment)
+
+    async def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
+        """One entity; raises `EntityUnknown`. Without `at` it may be milliseconds behind the log, as all latest states."""
+        return await (await self.at(at)).get(kind, entity_id)
+
+    async def last(self, kind: str, entity_id: str, *, at: When | None = None) -> Transition:
+        """The last transition of an entity: its state, the reason, and the time. Raises `EntityUnknown`."""
+        return await (await self.at(at)).last(kind, entity_id)
+
+    async def list(
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False,
+        at: When | None = None,
+    ) -> AsyncIterator[Entity]:  # fmt: skip
+        """The entities that fit, ids in natural order. tree: this id and all ids below it. deleted: deleted ones too."""
+        async for entity in (await self.at(at)).list(kind, tree=tree, state=state, deleted=deleted):
+            yield entity
+
+    async def tree(self, root: str, *, deleted: bool = False, at: When | None = None) -> Sequence[Entity]:
+        """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
+        return await (await self.at(at)).tree(root, deleted=deleted)
+
+    async def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
+        """The kind of the only entity with that id, or `kind` if it exists.
+
+        Raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`.
+        """
+        return await (await self.at(at)).kind_of(entity_id, kind)
+
+    async def why(self, kind: str, entity_id: str, *, at: When | None = None) -> Explanation:
+        """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""
+        return await (await self.at(at)).why(kind, entity_id)
+
+    # Records of the log
+
+    @overload
+    def watch(
+        self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
+        start: When = NOW, rejections: Literal[False] = False, follow: bool = True,
+    ) -> Watch[Transition]: ...  # fmt: skip
+
+    @overload
+    def watch(
+        self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
+        start: When = NOW, rejections: bool, follow: bool = True,
+    ) -> Watch[Transition | Rejection]: ...  # fmt: skip
+
+    def watch(
+        self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
+        start: When = NOW, rejections: bool = False, follow: bool = True,
+    ) -> Watch[Any]:  # fmt: skip
+        """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
+
+        start: a place or a time, included; after a `Moment`, so that a watch continues a view without a gap. follow: go
+        on after the last record that is there.
+        """
+        wanted = RecordFilter(kind=kind, facet=facet, state=state, below=tree, rejections=rejections)
+        return self._session.watch(wanted, start, follow=follow)
+
+    def history(self, kind: str, entity_id: str, *, follow: bool = False) -> Watch[Transition]:
+        """All transitions of one entity, oldest first; raises `EntityUnknown` if there is none."""
+        return self._session.watch(RecordFilter(kind=kind, id=entity_id), START, follow=follow)
+
+    def rejections(
+        self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None,
+        start: When = START, follow: bool = False,
+    ) -> Watch[Rejection]:  # fmt: skip
+        """The rejections, in order; `watch.sequence` is what `resend` takes."""
+        wanted = RecordFilter(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
+        return self._session.watch(wanted, start, follow=follow)
+
+    async def record(self, sequence: int) -> Logged:
+        """The record at `sequence` of the log; raises `RecordGone`."""
+        return await log_records.record_at(await self._session.installation(), sequence)
+
+    async def event(self, sequence: int) -> bytes | None:
+        """The body of a stored event, by its sequence; None if the stream no longer keeps it."""
+        found = await log_records.event_at(await self._session.installation(), sequence)
+        return None if found is None else found.body
+
+    # Ranges of time
+
+    async def timeline(
+        self, entity_id: str, *, kind: str | None = None, start: When | None = None, end: When | None = None,
+        depth: int | None = None,
+    ) -> Timeline:  # fmt: skip
+        """The states of an entity and of those below it (`depth` levels) from `start` to `end`; raises `TreeUnknown`.
+
+        Without `start` it begins with the first state; without `end` it ends now.
+        """
+        RecordFilter(kind=kind, below=entity_id).check(self.kinds)
+        after, up_to = await self._range(start, end)
+        before = await AsOf(await self._session.installation(), after).states(kind, entity_id, deleted=True)
+        records = [logged.record async for logged in self._between(kind, entity_id, after, up_to)]
+        found = [record for record in records if isinstance(record, Transition)]
+        if not before and not found:
+            raise TreeUnknown(root=entity_id)
+        first = after.time or min(record.time for record in (*before, *found))
+        return timeline(before, found, first, max(first, up_to.time), depth)
+
+    async def changes(
+        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
+    ) -> Sequence[Change]:
+        """How entities differ between `start` and `end` (None: now), and what happened to them in between."""
+        RecordFilter(kind=kind, below=tree).check(self.kinds)
+        after, up_to = await self._range(start, end)
+        found = Changes()
+        async for logged in self._between(kind, tree, after, up_to):
+            found.take(logged.record)
+        return found.sorted()
+
+    async def _range(self, start: When | None, end: When | None) -> tuple[Moment, Moment]:
+        """Both ends, each resolved once. The beginning of the log has no time: 0."""
+        after = Moment(0, 0) if start in (None, START) else await self.moment(start)
+        return after, await self.moment(NOW if end is None else end)
+
+    async def _between(self, kind: str | None, tree: str | None, after: Moment, up_to: Moment) -> AsyncIterator[Logged]:
+        """The transitions of a kind, of a tree, of both or of all, after one moment and up to another."""
+        installation = await self._session.installation()
+        for pattern in latest.patterns(installation, kind, tree):
+            subject = as_of.transition_filter(installation, pattern)
+            async for logged in log_records.records(installation, subject, after.place, up_to.place):
+                yield logged

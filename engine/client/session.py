@@ -1,57 +1,84 @@
-"""What every part of the client needs: a connection, an installation, its tables.
+"""What all parts of one client share: the connection, the installation, the tables, the open watches.
 
-Belongs here: finding the installation, and moments in its log. Does not: anything that a client sends or reads (`sending`,
-`asking`).
+Belongs here: `Session`, which finds the installation and the states at a moment. Does not: the methods that users call
+(`client`, `entity_view`, `products`).
 """
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 from phaseline.engine.errors import NotPermitted
+from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.jetstream.streams import Layout, inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
+from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest
+from phaseline.engine.log.watch import RecordFilter, Watch
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import Subjects
 
-if TYPE_CHECKING:
-    from phaseline.engine.log.watch import Watch
 
-
+@dataclass(slots=True)
 class Session:
-    """One connection to one installation."""
+    """One connection to one installation. `source`: where events come from whose publisher gives no other source."""
 
-    def __init__(self, wire: Wire, settings: Settings, kinds: Kinds, source: str) -> None:
-        """Use an open connection."""
-        self._wire, self._settings, self.kinds, self.source = wire, settings, kinds, source
-        self._subjects = Subjects(settings.prefix)
-        self._installation: Installation | None = None
-        self._watches: list[Watch[Any]] = []
+    wire: Wire
+    settings: Settings
+    kinds: Kinds
+    source: str
+    found: Installation | None = None
+    """The installation, once the server was asked for it."""
+    watches: list[Watch[Any]] = field(default_factory=list)
+
+    @property
+    def subjects(self) -> Subjects:
+        """The subjects of the installation."""
+        return Subjects(self.settings.prefix)
 
     async def installation(self) -> Installation:
         """The installation. The server is asked for it once; raises `NotProvisioned`.
 
         Users who may not ask the server for it give `partitions` in their settings.
         """
-        if self._installation is None:
+        if self.found is None:
             try:
-                layout = await inspect(self._wire, self._settings)
+                layout = await inspect(self.wire, self.settings)
             except NotPermitted:
-                if self._settings.partitions is None:
+                if self.settings.partitions is None:
                     raise
-                layout = layout_of(self._settings, self._settings.partitions)
-            self._installation = Installation(self._wire, layout, self.kinds)
-        return self._installation
+                layout = layout_of(self.settings, self.settings.partitions)
+            self.found = Installation(self.wire, layout, self.kinds)
+        return self.found
 
     async def layout(self) -> Layout:
         """The prefix, the streams and the number of partitions; raises `NotProvisioned`."""
         return (await self.installation()).layout
 
     async def moment(self, when: When) -> Moment:
-        """The moment that `when` names: its place in the log and its time. Pass it on to read the same moment again.
-
-        Raises `WordUnknown`.
-        """
+        """The moment that `when` names; raises `WordUnknown`."""
         return await as_of.resolve(await self.installation(), when)
+
+    async def states(self, at: When | None) -> Latest | AsOf:
+        """The states at a moment, which is resolved here; None: the latest states. Raises `WordUnknown`."""
+        installation = await self.installation()
+        return Latest(installation) if at is None else await AsOf.at(installation, at)
+
+    def watch(self, wanted: RecordFilter, start: When, *, follow: bool) -> Watch[Any]:
+        """A watch of these records, closed at the latest with the client."""
+        wanted.check(self.kinds)
+        watch: Watch[Any] = Watch(self._reader, wanted, start, follow=follow)
+        self.watches = [*(other for other in self.watches if not other.over), watch]
+        return watch
+
+    async def _reader(self, wanted: RecordFilter, start: int | str) -> Reader:
+        installation = await self.installation()
+        return Reader(installation.wire, installation.layout.log, wanted.filters(installation), start)
+
+    async def close(self) -> None:
+        """End the watches that are still open."""
+        for watch in self.watches:
+            await watch.close()

@@ -1,7 +1,9 @@
-"""The core: from a stored event and the state of a tree to records. Pure and synchronous.
+"""The core: decides a stored event against the state of a tree and makes its records. It is pure and synchronous.
 
-Belongs here, in the order in which an event meets them: `process` (a slice of events becomes one batch), `intake` (bytes
-become an arrival), `decide` (which step it takes), `fast_path` or `changeset` (what it changes), `adoption`, `attributes`,
-`transitions`, `timers`, `rejections` (what it answers), `tree` (the state it changes), `message` (what the log gets).
+Belongs here, in the order in which an event meets them: `process` (a slice of events becomes one batch), `intake`
+(bytes become an arrival), `decide` (which steps the event takes), `adoption` (missing parents), `attributes` (their new
+values), `fast_path` or `changeset` (what the steps change), `transitions` and `timers` (the records of the changes),
+`rejections` (the records where no step is taken), `tree` (the state that records change), `message` (what the log
+stores).
 Does not: clocks, randomness, files, processes, the network (an import contract checks this).
 """

@@ -1,6 +1,7 @@
-"""What an event makes of an entity's attributes. Pure.
+"""The attributes of an entity after an event. Pure.
 
-Belongs here: what a row's data sets and what it computes. Does not: which row is taken (`decide`).
+Belongs here: the values that a row takes from the data, and those that it computes. Does not: which row is taken
+(`decide`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,22 +12,24 @@ from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.table import Refusal, Row, RuleEvent
 
 
-def assigned(
-    kind: Kind, steps: Iterable[tuple[int, Step]], attributes: Mapping[str, Any], happened: RuleEvent
+def attributes_after(
+    kind: Kind, steps: Iterable[tuple[int, Step]], attributes: Mapping[str, Any], rule_event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
-    """The attributes after these steps; the same mapping where nothing is set; or why the event cannot be taken."""
+    """The attributes after these steps; the same mapping if no row sets any; a `Refusal` if a rule refuses."""
     for row in dict.fromkeys(step.row for _, step in steps):
         if row.assigns or row.computes is not None:
-            found = _by_row(kind, row, attributes, happened)
-            if isinstance(found, Refusal):
-                return found
-            attributes = found
+            after = _after_row(kind, row, attributes, rule_event)
+            if isinstance(after, Refusal):
+                return after
+            attributes = after
     return attributes
 
 
-def _by_row(kind: Kind, row: Row, attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any] | Refusal:
-    data = happened.data
+def _after_row(
+    kind: Kind, row: Row, attributes: Mapping[str, Any], rule_event: RuleEvent
+) -> Mapping[str, Any] | Refusal:
+    data = rule_event.data
     given = {name: data[name] for name in kind.table.assigned(row) if data.get(name) is not None}
     if given:
         attributes = {**attributes, **given}
-    return attributes if row.computes is None else row.computes(attributes, happened)
+    return attributes if row.computes is None else row.computes(attributes, rule_event)

@@ -1,15 +1,16 @@
-"""What one event makes of a tree, before it is committed: an overlay that predicates see through.
+"""A changeset: what one event changes in a tree before it is committed. Predicates see the tree through it. Pure.
 
-Belongs here: moving bases, cascades, views to their fixed point. Does not: whether an event is legal (`decide`), the
-records that follow (`recording`), changing the tree (`tree.evolve`).
+Belongs here: moving bases, cascades, fan-outs, views, on-tally triggers, until nothing changes any more. Does not:
+whether an event is legal (`decide`), the records of the changes (`core.transitions`), changing the tree
+(`tree.evolve`).
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.core.attributes import assigned
+from phaseline.engine.core.attributes import attributes_after
 from phaseline.engine.core.tree import Tree, recount
-from phaseline.machines.compiler.conditions import lapsed
+from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.scripts import ScriptRunner
@@ -19,216 +20,228 @@ from phaseline.schemas.subjects import ancestor_id
 
 
 class Origin(NamedTuple):
-    """What moved a facet: the trigger, and how it came to it. data: what the trigger brought."""
+    """What moved a facet within a changeset: a trigger, and how it came about.
+
+    entity: `<kind>/<id>` of the entity from which a cascade, view or tally came. data: what the trigger brought.
+    """
 
     trigger: str
     by: By
-    origin: str | None = None
+    entity: str | None = None
     data: Mapping[str, Any] = NONE
 
 
 class EntityChange:
-    """An entity as the event leaves it so far. `why`: per facet, what moved it last."""
+    """One entity within a changeset. `origins`: per facet, what moved it last."""
 
-    __slots__ = ("attributes", "before", "facets", "fired", "sequences", "why")
+    __slots__ = ("attributes", "before", "facets", "fired_timer", "origins", "sequences")
 
     def __init__(self, before: Entity | None, kind: Kind) -> None:
-        """Start from what is committed, or from nothing."""
+        """Start from the committed entity, or from an unknown one."""
         self.before = before
         self.facets: list[FacetState] = list(kind.unborn if before is None else before.facets)
         self.attributes: Mapping[str, Any] = NONE if before is None else before.attributes
         self.sequences: Mapping[str, int] = NONE if before is None else before.sequences
-        self.why: dict[int, Origin] = {}
-        self.fired: str | None = None
-        """The facet whose timer this event is."""
+        self.origins: dict[int, Origin] = {}
+        self.fired_timer: str | None = None
+        """The facet whose timer fired this event."""
 
 
 class Changeset:
-    """One event under way. Its order of doing things depends on the tree's content only, so replay repeats it."""
+    """What one event changes. The order of the changes depends on the tree's content alone, so a replay repeats it."""
 
     __slots__ = (
-        "born", "cascades", "crossed", "dirty", "fired", "kinds", "sequence", "tallies", "time", "touched", "tree", "trigger",
+        "cascades", "changes", "created", "dirty", "kinds", "on_tally_fired", "sequence", "tallies", "tally_changed_by",
+        "time", "tree", "trigger",
     )  # fmt: skip
 
     def __init__(self, tree: Tree, trigger: str, sequence: int, time: int) -> None:
-        """`trigger` is the outside event's; `sequence` and `time` (ns) are the stream's."""
+        """Start without changes. `trigger`, `sequence` and `time` (ns) are those of the stored event."""
         self.tree, self.kinds, self.trigger = tree, tree.kinds, trigger
         self.sequence, self.time = sequence, time
-        self.touched: dict[tuple[str, str], EntityChange] = {}
+        self.changes: dict[tuple[str, str], EntityChange] = {}
         self.tallies: dict[tuple[str, str, str, int, str | None], dict[str, int]] = {}
         self.dirty: dict[tuple[str, str], Origin] = {}
+        """The entities whose views have to be computed again."""
         self.cascades: list[tuple[str, str, Origin]] = []
-        self.born: list[tuple[str, str]] = []
-        """Entities that the tree does not know yet."""
-        self.crossed: dict[tuple[str, str, str, int, str | None], str] = {}
-        """By which descendant a tally last changed."""
-        self.fired: set[tuple[str, str, str]] = set()
-        """What tallies fired: each trigger at each entity once an event, so that it ends."""
+        """The triggers that are fired but not yet taken, with the kind and id at which each is fired."""
+        self.created: list[tuple[str, str]] = []
+        """The entities that the tree does not know yet."""
+        self.tally_changed_by: dict[tuple[str, str, str, int, str | None], str] = {}
+        """The id of the descendant that changed each tally last."""
+        self.on_tally_fired: set[tuple[str, str, str]] = set()
+        """The on-tally triggers that were taken. Each is taken once per event at each entity, so that settling ends."""
 
     @property
-    def programs(self) -> ScriptRunner:
-        """The tree's."""
-        return self.tree.programs
+    def scripts(self) -> ScriptRunner:
+        """The script runner of the tree."""
+        return self.tree.scripts
 
     def above(self, entity_id: str, kind: str) -> EntityChange | Entity | None:
-        """The ancestor of that kind, as this event leaves it."""
-        found = ancestor_id(entity_id, self.kinds[kind].arity)
-        return self.touched.get((kind, found)) or self.tree.entities[kind].get(found)
+        """The ancestor of that kind, with the changes so far."""
+        above_id = ancestor_id(entity_id, self.kinds[kind].arity)
+        return self.changes.get((kind, above_id)) or self.tree.entities[kind].get(above_id)
 
     def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
-        """How many descendants are in which phase, as this event leaves them."""
-        found = self.tallies.get((entity_id, kind, below, facet, has))
-        return self.tree.tally(entity_id, kind, below, facet, has) if found is None else found
+        """How many descendants are in which phase, with the changes so far."""
+        tally = self.tallies.get((entity_id, kind, below, facet, has))
+        return self.tree.tally(entity_id, kind, below, facet, has) if tally is None else tally
 
     def phase(self, kind: str, entity_id: str, facet: int) -> str:
-        """The phase of a known entity's state, as this event leaves it."""
-        found = self.touched.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
-        return found.facets[facet].state.phase
+        """The phase of a known entity's state, with the changes so far."""
+        entity = self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
+        return entity.facets[facet].state.phase
 
-    def touch(self, kind: str, entity_id: str) -> EntityChange:
-        """The entity, to be changed."""
-        found = self.touched.get((kind, entity_id))
-        if found is None:
-            found = EntityChange(self.tree.entities[kind].get(entity_id), self.kinds[kind])
-            self.touched[kind, entity_id] = found
-            if found.before is None:
-                self.born.append((kind, entity_id))
-        return found
+    def change(self, kind: str, entity_id: str) -> EntityChange:
+        """The change of an entity; an empty one is added if the entity has none yet."""
+        change = self.changes.get((kind, entity_id))
+        if change is None:
+            change = EntityChange(self.tree.entities[kind].get(entity_id), self.kinds[kind])
+            self.changes[kind, entity_id] = change
+            if change.before is None:
+                self.created.append((kind, entity_id))
+        return change
 
     def descendants(self, kind: str, entity_id: str, below: str) -> list[str]:
-        """The ids of kind `below` under `kind/entity_id`, those that this event makes known too, in order."""
-        found = list(self.tree.descendants(kind, entity_id, below))
-        found += (born for of, born in self.born if of == below and born.startswith(f"{entity_id}/"))
-        return sorted(found)
+        """The sorted ids of kind `below` under `kind/entity_id`, with the entities that this event creates."""
+        ids = list(self.tree.descendants(kind, entity_id, below))
+        ids += (created for of, created in self.created if of == below and created.startswith(f"{entity_id}/"))
+        return sorted(ids)
 
-    def move(self, kind: str, entity_id: str, facet: int, base: State, why: Origin) -> None:
+    def move(self, kind: str, entity_id: str, facet: int, base: State, origin: Origin) -> None:
         """Give one facet a new base."""
-        entity = self.touch(kind, entity_id)
-        old = entity.facets[facet]
-        entity.facets[facet] = FacetState(base, old.state, old.since)
-        entity.why[facet] = why
-        self.dirty[kind, entity_id] = why
-        self._look_down(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
+        change = self.change(kind, entity_id)
+        old = change.facets[facet]
+        change.facets[facet] = FacetState(base, old.state, old.since)
+        change.origins[facet] = origin
+        self.dirty[kind, entity_id] = origin
+        self._mark_viewers(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
 
-    def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], why: Origin) -> None:
-        """Take these steps, one a facet, and queue the triggers that they fire downward. Attributes are assigned before."""
+    def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], origin: Origin) -> None:
+        """Take these steps, one per facet, and queue the triggers that they fire downward. Attributes stay."""
         moves = []
         for facet, step in steps:
-            base = self.touch(kind, entity_id).facets[facet].base
-            result = step.result(base, why.data)
-            self.move(kind, entity_id, facet, result, why)
+            base = self.change(kind, entity_id).facets[facet].base
+            result = step.result(base, origin.data)
+            self.move(kind, entity_id, facet, result, origin)
             moves.append((base, result))
-        for fired in self.kinds[kind].table.cascades:
-            if fires(fired, why.trigger, moves, why.data):
-                self._fire(fired, kind, entity_id)
-        for told in self.kinds[kind].table.fan_outs if moves else ():
-            if why.trigger in told.on:
-                self._tell(told, kind, entity_id, why.data)
+        for cascade in self.kinds[kind].table.cascades:
+            if is_fired(cascade, origin.trigger, moves, origin.data):
+                self._queue_cascade(cascade, kind, entity_id)
+        for fan_out in self.kinds[kind].table.fan_outs if moves else ():
+            if origin.trigger in fan_out.on:
+                self._queue_fan_out(fan_out, kind, entity_id, origin.data)
 
     def _assign(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any]) -> None:
-        """Assign attributes by steps that a cascade takes. A rule that refuses its data leaves them as they are."""
+        """Assign attributes by the steps of a derived trigger. If a rule refuses its data, they stay as they are."""
         if not any(step.row.assigns or step.row.computes for _, step in steps):
             return
-        touched = self.touch(kind, entity_id)
-        found = assigned(self.kinds[kind], steps, touched.attributes, RuleEvent(data, self.sequence, self.time))
-        if not isinstance(found, Refusal):
-            touched.attributes = found
+        change = self.change(kind, entity_id)
+        rule_event = RuleEvent(data, self.sequence, self.time)
+        after = attributes_after(self.kinds[kind], steps, change.attributes, rule_event)
+        if not isinstance(after, Refusal):
+            change.attributes = after
 
-    def _fire(self, fired: Cascade, kind: str, entity_id: str) -> None:
-        attributes = self.touch(kind, entity_id).attributes
-        given = {name: attributes.get(of) for name, of in fired.data.items()} if fired.data else NONE
-        why = Origin(fired.trigger, "cascade", f"{kind}/{entity_id}", given)
-        for below in fired.at:
-            found = self.descendants(kind, entity_id, below)
-            if fired.only_child is not None:
-                found = [one for one in found if one == f"{entity_id}/{attributes.get(fired.only_child)}"]
-            self.cascades.extend((below, one, why) for one in found)
+    def _queue_cascade(self, cascade: Cascade, kind: str, entity_id: str) -> None:
+        attributes = self.change(kind, entity_id).attributes
+        data = {name: attributes.get(of) for name, of in cascade.data.items()} if cascade.data else NONE
+        origin = Origin(cascade.trigger, "cascade", f"{kind}/{entity_id}", data)
+        for below in cascade.at:
+            ids = self.descendants(kind, entity_id, below)
+            if cascade.only_child is not None:
+                ids = [one for one in ids if one == f"{entity_id}/{attributes.get(cascade.only_child)}"]
+            self.cascades.extend((below, one, origin) for one in ids)
 
-    def _tell(self, told: FanOut, kind: str, entity_id: str, data: Mapping[str, Any]) -> None:
-        for found in self.descendants(kind, entity_id, told.at):
-            trigger = told.rule(self, entity_id, data, found)
+    def _queue_fan_out(self, fan_out: FanOut, kind: str, entity_id: str, data: Mapping[str, Any]) -> None:
+        for below_id in self.descendants(kind, entity_id, fan_out.at):
+            trigger = fan_out.rule(self, entity_id, data, below_id)
             if trigger is not None:
-                self.cascades.append((told.at, found, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
+                self.cascades.append((fan_out.at, below_id, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
 
     def settle(self) -> None:
-        """Run cascades, views and what tallies fire, to the fixed point (the tables' checks say that there is one)."""
-        while self.cascades or self.dirty or self._reached():
+        """Run cascades, views and on-tally triggers until nothing changes. The checks of tables prove the end."""
+        while self.cascades or self.dirty or self._fire_on_tally():
             while self.cascades:
                 wave, self.cascades = self.cascades, []
-                for kind, entity_id, why in wave:
-                    self._derived(kind, entity_id, why)
+                for kind, entity_id, origin in wave:
+                    self._take_derived(kind, entity_id, origin)
             while self.dirty:
-                (kind, entity_id), why = next(iter(self.dirty.items()))
+                (kind, entity_id), origin = next(iter(self.dirty.items()))
                 del self.dirty[kind, entity_id]
-                self._restate(kind, entity_id, why)
+                self._apply_views(kind, entity_id, origin)
 
-    def _derived(self, kind: str, entity_id: str, why: Origin) -> None:
+    def _take_derived(self, kind: str, entity_id: str, origin: Origin) -> None:
+        """Take the steps of a trigger that the engine fires, if there are any."""
         compiled = self.kinds[kind]
-        if compiled.roles[why.trigger] == "intent" and (kind, entity_id) in self.dirty:
-            self._restate(kind, entity_id, self.dirty.pop((kind, entity_id)))
-        entity = self.touched.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
-        steps = compiled.select(why.trigger, entity.facets, self, entity_id, why.data).steps
-        if steps and why.by == "tally":
-            self.fired.add((kind, entity_id, why.trigger))
-        self._assign(kind, entity_id, steps, why.data)
-        self.take(kind, entity_id, steps, why)
+        if compiled.roles[origin.trigger] == "intent" and (kind, entity_id) in self.dirty:
+            self._apply_views(kind, entity_id, self.dirty.pop((kind, entity_id)))
+        entity = self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
+        steps = compiled.select(origin.trigger, entity.facets, self, entity_id, origin.data).steps
+        if steps and origin.by == "tally":
+            self.on_tally_fired.add((kind, entity_id, origin.trigger))
+        self._assign(kind, entity_id, steps, origin.data)
+        self.take(kind, entity_id, steps, origin)
 
-    def _restate(self, kind: str, entity_id: str, why: Origin) -> None:
+    def _apply_views(self, kind: str, entity_id: str, origin: Origin) -> None:
+        """Compute the states of an entity again."""
         machines = self.kinds[kind].machines
-        entity: EntityChange | Entity = self.touched.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
+        entity: EntityChange | Entity = self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
         for index, machine in enumerate(machines):
             old = entity.facets[index]
             base, state = old.base, machine.shown(old.base, self, entity_id)
             if state == old.state:
                 continue
-            over = self.kinds[kind].expiring[index].get(old.state.phase)
-            if over and state.phase != old.state.phase and not over.isdisjoint(base.conditions):
-                base = lapsed(machine.facet, base, over)
+            expiring = self.kinds[kind].expiring[index].get(old.state.phase)
+            if expiring and state.phase != old.state.phase and not expiring.isdisjoint(base.conditions):
+                base = without_expired(machine.facet, base, expiring)
                 state = machine.shown(base, self, entity_id)
-            touched = self.touch(kind, entity_id)
-            touched.facets[index] = FacetState(base, state, old.since)
-            touched.why.setdefault(index, why)
+            change = self.change(kind, entity_id)
+            change.facets[index] = FacetState(base, state, old.since)
+            change.origins.setdefault(index, origin)
             self._count(kind, entity_id, index, old.state, state)
-            self._look_down(kind, entity_id, index, old.state.phase, state.phase, of_base=False)
+            self._mark_viewers(kind, entity_id, index, old.state.phase, state.phase, of_base=False)
 
     def _count(self, kind: str, entity_id: str, facet: int, before: State, after: State) -> None:
+        """Bring the tallies above up to date, and mark the entities whose views look at them."""
         for counted in self.kinds[kind].counted:
-            was, now = counted.phase(before), counted.phase(after)
-            if counted.facet != facet or was == now:
+            old, new = counted.phase(before), counted.phase(after)
+            if counted.facet != facet or old == new:
                 continue
             above = ancestor_id(entity_id, counted.arity)
             key = (above, counted.kind, kind, facet, counted.has)
             if key not in self.tallies:
                 self.tallies[key] = dict(self.tree.tally(*key))
-            crossed = recount(self.tallies[key], was, now)
-            self.crossed[key] = entity_id
+            crossed = recount(self.tallies[key], old, new)
+            self.tally_changed_by[key] = entity_id
             if not counted.phases.isdisjoint(crossed) and self.above(above, counted.kind):
                 self.dirty.setdefault((counted.kind, above), Origin(self.trigger, "tally", f"{kind}/{entity_id}"))
 
-    def _look_down(self, kind: str, entity_id: str, facet: int, was: str, now: str, *, of_base: bool) -> None:
-        for seen in self.kinds[kind].seen:
-            if seen.facet == facet and seen.base is of_base and (was in seen.phases) != (now in seen.phases):
-                why = Origin(self.trigger, "view", f"{kind}/{entity_id}")
-                for found in self.descendants(kind, entity_id, seen.below):
-                    self.dirty.setdefault((seen.below, found), why)
+    def _mark_viewers(self, kind: str, entity_id: str, facet: int, old: str, new: str, *, of_base: bool) -> None:
+        """Mark the entities below whose views look at a phase of this one, if the change of phase matters to them."""
+        for seen in self.kinds[kind].viewers:
+            if seen.facet == facet and seen.base is of_base and (old in seen.phases) != (new in seen.phases):
+                origin = Origin(self.trigger, "view", f"{kind}/{entity_id}")
+                for below_id in self.descendants(kind, entity_id, seen.below):
+                    self.dirty.setdefault((seen.below, below_id), origin)
 
-    def _reached(self) -> bool:
-        """Fire the triggers of tallies that this event brought to their condition."""
+    def _fire_on_tally(self) -> bool:
+        """Take the on-tally triggers whose predicate holds since this event; whether there is more to settle."""
         for key in list(self.tallies):
-            entity_id, of, below, facet, has = key
-            for reached in self.kinds[of].table.on_tally:
-                when, once = reached.when, (of, entity_id, reached.trigger)
-                if (when.kind, when.facet, when.has) != (below, facet, has) or once in self.fired:
+            entity_id, kind, below, facet, has = key
+            for on_tally in self.kinds[kind].table.on_tally:
+                when, once = on_tally.when, (kind, entity_id, on_tally.trigger)
+                if (when.kind, when.facet, when.has) != (below, facet, has) or once in self.on_tally_fired:
                     continue
                 if when.holds(self, entity_id) and not when.holds(self.tree, entity_id):
-                    self._derived(of, entity_id, Origin(reached.trigger, "tally", f"{below}/{self.crossed[key]}"))
+                    origin = Origin(on_tally.trigger, "tally", f"{below}/{self.tally_changed_by[key]}")
+                    self._take_derived(kind, entity_id, origin)
         return bool(self.cascades or self.dirty)
 
 
-def fires(fired: Cascade, trigger: str, moves: list[tuple[State, State]], data: Mapping[str, Any]) -> bool:
-    """Whether a trigger that made these moves, one a facet, fires that downward: once, whatever it moved."""
-    if not moves or (fired.unless is not None and data.get(fired.unless[0]) == fired.unless[1]):
+def is_fired(cascade: Cascade, trigger: str, moves: list[tuple[State, State]], data: Mapping[str, Any]) -> bool:
+    """Whether a trigger fires this cascade. `moves`: the base before and after, of each moved facet."""
+    if not moves or (cascade.unless is not None and data.get(cascade.unless[0]) == cascade.unless[1]):
         return False
-    if fired.then is not None and all(result.phase != fired.then for _, result in moves):
+    if cascade.then is not None and all(result.phase != cascade.then for _, result in moves):
         return False
-    return trigger in fired.on or any(result.phase == fired.into != base.phase for base, result in moves)
+    return trigger in cascade.on or any(result.phase == cascade.into != base.phase for base, result in moves)

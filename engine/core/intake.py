@@ -1,7 +1,8 @@
-"""From stored bytes to an arrival the core can decide, or to the rejection they get.
+"""From the bytes of a stored event to an arrival that the core can decide, or to a rejection. Pure.
 
 See docs/design.md, What bad input gets.
-Belongs here: everything an event can be refused for before its entity is looked at. Does not: legality in a state (`decide`).
+Belongs here: every check that needs no entity. Does not: whether the event is legal in a state (`decide`, the next
+step).
 """
 
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):
-    """An event that is well formed. `time`: the stream's, ns."""
+    """A well-formed event. `time`: when the server stored it, ns."""
 
     kind: str
     trigger: str
@@ -31,57 +32,57 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
     sequence: int | None
     time: int
     timer: tuple[str, int] | None = None
-    """Of an event that a timer fired: the facet, and when it was due, ns."""
+    """If a timer fired the event: the facet, and when it was due, ns."""
 
 
 class RejectedEvent(Exception):
-    """An event that no table need look at."""
+    """An event that is rejected before its entity is looked at."""
 
     def __init__(self, reason: Reason, message: str) -> None:
-        """Why, and a sentence for people."""
+        """The rejection reason, and a message for people."""
         super().__init__(message)
         self.reason: Reason = reason
 
 
 def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: int, time: int) -> Arrival | Rejection:
-    """What the stored message says; `sequence` and `time` (ns) are the stream's."""
+    """The arrival or the rejection of a stored message. `sequence`: its position; `time`: when it was stored, ns."""
     address, event = None, None
     try:
         address = subjects.address(subject)
         event = envelope.decode(body)
         return _arrival(kinds, address, event, sequence, time, is_due=subjects.is_due(subject))
     except BadSubject as error:
-        why: tuple[Reason, str] = ("invalid", str(error))
+        answer: tuple[Reason, str] = ("invalid", str(error))
     except codec.Undecodable as error:
-        why = ("undecodable", str(error))
+        answer = ("undecodable", str(error))
     except Invalid as error:
-        why = ("invalid", str(error))
+        answer = ("invalid", str(error))
     except RejectedEvent as error:
-        why = (error.reason, str(error))
-    return refusal(subject, address, event, body, sequence, time, *why)
+        answer = (error.reason, str(error))
+    return reject(subject, address, event, body, sequence, time, *answer)
 
 
 def address_of(subjects: Subjects, subject: str) -> Address | None:
-    """What the subject says, or None where it says nothing an entity can have."""
+    """The address in a subject; None if the subject has none."""
     try:
         return subjects.address(subject)
     except BadSubject:
         return None
 
 
-def refusal(
+def reject(
     subject: str, address: Address | None, event: Event | None, body: bytes, sequence: int, time: int,
     reason: Reason, message: str,
 ) -> Rejection:  # fmt: skip
-    """The rejection of a message that got no further than here; keeps the first bytes of its body."""
-    named = address or ("-", "-", "/".join(subject.split(".")[-3:]))
-    kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in named)
+    """The rejection of a message that is no arrival. It keeps the first bytes of the body."""
+    known = address or ("-", "-", "/".join(subject.split(".")[-3:]))
+    kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in known)
     cause = Cause(sequence, event.id if event else "", event.source if event else "", "event")
     return Rejection(kind, entity_id, trigger, reason, message, None, (), cause, time, body[:MAX_PAYLOAD])
 
 
-def _fired(kind: Kind, address: Address, event: Event, sequence: int, time: int) -> Arrival:
-    """What a timer says; raises `Refused` where the tables know it no longer."""
+def _timer_arrival(kind: Kind, address: Address, event: Event, sequence: int, time: int) -> Arrival:
+    """The arrival of an event that a timer fired; raises `RejectedEvent` if the table has no such timer."""
     data = event.data or {}
     if address.trigger not in kind.timed or data.get("facet") not in kind.names or type(data.get("due")) is not int:
         raise RejectedEvent("unknown_trigger", f"no timer of {kind.name} fires {address.trigger}")
@@ -92,7 +93,7 @@ def _fired(kind: Kind, address: Address, event: Event, sequence: int, time: int)
 def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: int, *, is_due: bool) -> Arrival:
     kind = find_kind(kinds, address.kind)
     if is_due:
-        return _fired(kind, address, event, sequence, time)
+        return _timer_arrival(kind, address, event, sequence, time)
     check_trigger(kind, address.trigger)
     check_arity(kind, address.id)
     if event.type != f"{address.kind}.{address.trigger}":
@@ -114,7 +115,7 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
 
 
 def find_kind(kinds: Kinds, name: str) -> Kind:
-    """The kind of that name; raises `Refused` naming those there are."""
+    """The kind of that name; raises `RejectedEvent` if it is unknown."""
     kind = kinds.get(name)
     if kind is None:
         raise RejectedEvent("unknown_kind", f"kind {name!r} is unknown; there are {', '.join(kinds)}")
@@ -122,7 +123,7 @@ def find_kind(kinds: Kinds, name: str) -> Kind:
 
 
 def check_trigger(kind: Kind, trigger: str) -> None:
-    """Raise `Refused` unless somebody outside may send `trigger`."""
+    """Raise `RejectedEvent` unless a publisher may send `trigger`."""
     role = kind.roles.get(trigger)
     if role == "derived":
         raise RejectedEvent("derived", f"{trigger} is fired by the engine only")
@@ -139,21 +140,21 @@ def check_arity(kind: Kind, entity_id: str) -> None:
 
 
 def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
-    """Raise `Invalid` where a field that means something has the wrong type or value."""
+    """Raise `Invalid` if a field of the trigger is missing or has a wrong type or value. Other fields are ignored."""
     for field in COMMON:
-        if (words := data.get(field.name)) is not None:
-            _check_value(field, words)
+        if (value := data.get(field.name)) is not None:
+            _check_value(field, value)
     for field in kind.fields[trigger]:
-        found = data.get(field.name)
-        if found is None:
+        given = data.get(field.name)
+        if given is None:
             if field.required and not (field.null and field.name in data):
                 raise Invalid(f"data.{field.name} is required: {field.doc}")
             continue
-        if field.many and not isinstance(found, list):
+        if field.many and not isinstance(given, list):
             raise Invalid(f"data.{field.name} must be a list of {field.type.__name__}")
-        for value in found if field.many else [found]:
+        for value in given if field.many else [given]:
             _check_value(field, value)
-        if field.many and field.type not in (dict, list) and len(set(found)) < len(found):
+        if field.many and field.type not in (dict, list) and len(set(given)) < len(given):
             raise Invalid(f"data.{field.name} holds a value twice")
 
 

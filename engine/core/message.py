@@ -1,6 +1,7 @@
-"""What is put into the log.
+"""A message for the log, as the core hands it to the shell.
 
-Belongs here: the shape of a message. Does not: what is in it (`fold`, `timers`), sending it (`commit`).
+Belongs here: the shape of a message. Does not: its content (`core.process`, `core.timers`), sending it
+(`worker.fenced_commit`).
 """
 
 from typing import NamedTuple
@@ -9,7 +10,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class Message(NamedTuple):
-    """One message for the log. `headers`: what the server is to do with timers when it stores it."""
+    """One message for the log. `headers`: which schedule the server sets or cancels when it stores the message."""
 
     subject: str
     body: bytes

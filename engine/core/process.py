@@ -1,6 +1,8 @@
-"""A slice of stored events folded into one commit. Pure: the shell hands in events and sends what comes out.
+"""The processor: turns a slice of stored events into one batch for the log. Pure.
 
-Belongs here: `Folder`, from stored event to log messages; `Commit`, cut between events. Does not: I/O, any rule of a kind.
+Belongs here: `Processor`, from stored events to log messages; `Batch`, which always holds whole events. Does not:
+reading and committing (`worker.partition`), reading an event's bytes (`intake`), deciding it (`decide`), the rules of a
+kind.
 """
 
 import traceback
@@ -15,36 +17,37 @@ from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.schemas import wire_codec
+from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 
 BATCH_LIMIT = 999
-"""Log messages that fit one atomic batch beside its checkpoint (the server's limit is 1,000)."""
+"""The most log messages of one atomic batch beside its checkpoint (the server's limit is 1,000)."""
 
 
 class InboxEvent(Protocol):
-    """A stored event: `sequence` in EVENTS, `time_ns`, both the stream's."""
+    """A stored event, as the processor needs it."""
 
     @property
     def subject(self) -> str:
-        """Where it is stored: the inbox subject."""
+        """The inbox subject under which it is stored."""
 
     @property
     def data(self) -> bytes:
-        """Its body."""
+        """The body."""
 
     @property
     def sequence(self) -> int:
-        """Its place in EVENTS."""
+        """The position in EVENTS."""
 
     @property
     def time_ns(self) -> int:
-        """When it was stored, ns."""
+        """The time at which the server stored it, ns."""
 
 
 @dataclass(slots=True)
 class EventCounts:
-    """What became of events: numbers for the log and for people."""
+    """How many events were decided, and with which answers."""
 
     events: int = 0
     transitions: int = 0
@@ -53,7 +56,7 @@ class EventCounts:
     faults: int = 0
 
     def add(self, decision: Decision) -> None:
-        """Count one event."""
+        """Count one event and its answer."""
         records = decision.records
         self.events += 1
         self.faults += decision.fault is not None
@@ -76,82 +79,95 @@ class Fault(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """What to append to the log. `position`: the last event in it; `events`: how many."""
+    """The records of a slice of events, to be committed together. `position`: of the last event; `events`: how many."""
 
     position: int
     messages: list[Message] = field(default_factory=list)
     events: int = 0
     schedules: dict[str, Schedule] = field(default_factory=dict)
-    """By subject, the schedules that it sets or cancels; the last change of each counts."""
+    """The schedules that the batch sets or cancels, by subject. The last change of each one counts."""
     faults: list[Fault] = field(default_factory=list)
-    """The events that were rejected because a rule failed; the caller logs them."""
-    settled: bool = True
-    """Whether the position follows from the messages alone: each event left a record, none was rejected."""
+    """The events that were rejected because a rule failed. The caller logs them."""
+    implies_position: bool = True
+    """Whether the position follows from the messages alone: each event left a record, and none was rejected."""
 
     @property
-    def lone(self) -> bool:
-        """Whether a plain publish is enough: it is one plain transition, and the position can be read from the record."""
-        return len(self.messages) == 1 and self.settled
+    def is_single(self) -> bool:
+        """Whether a plain publish is enough: there is one message, and the position follows from it."""
+        return len(self.messages) == 1 and self.implies_position
 
     @property
     def size(self) -> int:
-        """The messages that it comes to at most, schedules included."""
+        """An upper limit of the number of messages, schedules included."""
         return len(self.messages) + len(self.schedules)
 
 
 class Processor:
-    """One partition's tree, and how its events are answered."""
+    """Decides the stored events of one partition on its tree, and makes batches of their records."""
 
     def __init__(self, tree: Tree, subjects: Subjects, partition: int) -> None:
-        """Fold into `tree`; subjects and ids carry the partition's and the installation's names."""
+        """Decide on `tree`, which `process` changes. Records name the partition and the installation."""
         self.tree, self.subjects, self.partition = tree, subjects, partition
         self.installation = f"phaseline/{subjects.prefix}"
         self.counts = EventCounts()
 
-    def fold(self, events: Iterable[InboxEvent], position: int) -> Batch:
-        """Answer events in order until one commit is full; the caller brings those left over again.
+    def process(self, events: Iterable[InboxEvent], position: int) -> Batch:
+        """Decide events in order until one batch is full, and change the tree. The caller passes the rest again.
 
-        An event that alone makes more than `BATCH` messages is a commit of its own.
+        position: of the last event before these. An event with more than `BATCH_LIMIT` messages is a batch of its own.
         """
-        commit = Batch(position)
+        batch = Batch(position)
         for event in events:
             decision = self.answer(event)
-            schedules = self._schedules(decision, len(commit.messages))
-            size = commit.size + len(decision.records) + len(schedules)
-            if commit.events and size > BATCH_LIMIT:
+            schedules = self._schedules(decision, len(batch.messages))
+            size = batch.size + len(decision.records) + len(schedules)
+            if batch.events and size > BATCH_LIMIT:
                 break
-            self._take(commit, event, decision, schedules)
+            self._add(batch, event, decision, schedules)
             if size >= BATCH_LIMIT:
                 break
-        timers.attach(commit.messages, commit.schedules, self.installation)
-        return commit
+        timers.attach(batch.messages, batch.schedules, self.installation)
+        return batch
 
     def answer(self, event: InboxEvent) -> Decision:
-        """What one event makes. A rule that raises an error gets the event rejected instead of stopping the partition."""
+        """Decide one event; the tree stays as it is. If a rule raises an error, the event is rejected as a fault."""
         try:
             arrival = intake.read(
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns
             )
             return Decision([arrival]) if isinstance(arrival, Rejection) else decide(self.tree, arrival)
+        except NotInstalled:  # another worker, which has the library, may decide the event
+            raise
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
             return Decision([self._fault(event, error)], fault=error)
 
-    def _take(self, commit: Batch, event: InboxEvent, decision: Decision, schedules: dict[str, Schedule]) -> None:
-        """Take the event's records into the tree and into the commit."""
+    def messages(self, records: list[Record]) -> list[Message]:
+        """The records of one event as log messages."""
+        total = len(records)
+        return [
+            Message(
+                self._subject(record),
+                wire_codec.write(record, index, total, self.installation, self._table_version(record)),
+            )
+            for index, record in enumerate(records)
+        ]
+
+    def _add(self, batch: Batch, event: InboxEvent, decision: Decision, schedules: dict[str, Schedule]) -> None:
+        """Add the records of one event to the tree and to the batch."""
         records = decision.records
         for record in records:
             evolve(self.tree, record)
-        commit.messages += self.messages(records)
-        commit.schedules |= schedules
-        commit.events += 1
-        commit.position = event.sequence
-        commit.settled = commit.settled and bool(records) and not isinstance(records[0], Rejection)
+        batch.messages += self.messages(records)
+        batch.schedules |= schedules
+        batch.events += 1
+        batch.position = event.sequence
+        batch.implies_position = batch.implies_position and bool(records) and not isinstance(records[0], Rejection)
         if decision.fault is not None:
-            commit.faults.append(Fault(event, decision.fault))
+            batch.faults.append(Fault(event, decision.fault))
         self.counts.add(decision)
 
     def _schedules(self, decision: Decision, start: int) -> dict[str, Schedule]:
-        """The schedules that the event sets or cancels; `start`: where its records begin in the commit."""
+        """The schedules that an event sets or cancels. `start`: the index of its first record in the batch."""
         if not decision.timers:
             return {}
         return timers.schedules(self.subjects, self.partition, decision.records, decision.timers, start)
@@ -160,20 +176,9 @@ class Processor:
         address = intake.address_of(self.subjects, event.subject)
         last = traceback.format_exception_only(error)[-1].strip()
         message = f"the rules failed on this event, which is a bug: {last}"
-        return intake.refusal(event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message)
+        return intake.reject(event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message)
 
-    def messages(self, records: list[Record]) -> list[Message]:
-        """The records of one event as log messages."""
-        total = len(records)
-        return [
-            Message(
-                self._subject(record),
-                wire_codec.write(record, place, total, self.installation, self._tables(record)),
-            )
-            for place, record in enumerate(records)
-        ]
-
-    def _tables(self, record: Record) -> str:
+    def _table_version(self, record: Record) -> str:
         """The version of the table that made a record."""
         kind = record.kind if isinstance(record, Rejection) else record.entity.kind
         return self.tree.kinds.versions.get(kind, "")

@@ -1,9 +1,10 @@
-"""The answer to an event that takes no step: a rejection, a mark, or nothing where it reports nothing new. Pure.
+"""The answer to an event that takes no step: a rejection, a mark, or no record if the event reports nothing new. Pure.
 
-Belongs here: choosing between those, and listing what would have been legal. Does not: selecting steps (`Kind.select`).
+Belongs here: choosing between these answers, and listing the triggers that would have been legal. Does not: selecting
+steps (`Kind.select`).
 """
 
-from phaseline.engine.core.fast_path import remembered
+from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
@@ -11,45 +12,44 @@ from phaseline.machines.language.predicates import Predicate
 from phaseline.schemas.records import Entity, FacetState, Mark, Reason, Record, Rejection
 
 
-def unpicked(
-    tree: Tree, kind: Kind, facets: tuple[FacetState, ...], arrival: Arrival, refused: Predicate | None
+def without_step(
+    tree: Tree, kind: Kind, facets: tuple[FacetState, ...], arrival: Arrival, guard: Predicate | None
 ) -> list[Record]:
-    """The answer where no step is selected; `refused`: the guard that stopped one."""
-    if refused is not None:
-        return [reject(tree, arrival, "guard", f"{arrival.trigger} needs that {refused.text()}")]
+    """The records of an event for which no step is selected. `guard`: the predicate that did not hold, if any."""
+    if guard is not None:
+        return [reject(tree, arrival, "guard", f"{arrival.trigger} needs that {guard.text()}")]
     if kind.roles[arrival.trigger] == "observation" and kind.already_so(arrival.trigger, facets, arrival.data):
         return [] if arrival.sequence is None else [mark(arrival, tree.get(kind.name, arrival.id))]
-    found = ", ".join(str(facet.state) for facet in facets)
-    return [
-        reject(tree, arrival, "illegal", f"{kind.name} {arrival.id} is {found}: {arrival.trigger} is not legal there")
-    ]
+    states = ", ".join(str(facet.state) for facet in facets)
+    message = f"{kind.name} {arrival.id} is {states}: {arrival.trigger} is not legal there"
+    return [reject(tree, arrival, "illegal", message)]
 
 
 def mark(arrival: Arrival, entity: Entity | None) -> Mark:
-    """The `sequence` of an event without effect, to be remembered."""
+    """The mark that remembers the `sequence` of an event without effect."""
     if entity is None:
         raise AssertionError(f"{arrival.kind}/{arrival.id} took an event without a record of its own")
     source, sequence = arrival.cause.source, arrival.sequence or 0
     marked = Entity(
         entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
-        remembered(entity.sequences, source, sequence), entity.timers,
+        with_sequence(entity.sequences, source, sequence), entity.timers,
     )  # fmt: skip
     return Mark(marked, arrival.cause, arrival.time)
 
 
 def reject(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Rejection:
-    """The answer to an event that is not taken: why, what the entity is in, what would have been legal."""
+    """The rejection of an event, with the entity's states and the triggers that would have been legal."""
     kind = tree.kinds[arrival.kind]
     entity = tree.get(kind.name, arrival.id)
     states = None if entity is None else {n: f.state for n, f in zip(entity.names, entity.facets, strict=True)}
     return Rejection(
         kind.name, arrival.id, arrival.trigger, reason, message, states,
-        tuple(legal(tree, kind, arrival.id)), arrival.cause, arrival.time,
+        tuple(legal_triggers(tree, kind, arrival.id)), arrival.cause, arrival.time,
     )  # fmt: skip
 
 
-def legal(tree: Tree, kind: Kind, entity_id: str) -> list[str]:
-    """The triggers that somebody outside could send now."""
+def legal_triggers(tree: Tree, kind: Kind, entity_id: str) -> list[str]:
+    """The triggers that a publisher could send now."""
     entity = tree.get(kind.name, entity_id)
     facets = kind.unborn if entity is None else entity.facets
     sendable = [trigger for trigger, role in kind.roles.items() if role != "derived"]

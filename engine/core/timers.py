@@ -1,8 +1,8 @@
-"""Timers: the server's schedules, set and cancelled in the same batch as the records that cause it.
+"""Timers: schedules of the server, set and cancelled in the same batch as the records that cause it. Pure.
 
-Belongs here: when the time of a facet begins again and when it is over, `TimerChange`, the messages that set and cancel
-schedules. Does not: what a timer does when it fires (`decide`).
-An entity's record holds, for each of its facets that is timed, when the time is over.
+An entity's record holds, for each facet with a timer, when the timer is due.
+Belongs here: when a timer starts again and when it is due, `TimerChange`, the messages that set and cancel schedules.
+Does not: what happens when a timer fires (`decide`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from phaseline.schemas.subjects import Subjects
 
 
 class TimerChange(NamedTuple):
-    """A record sets or cancels the timer of a facet. `record`: the record's index among those of its event.
+    """A record sets or cancels the timer of a facet. `record`: the index of the record among those of its event.
 
-    trigger: what the timer fires; empty where it is cancelled. due: when it fires, ns; None cancels it.
+    trigger: what the timer fires; empty if it is cancelled. due: when it fires, ns; None cancels it.
     """
 
     record: int
@@ -28,7 +28,7 @@ class TimerChange(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """A schedule of the server that a commit sets or cancels. `message`: the index in the commit of the record that does so.
+    """A schedule of the server that a batch sets or cancels. `message`: the index of its record in the batch.
 
     target: the subject on which the timer fires. due: as in `TimerChange`.
     """
@@ -42,35 +42,37 @@ class Schedule(NamedTuple):
     due: int | None
 
 
-def begins_anew(kind: Kind, index: int, facet: FacetState, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether the time of a facet that stays in its phase begins again when the attributes change like this."""
-    timed = kind.timeouts[index].get(facet.state.phase)
-    if timed is None or timed.restart_on is None or before is after:
+def starts_again(
+    kind: Kind, index: int, facet: FacetState, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> bool:
+    """Whether this change of attributes starts the timer of a facet again although its phase stays."""
+    timeout = kind.timeouts[index].get(facet.state.phase)
+    if timeout is None or timeout.restart_on is None or before is after:
         return False
-    return any(
-        before.get(name) != after.get(name) for name in (timed.restart_on, timed.seconds_from) if name is not None
-    )
+    names = (timeout.restart_on, timeout.seconds_from)
+    return any(before.get(name) != after.get(name) for name in names if name is not None)
 
 
-def restarted(
+def restart(
     kind: Kind, index: int, facet: FacetState, attributes: Mapping[str, Any], time: int, record: int, *, fired: bool
 ) -> TimerChange:
-    """The timer of a facet whose time begins again at `time` (ns); cancelled where none runs in its phase.
+    """The timer of a facet when it starts again at `time` (ns); a cancelled one if the phase has no timeout.
 
-    fired: the facet's timer fired just now. record: as in `TimerChange`.
+    fired: whether the timer of the facet fired just now. record: as in `TimerChange`.
     """
-    name, after = kind.names[index], kind.timeouts[index].get(facet.state.phase)
-    if after is None:
+    name, timeout = kind.names[index], kind.timeouts[index].get(facet.state.phase)
+    if timeout is None:
         return TimerChange(record, name, "", None)
-    named = after.repeat_after if fired else after.seconds_from
-    seconds = (attributes.get(named) or 0) if named is not None else 0 if fired else after.seconds
+    attribute = timeout.repeat_after if fired else timeout.seconds_from
+    fixed = 0 if fired else timeout.seconds
+    seconds = fixed if attribute is None else attributes.get(attribute) or 0
     if seconds <= 0:
         return TimerChange(record, name, "", None)
-    return TimerChange(record, name, after.trigger, time + int(seconds * SECOND))
+    return TimerChange(record, name, timeout.trigger, time + int(seconds * SECOND))
 
 
-def changed(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]:
-    """An entity's timers after a change."""
+def timers_after(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]:
+    """The timers of an entity after a change."""
     kept = {facet: due for facet, due in timers.items() if facet != change.facet}
     if change.due is not None:
         kept[change.facet] = change.due
@@ -80,26 +82,26 @@ def changed(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]
 def schedules(
     subjects: Subjects, partition: int, records: Sequence[Record], changes: Sequence[TimerChange], start: int
 ) -> dict[str, Schedule]:
-    """The schedules that the records of one event set or cancel, by subject; the last change of each counts.
+    """The schedules that the records of one event set or cancel, by subject. The last change of each one counts.
 
-    start: the index of the first of the records among the messages of the commit.
+    start: the index of the first record among the messages of the batch.
     """
-    found = {}
+    by_subject = {}
     for change in changes:
         record = records[change.record]
         if isinstance(record, Rejection):
             raise TypeError(f"a rejection changes no timer, but it changed that of {change.facet}")
         kind, entity_id = record.entity.kind, record.entity.id
         target = "" if change.due is None else subjects.fired(kind, change.trigger, entity_id)
-        found[subjects.timer(partition, kind, change.facet, entity_id)] = Schedule(
+        by_subject[subjects.timer(partition, kind, change.facet, entity_id)] = Schedule(
             start + change.record, target, kind, entity_id, change.facet, change.trigger, change.due
         )
-    return found
+    return by_subject
 
 
-def attach(messages: list[Message], found: Mapping[str, Schedule], installation: str) -> None:
-    """Add schedules to the messages of a commit: one that is set is a message, one that is cancelled a record's headers."""
-    for subject, schedule in found.items():
+def attach(messages: list[Message], by_subject: Mapping[str, Schedule], installation: str) -> None:
+    """Add schedules to the messages of a batch: a set one as a message, a cancelled one as headers of a record."""
+    for subject, schedule in by_subject.items():
         if schedule.due is None:
             record = messages[schedule.message]
             headers = (("Nats-Schedule-Next", "purge"), ("Nats-Scheduler", subject))
@@ -110,7 +112,7 @@ def attach(messages: list[Message], found: Mapping[str, Schedule], installation:
 
 
 def _body(schedule: Schedule, installation: str) -> bytes:
-    """The event that the timer becomes when it is due."""
+    """The event that the server stores when the timer is due."""
     return codec.encode(
         {
             "specversion": "1.0",

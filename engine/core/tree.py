@@ -1,6 +1,6 @@
-"""The entities of a partition as records left them, with the tallies and indexes that follow from them.
+"""The tree: all entities of a partition after the records so far, with their tallies and indexes. Pure.
 
-Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything (`decide`), I/O.
+Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything (`decide`), input or output.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,18 +13,18 @@ from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Entity, Record, Rejection
 from phaseline.schemas.subjects import ancestor_id
 
-NOTHING: Mapping[str, int] = {}
+NO_TALLY: Mapping[str, int] = {}
 
 
 class Tree:
-    """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts what is below `of/id`."""
+    """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts those of `kind` below `of/id`."""
 
-    __slots__ = ("below", "entities", "kinds", "programs", "tallies")
+    __slots__ = ("below", "entities", "kinds", "scripts", "tallies")
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Start empty. `scripts` runs the scripts that rules ask for."""
         self.kinds = kinds
-        self.programs = scripts
+        self.scripts = scripts
         self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
         self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
         self.tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]] = {
@@ -34,20 +34,20 @@ class Tree:
         }
 
     def __len__(self) -> int:
-        """How many entities there are."""
+        """The number of entities."""
         return sum(map(len, self.entities.values()))
 
     def get(self, kind: str, entity_id: str) -> Entity | None:
-        """The entity, or None while unknown."""
+        """The entity; None if it is unknown."""
         return self.entities[kind].get(entity_id)
 
     def above(self, entity_id: str, kind: str) -> Entity | None:
-        """The ancestor of that kind."""
+        """The ancestor of that kind; None if it is unknown."""
         return self.entities[kind].get(ancestor_id(entity_id, self.kinds[kind].arity))
 
     def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
-        """How many descendants are in which phase; only those with the condition `has`, if named."""
-        return self.tallies[kind, below, facet, has].get(entity_id, NOTHING)
+        """How many descendants are in which phase; with `has`, only those with that condition."""
+        return self.tallies[kind, below, facet, has].get(entity_id, NO_TALLY)
 
     def descendants(self, kind: str, entity_id: str, below: str) -> Iterator[str]:
         """The ids of kind `below` under `kind/entity_id`, in any order."""
@@ -58,7 +58,7 @@ class Tree:
         yield from ids
 
     def put(self, entity: Entity) -> None:
-        """Let `entity` be what it is now, and bring tallies and indexes up to date."""
+        """Add or replace an entity, and bring tallies and indexes up to date."""
         kind, entity_id = self.kinds[entity.kind], entity.id
         known = self.entities[kind.name]
         old = known.get(entity_id)
@@ -70,38 +70,38 @@ class Tree:
             facet = entity.facets[counted.facet]
             if old is not None and old.facets[counted.facet] is facet:
                 continue
-            now = counted.phase(facet.state)
-            was = ABSENT if old is None else counted.phase(old.facets[counted.facet].state)
-            if now != was:
-                of = self.tallies[counted.kind, kind.name, counted.facet, counted.has]
-                recount(of.setdefault(ancestor_id(entity_id, counted.arity), {}), was, now)
+            new_phase = counted.phase(facet.state)
+            old_phase = ABSENT if old is None else counted.phase(old.facets[counted.facet].state)
+            if new_phase != old_phase:
+                tallies = self.tallies[counted.kind, kind.name, counted.facet, counted.has]
+                recount(tallies.setdefault(ancestor_id(entity_id, counted.arity), {}), old_phase, new_phase)
 
 
-def recount(tally: dict[str, int], was: str, now: str) -> tuple[str, ...]:
-    """Move one descendant from phase `was` to phase `now`; the phases whose count left zero or came to it."""
+def recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:
+    """Move one descendant from phase `old` to phase `new`; returns the phases whose count left zero or came to it."""
     crossed: tuple[str, ...] = ()
-    if was != ABSENT:
-        tally[was] -= 1
-        if not tally[was]:
-            del tally[was]
-            crossed = (was,)
-    if now != ABSENT:
-        tally[now] = tally.get(now, 0) + 1
-        if tally[now] == 1:
-            crossed = (*crossed, now)
+    if old != ABSENT:
+        tally[old] -= 1
+        if not tally[old]:
+            del tally[old]
+            crossed = (old,)
+    if new != ABSENT:
+        tally[new] = tally.get(new, 0) + 1
+        if tally[new] == 1:
+            crossed = (*crossed, new)
     return crossed
 
 
 def evolve(tree: Tree, record: Record) -> None:
-    """Take one committed record into the tree."""
+    """Apply one record to the tree."""
     if not isinstance(record, Rejection):
         tree.put(record.entity)
 
 
 def restore(tree: Tree, body: bytes) -> int:
-    """Take one committed record, as the log holds it, into the tree, and return the sequence of its cause.
+    """Apply one record, in the bytes of the log, to the tree; returns the position of its event.
 
-    Raises `KindMissing` where the tree has no such kind.
+    Raises `KindMissing` if the tree has no such kind.
     """
     record = wire_codec.read(body)
     if not isinstance(record, Rejection) and record.entity.kind not in tree.kinds:

@@ -1,13 +1,13 @@
-"""The answer as EMCO's design notes have it: hyphenated keys, four outputs (docs/spec/emco.md, The status query).
+"""The shape `source` of an answer, after EMCO's design notes: hyphenated keys, four outputs (docs/spec/emco.md).
 
-Belongs here: that shape. Does not: what is chosen (`selection`).
+Belongs here: making an answer of that shape. Does not: selecting the resources (`select`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import Item, Placed, Selection
+from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 
 HEADER = {
     "project": "project",
@@ -15,64 +15,67 @@ HEADER = {
     "composite-app-version": "composite_app_version",
     "composite-profile-name": "composite_profile",
 }
-"""Keys of the head, and the attributes they come from."""
+"""The keys of the header, and the attributes that they come from."""
 Objects = Mapping[tuple[str, str, str], Mapping[str, Any]]
-"""By app, cluster and `<name>+<kind>`: a resource as the ResourceBundleState, or as the manifest has it."""
+"""Resources from a ResourceBundleState or from manifests, by app, cluster and `<name>+<kind>`."""
 
 
-def answer(found: Selection, query: Query, objects: Objects) -> dict[str, Any]:
-    """The body. `objects`: for `detail` and `rsync`, what is known of each resource."""
-    body = {**head(found), "state": found.resource.facets[0].state.phase}
-    if found.context is not None:
-        body["status"] = found.context.facets[0].state.phase
+def answer(selection: StatusSelection, query: Query, objects: Objects) -> dict[str, Any]:
+    """The body of an answer. `objects`: for the outputs `detail` and `rsync`, the known resources."""
+    body = {**header(selection), "state": selection.resource.facets[0].state.phase}
+    if selection.context is not None:
+        body["status"] = selection.context.facets[0].state.phase
     if "cluster" not in query.type or "rsync" in query.type:
-        body["rsync-status"] = found.counts()
-    if _tells_clusters(query):
-        body["cluster-status"] = found.presence()
+        body["rsync-status"] = selection.counts()
+    if _shows_clusters(query):
+        body["cluster-status"] = selection.presence()
     if query.output != "summary":
-        body["resources"] = _by_app(found, query, objects)
+        body["resources"] = _by_app(selection, query, objects)
     return body
 
 
-def head(found: Selection) -> dict[str, Any]:
-    """Whose status it is: from the attributes; a group's id `<project>+<app>+<version>+<name>` tells what they leave out."""
-    attributes, parts = found.resource.attributes, found.resource.id.split("+")
-    told = {key: attributes.get(name) for key, name in HEADER.items()}
+def header(selection: StatusSelection) -> dict[str, Any]:
+    """The name and the owners of the resource, from its attributes.
+
+    The id of a deployment intent group is `<project>+<app>+<version>+<name>`. It gives what the attributes lack.
+    """
+    attributes, parts = selection.resource.attributes, selection.resource.id.split("+")
+    values = {key: attributes.get(name) for key, name in HEADER.items()}
     if attributes.get("type") == "deployment_intent_group" and len(parts) == 4:
         implied = dict(zip(("project", "composite-app-name", "composite-app-version"), parts, strict=False))
-        told = {key: value or implied.get(key) for key, value in told.items()}
-    whole = attributes.get("type") == "cluster_network_intents"
-    return {"name": found.resource.id if whole else parts[-1], **{key: v for key, v in told.items() if v is not None}}
+        values = {key: value or implied.get(key) for key, value in values.items()}
+    name = selection.resource.id if attributes.get("type") == "cluster_network_intents" else parts[-1]
+    return {"name": name, **{key: value for key, value in values.items() if value is not None}}
 
 
-def _tells_clusters(query: Query) -> bool:
+def _shows_clusters(query: Query) -> bool:
     return query.output != "rsync" and ("rsync" not in query.type or "cluster" in query.type)
 
 
-def _by_app(found: Selection, query: Query, objects: Objects) -> list[dict[str, Any]]:
+def _by_app(selection: StatusSelection, query: Query, objects: Objects) -> list[dict[str, Any]]:
     apps: dict[str, list[dict[str, Any]]] = {}
-    for placed in found.placed:
-        resources = [_resource(placed, item, query, objects) for item in placed.items if told(item, query)]
+    for on_cluster in selection.app_clusters:
+        resources = [_resource(on_cluster, item, query, objects) for item in on_cluster.items if is_shown(item, query)]
         if resources:
-            apps.setdefault(placed.app, []).append({"name": placed.cluster, "resources": resources})
+            apps.setdefault(on_cluster.app, []).append({"name": on_cluster.cluster, "resources": resources})
     return [{"app-name": app, "clusters": clusters} for app, clusters in apps.items()]
 
 
-def told(item: Item, query: Query) -> bool:
-    """Whether an item is of the type that is asked about."""
-    return item.rsync is not None or _tells_clusters(query)
+def is_shown(item: StatusItem, query: Query) -> bool:
+    """Whether a resource is of a type that the query asks for."""
+    return item.rsync is not None or _shows_clusters(query)
 
 
-def _resource(placed: Placed, item: Item, query: Query, objects: Objects) -> dict[str, Any]:
+def _resource(on_cluster: AppCluster, item: StatusItem, query: Query, objects: Objects) -> dict[str, Any]:
     body: dict[str, Any] = {
         "GVK": {"Group": item.group, "Version": item.version, "Kind": item.kind},
         "Name": item.name,
     }
     keys = {"detail": ("metadata", "spec", "status"), "rsync": ("metadata", "spec")}.get(query.output, ())
-    known = objects.get((placed.app, placed.cluster, item.token), {}) if keys else {}
+    known = objects.get((on_cluster.app, on_cluster.cluster, item.token), {}) if keys else {}
     body |= {key: known[key] for key in keys if known.get(key) is not None}
     if item.rsync is not None and ("cluster" not in query.type or "rsync" in query.type):
         body["rsync-status"] = item.rsync.state.phase
-    if _tells_clusters(query):
+    if _shows_clusters(query):
         body["cluster-status"] = item.cluster
     return body

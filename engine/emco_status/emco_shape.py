@@ -1,23 +1,24 @@
-"""The answer as later EMCO prints it: camelCase keys, deployed and ready (docs/spec/emco.md, The shape emco).
+"""The shape `emco` of an answer, as later EMCO prints it: camelCase keys, deployed and ready (docs/spec/emco.md).
 
-Belongs here: that shape, its words for states, its counting of readiness. Does not: what is chosen (`selection`).
-EMCO's own faults are left out: what cannot be reached is not NotReady, an empty set is not Ready.
+Belongs here: making an answer of that shape, its words for states, its counts of readiness. Does not: selecting the
+resources (`select`).
+Two faults of EMCO are not copied: a resource on an unreachable cluster is not NotReady, an empty set is not Ready.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from phaseline.engine.emco_status.design_shape import Objects, head
+from phaseline.engine.emco_status.design_shape import Objects, header
 from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import Item, Placed, Selection
+from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 from phaseline.machines.emco.bundle_state import KEY_KINDS
 from phaseline.schemas.records import Transition, timestamp
 
 CONTEXT = {"PreTerminate": "Instantiating", "UpdateFailed": "UpdatedFailed"}
 RSYNC = {"Terminated": "Deleted"}
 CONNECTIVITY = {"Unreachable": "Retrying"}
-"""Where EMCO has another word for a state."""
+"""EMCO's words for states, where they differ from ours."""
 HEADER = {
     "project": "project",
     "composite-app-name": "compositeApp",
@@ -27,34 +28,44 @@ HEADER = {
 }
 
 
-def answer(found: Selection, query: Query, objects: Objects, history: Sequence[Transition]) -> dict[str, Any]:
-    """The body. `history`: the resource's transitions, in order; `objects`: for `detail`, what is known of each resource."""
-    named = head(found)
+def answer(selection: StatusSelection, query: Query, objects: Objects, history: Sequence[Transition]) -> dict[str, Any]:
+    """The body of an answer. `history`: the transitions of the resource, in order.
+
+    objects: for the output `detail`, the known resources.
+    """
+    named = header(selection)
     body: dict[str, Any] = {key: named[name] for name, key in HEADER.items() if name in named}
     if query.lists is not None:
-        return {**body, **_names(found, query)}
-    body["states"] = {"statusctxid": found.name or "", "actions": actions(history)}
-    if found.context is None:
+        return {**body, **_names(selection, query)}
+    body["states"] = {"statusctxid": selection.name or "", "actions": actions(history)}
+    if selection.context is None:
         return body
-    form = query.status or (query.type[0] if query.type else _usual(found))
-    phase = found.context.facets[0].state.phase
+    form = query.status or (query.type[0] if query.type else _usual(selection))
+    phase = selection.context.facets[0].state.phase
     body["deployedStatus" if form in ("deployed", "ready") else "status"] = CONTEXT.get(phase, phase)
     if form in ("ready", "cluster"):
-        body["readyStatus"] = readiness(found.placed)
+        body["readyStatus"] = readiness(selection.app_clusters)
     body[
         {"deployed": "deployedCounts", "ready": "readyCounts", "rsync": "rsyncStatus", "cluster": "clusterStatus"}[form]
-    ] = _ready_counts(found.placed) if form in ("ready", "cluster") else _deployed_counts(found.placed)
+    ] = (
+        _ready_counts(selection.app_clusters)
+        if form in ("ready", "cluster")
+        else _deployed_counts(selection.app_clusters)
+    )
     if query.output != "summary":
-        body |= _placed(found, _apps(found, form, objects if query.output == "detail" else None))
+        body |= _resources(selection, _apps(selection, form, objects if query.output == "detail" else None))
     return body
 
 
-def _usual(found: Selection) -> str:
-    return "ready" if found.resource.attributes.get("type") == "logical_cloud" else "rsync"
+def _usual(selection: StatusSelection) -> str:
+    return "ready" if selection.resource.attributes.get("type") == "logical_cloud" else "rsync"
 
 
 def actions(history: Sequence[Transition]) -> list[dict[str, Any]]:
-    """What the user did since the resource was created; an update is two: what is left is Updated, what comes Instantiated."""
+    """The actions of the user since the resource was created.
+
+    An update is two actions: Updated for the context that is left, Instantiated for the new one.
+    """
     found: list[dict[str, Any]] = []
     for record in history:
         attributes, phase = record.entity.attributes, record.after.phase
@@ -73,68 +84,74 @@ def _action(state: str, instance: str, moment: str, revision: int) -> dict[str, 
     return {"state": state, "instance": instance, "time": moment, "revision": revision}
 
 
-def rsync_word(item: Item) -> str:
-    """What rsync did last with a resource. That its cluster cannot be reached is the cluster's, not the resource's."""
+def rsync_word(item: StatusItem) -> str:
+    """The last result of rsync for a resource. An unreachable cluster does not change it."""
     base = item.rsync.base.phase if item.rsync is not None else ""
     return RSYNC.get(base, base)
 
 
-def ready_word(item: Item) -> str | None:
-    """Ready, NotReady, or NotPresent where its kind is one that is missed; None for what is not counted."""
+def ready_word(item: StatusItem) -> str | None:
+    """`Ready`, `NotReady`, `NotPresent`, or None for a resource that does not count.
+
+    A resource that the report does not list is `NotPresent` if its kind is a key kind, or if it is known to be absent.
+    """
     if item.ready is not None:
         return item.ready
     return "NotPresent" if item.kind in KEY_KINDS or item.cluster == "NotPresent" else None
 
 
-def readiness(placed: Sequence[Placed]) -> str:
-    """Ready, NotReady, or Unknown: where nothing is known, and where only what cannot be reached stands against Ready."""
-    doubt, counted = False, False
-    for one in placed:
-        away = one.connectivity == "Unreachable"
-        for word in map(ready_word, one.items):
+def readiness(app_clusters: Sequence[AppCluster]) -> str:
+    """`Ready`, `NotReady` or `Unknown`.
+
+    Unknown: nothing is known, or all resources are ready except those on unreachable clusters.
+    """
+    unreachable, counted = False, False
+    for on_cluster in app_clusters:
+        is_away = on_cluster.connectivity == "Unreachable"
+        for word in map(ready_word, on_cluster.items):
             counted = counted or word is not None
-            if word in ("NotReady", "NotPresent") and not away:
+            if word in ("NotReady", "NotPresent") and not is_away:
                 return "NotReady"
-        doubt = doubt or (away and bool(one.items))
-    return "Ready" if counted and not doubt else "Unknown"
+        unreachable = unreachable or (is_away and bool(on_cluster.items))
+    return "Ready" if counted and not unreachable else "Unknown"
 
 
-def _ready_counts(placed: Sequence[Placed]) -> dict[str, int]:
-    found = Counter(word for one in placed for word in map(ready_word, one.items) if word is not None)
+def _ready_counts(app_clusters: Sequence[AppCluster]) -> dict[str, int]:
+    found = Counter(word for one in app_clusters for word in map(ready_word, one.items) if word is not None)
     return dict(sorted(found.items()))
 
 
-def _deployed_counts(placed: Sequence[Placed]) -> dict[str, int]:
-    found = Counter(rsync_word(item) for one in placed for item in one.items if item.rsync is not None)
+def _deployed_counts(app_clusters: Sequence[AppCluster]) -> dict[str, int]:
+    found = Counter(rsync_word(item) for one in app_clusters for item in one.items if item.rsync is not None)
     return dict(sorted(found.items()))
 
 
-def _apps(found: Selection, form: str, objects: Objects | None) -> list[dict[str, Any]]:
+def _apps(selection: StatusSelection, form: str, objects: Objects | None) -> list[dict[str, Any]]:
     apps: dict[str, list[dict[str, Any]]] = {}
-    for placed in found.placed:
-        resources = [_resource(placed, item, form, objects) for item in placed.items if _told(item, form)]
+    for on_cluster in selection.app_clusters:
+        resources = [_resource(on_cluster, item, form, objects) for item in on_cluster.items if _is_shown(item, form)]
         if resources:
-            apps.setdefault(placed.app, []).append({**_cluster(placed, form), "resources": resources})
+            apps.setdefault(on_cluster.app, []).append({**_cluster(on_cluster, form), "resources": resources})
     return [{"name": app, "clusters": clusters} for app, clusters in apps.items()]
 
 
-def _told(item: Item, form: str) -> bool:
+def _is_shown(item: StatusItem, form: str) -> bool:
     return item.rsync is not None or form in ("ready", "cluster")
 
 
-def _cluster(placed: Placed, form: str) -> dict[str, Any]:
-    word = CONNECTIVITY.get(placed.connectivity, placed.connectivity)
-    return {**_where(placed), "readyStatus" if form in ("rsync", "cluster") else "connectivity": word}
+def _cluster(on_cluster: AppCluster, form: str) -> dict[str, Any]:
+    word = CONNECTIVITY.get(on_cluster.connectivity, on_cluster.connectivity)
+    return {**_where(on_cluster), "readyStatus" if form in ("rsync", "cluster") else "connectivity": word}
 
 
-def _where(placed: Placed) -> dict[str, str]:
-    provider, _, cluster = placed.cluster.rpartition("+")
+def _where(on_cluster: AppCluster) -> dict[str, str]:
+    provider, _, cluster = on_cluster.cluster.rpartition("+")
     return {"clusterProvider": provider, "cluster": cluster}
 
 
-def _resource(placed: Placed, item: Item, form: str, objects: Objects | None) -> dict[str, Any]:
+def _resource(on_cluster: AppCluster, item: StatusItem, form: str, objects: Objects | None) -> dict[str, Any]:
     body: dict[str, Any] = {"GVK": _gvk(item), "name": item.name}
-    detail = None if objects is None else objects.get((placed.app, placed.cluster, item.token))
+    detail = None if objects is None else objects.get((on_cluster.app, on_cluster.cluster, item.token))
     if detail:
         body["detail"] = dict(detail)
     key = {"deployed": "deployedStatus", "ready": "readyStatus", "rsync": "rsyncStatus", "cluster": "clusterStatus"}[
@@ -144,13 +161,13 @@ def _resource(placed: Placed, item: Item, form: str, objects: Objects | None) ->
     return body if word is None else {**body, key: word}
 
 
-def _gvk(item: Item) -> dict[str, str]:
+def _gvk(item: StatusItem) -> dict[str, str]:
     return {"Group": item.group, "Version": item.version, "Kind": item.kind}
 
 
-def _placed(found: Selection, apps: list[dict[str, Any]]) -> dict[str, Any]:
-    """Apps of a group; a logical cloud has its clusters at once, network intents the one cluster that they are about."""
-    kind = found.resource.attributes.get("type")
+def _resources(selection: StatusSelection, apps: list[dict[str, Any]]) -> dict[str, Any]:
+    """The resources under their key: a group has apps, a logical cloud clusters, network intents one cluster."""
+    kind = selection.resource.attributes.get("type")
     if kind == "deployment_intent_group":
         return {"apps": apps}
     clusters = [cluster for app in apps for cluster in app["clusters"]]
@@ -159,21 +176,25 @@ def _placed(found: Selection, apps: list[dict[str, Any]]) -> dict[str, Any]:
     return {"cluster": clusters[0]} if clusters else {}
 
 
-def _names(found: Selection, query: Query) -> Mapping[str, Any]:
-    apps = dict.fromkeys(placed.app for placed in found.placed)
+def _names(selection: StatusSelection, query: Query) -> Mapping[str, Any]:
+    apps = dict.fromkeys(on_cluster.app for on_cluster in selection.app_clusters)
     if query.lists == "apps":
         return {"apps": list(apps)}
     if query.lists == "clusters":
-        where = {app: [_where(placed) for placed in found.placed if placed.app == app] for app in apps}
+        where = {
+            app: [_where(on_cluster) for on_cluster in selection.app_clusters if on_cluster.app == app] for app in apps
+        }
         return {"clustersByApp": [{"app": app, "clusters": clusters} for app, clusters in where.items()]}
-    form = query.status or (query.type[0] if query.type else _usual(found))
+    form = query.status or (query.type[0] if query.type else _usual(selection))
     return {
         "resourcesByApp": [
             {
-                "app": placed.app,
-                **_where(placed),
-                "resources": [{"name": item.name, "GVK": _gvk(item)} for item in placed.items if _told(item, form)],
+                "app": on_cluster.app,
+                **_where(on_cluster),
+                "resources": [
+                    {"name": item.name, "GVK": _gvk(item)} for item in on_cluster.items if _is_shown(item, form)
+                ],
             }
-            for placed in found.placed
+            for on_cluster in selection.app_clusters
         ]
     }

@@ -1,8 +1,8 @@
-"""Answers the status query: reads what the pure part (`status`) needs.
+"""Reads what an answer needs from the streams: manifests, reports, histories, and trees where no worker has them.
 
-Belongs here: reading manifests, reports and histories; the whole answer from streams alone. Does not: the service
-(`service`), the shape of an answer (`status`).
-A worker's tree and one read from STATE give the same answer. A worker's is what is committed; STATE is a moment behind it.
+Belongs here: that reading; whole answers from the streams alone. Does not: the service (`server`), the shapes of an
+answer (`design_shape`, `emco_shape`).
+The tree of a worker and one read from STATE give the same answer. STATE follows the worker's commits a moment later.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status import design_shape, emco_shape
 from phaseline.engine.emco_status.design_shape import Objects
 from phaseline.engine.emco_status.query import BadQuery, Query
-from phaseline.engine.emco_status.select import Item, Selection, select
+from phaseline.engine.emco_status.select import StatusItem, StatusSelection, select
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
@@ -23,11 +23,11 @@ from phaseline.schemas import codec
 
 KIND = "emco_resource"
 AT_ONCE = 200
-"""Events asked for at the same time."""
+"""Events that are requested at the same time."""
 
 
-def chosen(tree: Tree, resource_id: str, query: Query) -> Selection:
-    """What the tree has of the resource, without waiting; raises `EntityUnknown`, `BadStatusQuery`."""
+def select_status(tree: Tree, resource_id: str, query: Query) -> StatusSelection:
+    """What the tree holds for the query. Does not wait. Raises `EntityUnknown`, `BadStatusQuery`."""
     try:
         found = select(tree, resource_id, query, items=query.output != "summary" or query.shape == "emco")
     except BadQuery as error:
@@ -37,22 +37,22 @@ def chosen(tree: Tree, resource_id: str, query: Query) -> Selection:
     return found
 
 
-async def told(view: StateView, found: Selection, query: Query) -> dict[str, Any]:
-    """The body of the answer, with what it needs from EVENTS and, for the actions of the shape `emco`, from LOG."""
-    objects = await _objects(view.installation, found, query)
+async def answer(view: StateView, selection: StatusSelection, query: Query) -> dict[str, Any]:
+    """The body of the answer. Reads EVENTS for manifests and reports, and LOG for the actions of the shape `emco`."""
+    objects = await _objects(view.installation, selection, query)
     if query.shape == "source":
-        return design_shape.answer(found, query, objects)
-    history = [] if query.lists else await view.history(KIND, found.resource.id)
-    return emco_shape.answer(found, query, objects, history)
+        return design_shape.answer(selection, query, objects)
+    history = [] if query.lists else await view.history(KIND, selection.resource.id)
+    return emco_shape.answer(selection, query, objects, history)
 
 
-async def read(view: StateView, resource_id: str, query: Query) -> dict[str, Any]:
-    """The answer from the streams alone; raises as `chosen` does."""
-    return await told(view, await gathered(view, resource_id, query), query)
+async def answer_from_streams(view: StateView, resource_id: str, query: Query) -> dict[str, Any]:
+    """The answer from the streams alone. Raises what `select_status` raises."""
+    return await answer(view, await select_from_streams(view, resource_id, query), query)
 
 
-async def gathered(view: StateView, resource_id: str, query: Query) -> Selection:
-    """What the streams have of the resource; raises as `chosen` does."""
+async def select_from_streams(view: StateView, resource_id: str, query: Query) -> StatusSelection:
+    """What the streams hold for the query. Raises what `select_status` raises."""
     tree, last = view.installation.tree(), await view.last(KIND, resource_id)
     tree.put(last.entity)
     name = query.instance or last.entity.attributes.get("context")
@@ -63,25 +63,27 @@ async def gathered(view: StateView, resource_id: str, query: Query) -> Selection
         for kind in ("app_cluster", "rsync_resource"):
             for record in await view.states(kind, f"{resource_id}/{name}", deleted=True):
                 tree.put(record.entity)
-    return chosen(tree, resource_id, query)
+    return select_status(tree, resource_id, query)
 
 
-async def _objects(installation: Installation, found: Selection, query: Query) -> Objects:
-    """By app, cluster and token: the objects in manifests or reports; nothing where EVENTS no longer holds them."""
+async def _objects(installation: Installation, selection: StatusSelection, query: Query) -> Objects:
+    """The objects from manifests or reports, without those whose events EVENTS no longer holds."""
     if query.output not in ("detail", "rsync"):
         return {}
     manifests = query.output == "rsync" or (query.shape == "emco")
     reports = query.output == "detail" and not (query.shape == "emco" and _is_deployed(query))
-    wanted = {sequence for sequence in _sequences(found, manifests=manifests, reports=reports) if sequence is not None}
+    wanted = {
+        sequence for sequence in _sequences(selection, manifests=manifests, reports=reports) if sequence is not None
+    }
     events = await _events(installation, sorted(wanted))
     objects: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-    for placed in found.placed:
-        for item in placed.items if manifests else ():
+    for on_cluster in selection.app_clusters:
+        for item in on_cluster.items if manifests else ():
             if item.added in events:
-                objects[placed.app, placed.cluster, item.token] = _manifest(item, events[item.added])
-        if reports and placed.report in events:
-            for one in bundle_state.listed(events[placed.report]):
-                objects[placed.app, placed.cluster, one.token] = one.found
+                objects[on_cluster.app, on_cluster.cluster, item.token] = _manifest(item, events[item.added])
+        if reports and on_cluster.report in events:
+            for one in bundle_state.listed_resources(events[on_cluster.report]):
+                objects[on_cluster.app, on_cluster.cluster, one.token] = one.found
     return objects
 
 
@@ -89,14 +91,14 @@ def _is_deployed(query: Query) -> bool:
     return query.status == "deployed" or (query.status is None and query.type in ((), ("rsync",)))
 
 
-def _sequences(found: Selection, *, manifests: bool, reports: bool) -> Iterator[int | None]:
-    for placed in found.placed:
+def _sequences(selection: StatusSelection, *, manifests: bool, reports: bool) -> Iterator[int | None]:
+    for on_cluster in selection.app_clusters:
         if reports:
-            yield placed.report
-        yield from (item.added for item in placed.items if manifests)
+            yield on_cluster.report
+        yield from (item.added for item in on_cluster.items if manifests)
 
 
-def _manifest(item: Item, data: Mapping[str, Any]) -> dict[str, Any]:
+def _manifest(item: StatusItem, data: Mapping[str, Any]) -> dict[str, Any]:
     named = {"apiVersion": f"{item.group}/{item.version}" if item.group else item.version, "kind": item.kind}
     return {**named, **{key: data[key] for key in ("metadata", "spec") if data.get(key) is not None}}
 

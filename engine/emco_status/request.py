@@ -1,7 +1,7 @@
-"""Asks for a status: the worker that owns the tree, or the streams where no worker can answer.
+"""Asks for a status: first the worker that owns the tree, then the streams if no worker can answer.
 
-Belongs here: which of the two is asked, and what a refusal means. Does not: the answer (`statuses`), the service
-(`service`).
+Belongs here: choosing between the two, and the meaning of an error reply. Does not: making the answer (`load`), the
+service (`server`).
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 from phaseline.engine.emco_status import load
 from phaseline.engine.emco_status.query import BadQuery, Query, read
-from phaseline.engine.emco_status.select import Selection
+from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.emco_status.server import CODE, ERROR
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, NoResponders, NotPermitted, ServiceRefused
 from phaseline.engine.log import latest
@@ -19,22 +19,22 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import quoted_id
 
-ELSEWHERE = ("413", "503")
-"""Refusals after which the streams still have the answer."""
+READ_STREAMS = ("413", "503")
+"""Error codes of a worker after which the streams still have the answer."""
 
 
 async def status(view: StateView, resource: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The answer for this view. Raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
     given, query = _checked(view.installation.kinds, resource, parameters)
     # A worker knows the latest states only.
-    found = await _asked(view.installation, resource, given) if view.moment is None else None
-    return await load.read(view, resource, query) if found is None else found
+    found = await _ask_owner(view.installation, resource, given) if view.moment is None else None
+    return await load.answer_from_streams(view, resource, query) if found is None else found
 
 
-async def selected(view: StateView, resource: str, parameters: Mapping[str, Any]) -> Selection:
-    """What the answer is made of, from the streams; raises as `status` does."""
+async def selected(view: StateView, resource: str, parameters: Mapping[str, Any]) -> StatusSelection:
+    """What the answer is made of, from the streams. Raises what `status` raises."""
     _, query = _checked(view.installation.kinds, resource, parameters)
-    return await load.gathered(view, resource, query)
+    return await load.select_from_streams(view, resource, query)
 
 
 def _checked(kinds: Kinds, resource: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], Query]:
@@ -46,8 +46,8 @@ def _checked(kinds: Kinds, resource: str, parameters: Mapping[str, Any]) -> tupl
         raise BadStatusQuery(problem=error) from None
 
 
-async def _asked(installation: Installation, resource: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The answer of the tree's owner; None where it has none, or may not be asked."""
+async def _ask_owner(installation: Installation, resource: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The answer of the worker that owns the tree; None if it has none, or if this user may not ask."""
     subject = installation.subjects.status(quoted_id(resource))
     try:
         reply = await installation.wire.request(subject, codec.encode_json(dict(given)))
@@ -59,7 +59,7 @@ async def _asked(installation: Installation, resource: str, given: Mapping[str, 
     problem = (
         codec.decode(reply.data).get("error") or reply.headers.get(ERROR) if reply.data else reply.headers.get(ERROR)
     )
-    if code in ELSEWHERE:
+    if code in READ_STREAMS:
         return None
     if code == "404":
         raise EntityUnknown(kind=load.KIND, id=resource)

@@ -1,6 +1,6 @@
-"""What a status question may hold and what its answers look like, as JSON Schemas (2020-12).
+"""The JSON Schemas (2020-12) of status queries and their answers.
 
-Belongs here: the shapes as types, of which the schemas are made. Does not: making answers.
+Belongs here: the shapes as types, from which the schemas are made. Does not: making answers.
 """
 
 from dataclasses import fields
@@ -13,23 +13,23 @@ from phaseline.engine.emco_status.query import CHOICES, FILTERS, LISTS, TYPES, Q
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DOCS = {
-    "shape": "which form the answer has",
-    "output": "how much of it: counts only, resources too, all that is known of them, or their manifests",
-    "type": "whose status counts; both where left out",
+    "shape": "the form of the answer",
+    "output": "how much to show: counts only, resources too, all that is known of them, or their manifests",
+    "type": "whose status to show; both if omitted",
     "status": "shape emco: what was deployed, or what is ready",
     "app": "only these apps",
     "cluster": "only these clusters, each `<provider>+<cluster>`",
     "resource": "only resources of these names",
-    "instance": "the app context; the current one where left out",
+    "instance": "the app context; the current one if omitted",
     "apps": "shape emco: only the names of the apps",
     "clusters": "shape emco: only the names of the clusters, by app",
     "resources": "shape emco: only the names of the resources, by app and cluster",
 }
-Gvk = TypedDict("Gvk", {"Group": str, "Version": str, "Kind": str})  # noqa: UP013  # as its siblings
-Resource = TypedDict(
-    "Resource",
+GroupVersionKind = TypedDict("GroupVersionKind", {"Group": str, "Version": str, "Kind": str})  # noqa: UP013  # as its siblings
+SourceResource = TypedDict(
+    "SourceResource",
     {
-        "GVK": Gvk,
+        "GVK": GroupVersionKind,
         "Name": str,
         "metadata": NotRequired[dict[str, Any]],
         "spec": NotRequired[dict[str, Any]],
@@ -38,8 +38,8 @@ Resource = TypedDict(
         "cluster-status": NotRequired[str],
     },
 )
-Cluster = TypedDict("Cluster", {"name": str, "resources": list[Resource]})  # noqa: UP013  # as its siblings
-App = TypedDict("App", {"app-name": str, "clusters": list[Cluster]})
+SourceCluster = TypedDict("SourceCluster", {"name": str, "resources": list[SourceResource]})  # noqa: UP013  # as its siblings
+SourceApp = TypedDict("SourceApp", {"app-name": str, "clusters": list[SourceCluster]})
 SourceStatus = TypedDict(
     "SourceStatus",
     {
@@ -52,12 +52,12 @@ SourceStatus = TypedDict(
         "status": NotRequired[str],
         "rsync-status": NotRequired[dict[str, int]],
         "cluster-status": NotRequired[dict[str, int]],
-        "resources": NotRequired[list[App]],
+        "resources": NotRequired[list[SourceApp]],
     },
 )
 
 
-class Action(TypedDict):
+class EmcoAction(TypedDict):
     """One of the user's actions."""
 
     state: str
@@ -66,17 +66,17 @@ class Action(TypedDict):
     revision: int
 
 
-class States(TypedDict):
-    """What the user did."""
+class EmcoStates(TypedDict):
+    """The actions of the user."""
 
     statusctxid: str
-    actions: list[Action]
+    actions: list[EmcoAction]
 
 
 class EmcoResource(TypedDict):
-    """A resource in later EMCO's form."""
+    """A resource in the shape `emco`."""
 
-    GVK: Gvk
+    GVK: GroupVersionKind
     name: str
     detail: NotRequired[dict[str, Any]]
     rsyncStatus: NotRequired[str]
@@ -86,7 +86,7 @@ class EmcoResource(TypedDict):
 
 
 class EmcoCluster(TypedDict):
-    """A cluster in later EMCO's form."""
+    """A cluster in the shape `emco`."""
 
     clusterProvider: str
     cluster: str
@@ -96,21 +96,21 @@ class EmcoCluster(TypedDict):
 
 
 class EmcoApp(TypedDict):
-    """An app in later EMCO's form."""
+    """An app in the shape `emco`."""
 
     name: str
     clusters: list[EmcoCluster]
 
 
 class EmcoStatus(TypedDict):
-    """The answer in later EMCO's form, where not only names are asked for."""
+    """The answer in the shape `emco`, unless the query asks for names only."""
 
     project: NotRequired[str]
     compositeApp: NotRequired[str]
     compositeAppVersion: NotRequired[str]
     compositeProfile: NotRequired[str]
     name: str
-    states: States
+    states: EmcoStates
     status: NotRequired[str]
     deployedStatus: NotRequired[str]
     readyStatus: NotRequired[str]
@@ -123,28 +123,71 @@ class EmcoStatus(TypedDict):
     cluster: NotRequired[EmcoCluster]
 
 
+class EmcoNamedResource(TypedDict):
+    """The name of a resource."""
+
+    name: str
+    GVK: GroupVersionKind
+
+
+class EmcoClusterName(TypedDict):
+    """The name of a cluster."""
+
+    clusterProvider: str
+    cluster: str
+
+
+class EmcoAppClusters(TypedDict):
+    """The clusters of one app."""
+
+    app: str
+    clusters: list[EmcoClusterName]
+
+
+class EmcoAppResources(TypedDict):
+    """The resources of one app on one cluster."""
+
+    app: str
+    clusterProvider: str
+    cluster: str
+    resources: list[EmcoNamedResource]
+
+
+class EmcoNames(TypedDict):
+    """The answer in later EMCO's form, where only names are asked for."""
+
+    project: NotRequired[str]
+    compositeApp: NotRequired[str]
+    compositeAppVersion: NotRequired[str]
+    compositeProfile: NotRequired[str]
+    name: str
+    apps: NotRequired[list[str]]
+    clustersByApp: NotRequired[list[EmcoAppClusters]]
+    resourcesByApp: NotRequired[list[EmcoAppResources]]
+
+
 def request() -> Schema:
-    """What a question may hold."""
+    """The schema of a query."""
     return {
         "$schema": DIALECT,
-        "title": "A status question",
+        "title": "A status query",
         "type": "object",
-        "properties": {field.name: {"description": DOCS[field.name], **_holds(field.name)} for field in fields(Query)},
+        "properties": {field.name: {"description": DOCS[field.name], **_type(field.name)} for field in fields(Query)},
         "additionalProperties": False,
     }
 
 
-def _holds(name: str) -> Schema:
+def _type(name: str) -> Schema:
     if name in LISTS:
         return {"type": "boolean", "default": False}
     if name in FILTERS or name == "type":
-        word: Schema = {"type": "string", **({"enum": list(TYPES)} if name == "type" else {})}
-        return {"anyOf": [word, {"type": "array", "items": word}]}
+        string: Schema = {"type": "string", **({"enum": list(TYPES)} if name == "type" else {})}
+        return {"anyOf": [string, {"type": "array", "items": string}]}
     return {"type": "string", **({"enum": list(CHOICES[name])} if name in CHOICES else {})}
 
 
 def response(shape: Any) -> Schema:
-    """What an answer of that shape looks like."""
+    """The schema of an answer of one shape."""
     return {"$schema": DIALECT, **msgspec.json.schema(shape)}
 
 

@@ -1,6 +1,7 @@
-"""What a status question is about: the resource, its context, the apps on their clusters, and what is in each. Pure.
+"""Selects what a status query asks for: the resource, its context, its apps on clusters, their resources. Pure.
 
-Belongs here: choosing by instance and filters, counting. Does not: the shapes in which it is told.
+Belongs here: selecting by instance and filters, counting. Does not: the shapes of the answer (`design_shape`,
+`emco_shape`).
 """
 
 from collections import Counter
@@ -14,15 +15,15 @@ from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Entity, FacetState
 
 SOME = 10
-"""Names that an error gives."""
+"""Names that an error lists."""
 GONE = (ABSENT, DELETED)
 
 
-class Item(NamedTuple):
-    """A resource in a cluster. `rsync`: that facet, None for a cluster resource that no rsync resource stands for.
+class StatusItem(NamedTuple):
+    """A resource in a cluster. `rsync`: the facet of its rsync resource; None if it has none.
 
-    cluster: `Present`, `NotPresent` or `Unknown`. ready: of what is listed, `Ready` or `NotReady`.
-    added: the sequence of the event that holds its manifest.
+    cluster: `Present`, `NotPresent` or `Unknown`. ready: `Ready` or `NotReady`; None if the report does not list it.
+    added: the position of the event that holds its manifest.
     """
 
     group: str
@@ -37,41 +38,41 @@ class Item(NamedTuple):
 
     @property
     def token(self) -> str:
-        """As the last part of an id names it."""
+        """Its name in the last part of an id."""
         return f"{self.name}+{self.kind}"
 
 
 @dataclass(slots=True)
-class Placed:
-    """One app on one cluster. `report`: the sequence of the event that holds the last ResourceBundleState."""
+class AppCluster:
+    """One app on one cluster. `report`: the position of the event that holds the last ResourceBundleState."""
 
     app: str
     cluster: str
     connectivity: str
     report: int | None
     counts: Mapping[str, int]
-    """Of its rsync resources, by state."""
+    """How many rsync resources are in which state."""
     presence: Mapping[str, int]
-    """Of its cluster resources, by presence, those without an rsync resource too."""
-    items: list[Item] = field(default_factory=list)
+    """How many cluster resources are present, with or without an rsync resource."""
+    items: list[StatusItem] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Selection:
-    """What is to be told. `context` is None before the first; `name` is the context's."""
+class StatusSelection:
+    """What an answer shows. `context`, and its `name`, are None before the resource has its first context."""
 
     resource: Entity
     context: Entity | None
     name: str | None
-    placed: list[Placed]
+    app_clusters: list[AppCluster]
 
     def counts(self) -> dict[str, int]:
-        """Rsync resources by state, none without any."""
-        return _sum(placed.counts for placed in self.placed)
+        """How many rsync resources are in which state; states without any are left out."""
+        return _sum(on_cluster.counts for on_cluster in self.app_clusters)
 
     def presence(self) -> dict[str, int]:
-        """Cluster resources by presence, none without any."""
-        return _sum(placed.presence for placed in self.placed)
+        """How many cluster resources are present or not; numbers of zero are left out."""
+        return _sum(on_cluster.presence for on_cluster in self.app_clusters)
 
 
 def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
@@ -81,24 +82,25 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return {name: count for name, count in sorted(total.items()) if count}
 
 
-def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> Selection | None:
-    """What `query` asks about; None where there is no such resource. Raises `BadQuery`.
+def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> StatusSelection | None:
+    """What `query` asks for; None if the resource does not exist. Raises `BadQuery`.
 
-    items: whether every resource is wanted. Where not, and none is asked for by name, tallies tell all: O(apps on clusters).
+    items: whether to list every resource. If not, and the query names no resource, the counts come from tallies, and
+    the cost is O(apps on clusters).
     """
     resource = tree.get("emco_resource", resource_id)
     if resource is None or resource.facets[0].state.phase in GONE:
         return None
     name = _instance(tree, resource, query)
     if name is None:
-        return Selection(resource, None, None, [])
+        return StatusSelection(resource, None, None, [])
     context_id = f"{resource_id}/{name}"
     clusters = sorted(_live(tree, "app_context", context_id, "app_cluster"))
     _check_filters(tree, clusters, query)
     wanted = [found for found in clusters if _is_wanted(found, query)]
-    found = [_placed(tree, cluster_id, query, items=items or bool(query.resource)) for cluster_id in wanted]
-    kept = [placed for placed in found if placed.items or not query.resource]
-    return Selection(resource, tree.get("app_context", context_id), name, kept)
+    found = [_on_cluster(tree, cluster_id, query, items=items or bool(query.resource)) for cluster_id in wanted]
+    kept = [on_cluster for on_cluster in found if on_cluster.items or not query.resource]
+    return StatusSelection(resource, tree.get("app_context", context_id), name, kept)
 
 
 def _instance(tree: Tree, resource: Entity, query: Query) -> str | None:
@@ -107,7 +109,7 @@ def _instance(tree: Tree, resource: Entity, query: Query) -> str | None:
         current = resource.attributes.get("context")
         return current if current in there else None
     if query.instance not in there:
-        raise BadQuery(f"instance {query.instance!r} is no context of {resource.id}: {_known(there)}")
+        raise BadQuery(f"instance {query.instance!r} is not a context of {resource.id}; it has {_known(there)}")
     return query.instance
 
 
@@ -118,18 +120,18 @@ def _live(tree: Tree, kind: str, entity_id: str, below: str) -> Iterator[str]:
 
 
 def _check_filters(tree: Tree, clusters: list[str], query: Query) -> None:
-    """A name that occurs nowhere in the context is a slip, and an empty answer to it would be half a truth."""
+    """Raise `BadQuery` for a name that occurs nowhere in the context: an empty answer would mislead."""
     parts = [found.split("/") for found in clusters]
-    for wanted, place, what in ((query.app, 2, "app"), (query.cluster, 3, "cluster")):
-        there = dict.fromkeys(found[place] for found in parts)
+    for wanted, index, what in ((query.app, 2, "app"), (query.cluster, 3, "cluster")):
+        there = dict.fromkeys(found[index] for found in parts)
         for name in wanted:
             if name not in there:
-                raise BadQuery(f"{what} {name!r} is not in this context: {_known(list(there))}")
+                raise BadQuery(f"{what} {name!r} is not in this context; it has {_known(list(there))}")
     if query.resource:
         there = dict.fromkeys(item.name for found in clusters for item in _items(tree, found))
         for name in query.resource:
             if name not in there and name.rpartition("+")[0] not in there:
-                raise BadQuery(f"resource {name!r} is not in this context: {_known(list(there))}")
+                raise BadQuery(f"resource {name!r} is not in this context; it has {_known(list(there))}")
 
 
 def _is_wanted(cluster_id: str, query: Query) -> bool:
@@ -139,26 +141,26 @@ def _is_wanted(cluster_id: str, query: Query) -> bool:
 
 def _known(names: list[str]) -> str:
     more = f" and {len(names) - SOME} more" if len(names) > SOME else ""
-    return f"there are {', '.join(sorted(names)[:SOME])}{more}" if names else "there are none yet"
+    return f"{', '.join(sorted(names)[:SOME])}{more}" if names else "none yet"
 
 
-def _placed(tree: Tree, cluster_id: str, query: Query, *, items: bool) -> Placed:
+def _on_cluster(tree: Tree, cluster_id: str, query: Query, *, items: bool) -> AppCluster:
     entity = tree.entities["app_cluster"][cluster_id]
     _, _, app, cluster = cluster_id.split("/")
-    placed = Placed(app, cluster, entity.facets[0].state.phase, entity.attributes.get("report"), {}, {})
+    on_cluster = AppCluster(app, cluster, entity.facets[0].state.phase, entity.attributes.get("report"), {}, {})
     if items:
         wanted = query.resource
         found = (item for item in _items(tree, cluster_id) if not wanted or item.name in wanted or item.token in wanted)
-        placed.items = sorted(found, key=lambda item: (item.rsync is None, item.name, item.kind))
-        placed.counts = Counter(item.rsync.state.phase for item in placed.items if item.rsync is not None)
-        placed.presence = Counter(item.cluster for item in placed.items)
+        on_cluster.items = sorted(found, key=lambda item: (item.rsync is None, item.name, item.kind))
+        on_cluster.counts = Counter(item.rsync.state.phase for item in on_cluster.items if item.rsync is not None)
+        on_cluster.presence = Counter(item.cluster for item in on_cluster.items)
     else:
-        placed.counts = _of_tally(tree, cluster_id, 0)
+        on_cluster.counts = _of_tally(tree, cluster_id, 0)
         presence = _of_tally(tree, cluster_id, 1)
-        # What the report lists is there, be it an rsync resource's or not; what it does not list is no cluster resource.
+        # A listed resource is present, with or without an rsync resource. Others are no cluster resources.
         listed = len(entity.attributes.get("listed") or ())
-        placed.presence = {**presence, "Present": max(listed, presence.get("Present", 0))}
-    return placed
+        on_cluster.presence = {**presence, "Present": max(listed, presence.get("Present", 0))}
+    return on_cluster
 
 
 def _of_tally(tree: Tree, cluster_id: str, facet: int) -> dict[str, int]:
@@ -166,8 +168,8 @@ def _of_tally(tree: Tree, cluster_id: str, facet: int) -> dict[str, int]:
     return {phase: count for phase, count in found.items() if phase not in GONE}
 
 
-def _items(tree: Tree, cluster_id: str) -> Iterator[Item]:
-    """Every rsync resource, then what the report lists beside them."""
+def _items(tree: Tree, cluster_id: str) -> Iterator[StatusItem]:
+    """Every rsync resource, then the other resources that the report lists."""
     listed = dict(tree.entities["app_cluster"][cluster_id].attributes.get("listed") or {})
     for found in _live(tree, "app_cluster", cluster_id, "rsync_resource"):
         entity = tree.entities["rsync_resource"][found]
@@ -176,10 +178,10 @@ def _items(tree: Tree, cluster_id: str) -> Iterator[Item]:
         group, version, ready = listed.pop(token, ("", "", None))
         attributes, rsync = entity.attributes, entity.facets[0]
         failure = attributes.get("failure") if rsync.base.phase == "Failed" else None
-        yield Item(
+        yield StatusItem(
             attributes.get("group", group), attributes.get("version", version), kind, name,
             rsync, entity.facets[1].state.phase, ready, attributes.get("added"), failure,
         )  # fmt: skip
     for token, (group, version, ready) in listed.items():
         name, _, kind = token.rpartition("+")
-        yield Item(group, version, kind, name, None, "Present", ready)
+        yield StatusItem(group, version, kind, name, None, "Present", ready)

@@ -1,45 +1,46 @@
-"""What made a base what it is: the records that brought its phase and conditions, and the outside events behind them.
+"""The records that led to a base: what brought its phase and conditions, and the outside events behind that. Pure.
 
-Belongs here: reading one entity's history backwards, following a record to its event. Pure. Does not: views (`why`), I/O.
+Belongs here: reading one entity's history backwards, and following a record to its event. Does not: views
+(`explainer`), reading from the server (`fetch`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from phaseline.engine.explain.model import Caused, Role
-from phaseline.machines.compiler.conditions import causes
+from phaseline.engine.explain.model import CauseChain, Role
+from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import ABSENT, OK, PROGRESSING, Facet
 from phaseline.schemas.records import Entity, State, Transition, state
 from phaseline.schemas.subjects import ancestor_id
 
 History = Sequence[Transition]
-"""Transitions of one entity in order: all, or those that the log still holds."""
+"""The transitions of one entity in order: all of them, or those that the log still holds."""
 Lookup = Callable[[str, str], History | None]
-"""The history of `kind`, `id`; None while it is yet to be read: what is told then is not the last word."""
-NEAREST = ("event", "timer", "cascade", "tally", "view")
-"""Which of the records that one event made of an entity tells most about it."""
+"""The history of `kind`, `id`; None if it has not been read yet. An explanation with such a history is preliminary."""
+PREFERRED = ("event", "timer", "cascade", "tally", "view")
+"""Of several records that one event made of an entity, the first in this order explains most."""
 
 
 class Move(NamedTuple):
-    """A record that moved a base. `before` is None where the record before it is gone: then it may have moved it or not."""
+    """A record that moved a base. `before`: None if the previous record is missing and so the move uncertain."""
 
     record: Transition
     before: State | None
     after: State
 
 
-class Ground(NamedTuple):
-    """Something that stands in a base, and the record that brought it; None where that is gone.
+class Finding(NamedTuple):
+    """One thing to explain, and the record that brought it; None if that record is missing.
 
-    during: what was under way until then, where the record tells how it ended: being created, being deleted.
+    name: the condition, phase, state or attribute. ended: the activity that the record reports the end of.
     """
 
     role: Role
-    word: str
+    name: str
     record: Transition | None
-    during: "Ground | None" = None
+    ended: "Finding | None" = None
 
 
 def moves(history: History, index: int) -> Iterator[Move]:
@@ -53,35 +54,33 @@ def moves(history: History, index: int) -> Iterator[Move]:
         version, before = record.entity.version, after
 
 
-def of_base(kind: Kind, index: int, base: State, history: History) -> list[Ground]:
-    """What a base stands on: each cause and standing condition by itself; the phase, where no cause holds it there.
+def findings(kind: Kind, index: int, base: State, history: History) -> list[Finding]:
+    """What explains a base: each accumulated or sticky condition, and the phase unless such a condition holds it.
 
-    The record that moved the base last is always among them: where it brought nothing it took something away.
+    The record that moved the base last is always among them. If it brought nothing, it cleared something.
     """
     if base.phase == ABSENT:
         return []
     facet, moved = kind.machines[index].facet, list(moves(history, index))
-    held = causes(facet) if base.phase == facet.accumulates_in else frozenset()
+    held = accumulated_conditions(facet) if base.phase == facet.accumulates_in else frozenset()
     lasting = [c for c in base.conditions if c in held or c in facet.sticky]
-    found = [_ground(kind, facet, moved, "condition", c, added(facet, moved, c)) for c in lasting]
+    result = [_finding(kind, facet, moved, "condition", c, added(facet, moved, c)) for c in lasting]
     if held.isdisjoint(base.conditions):
-        found.append(_ground(kind, facet, moved, "phase", base.phase, entered(moved)))
+        result.append(_finding(kind, facet, moved, "phase", base.phase, entered(moved)))
     last = moved[-1] if moved else None
-    if last is not None and last.before is not None and all(ground.record is not last.record for ground in found):
-        found += _last(last, last.before)
-    return found
+    if last is not None and last.before is not None and all(finding.record is not last.record for finding in result):
+        result += _of_last_move(last, last.before)
+    return result
 
 
-def _ground(kind: Kind, facet: Facet, moved: Sequence[Move], role: Role, word: str, at: int | None) -> Ground:
-    return (
-        Ground(role, word, None)
-        if at is None
-        else Ground(role, word, moved[at].record, _during(kind, facet, moved, at))
-    )
+def _finding(kind: Kind, facet: Facet, moved: Sequence[Move], role: Role, name: str, at: int | None) -> Finding:
+    if at is None:
+        return Finding(role, name, None)
+    return Finding(role, name, moved[at].record, _ended(kind, facet, moved, at))
 
 
-def _during(kind: Kind, facet: Facet, moved: Sequence[Move], at: int) -> Ground | None:
-    """What began the phase that the move at `at` reports the end of; nothing where it ended well."""
+def _ended(kind: Kind, facet: Facet, moved: Sequence[Move], at: int) -> Finding | None:
+    """What began the activity whose bad end the move at index `at` reports; None if it ended well."""
     record, before, after = moved[at]
     reports = kind.roles.get(record.trigger) == "observation"
     if (
@@ -91,19 +90,19 @@ def _during(kind: Kind, facet: Facet, moved: Sequence[Move], at: int) -> Ground 
         or after.phase in (before.phase, facet.healthy)
     ):
         return None
-    begun = entered(moved[:at])
-    return Ground("phase", before.phase, None if begun is None else moved[begun].record)
+    start = entered(moved[:at])
+    return Finding("phase", before.phase, None if start is None else moved[start].record)
 
 
-def _last(move: Move, before: State) -> list[Ground]:
-    lost = [c for c in before.conditions if c not in move.after.conditions and c != OK]
-    if lost:
-        return [Ground("cleared", condition, move.record) for condition in lost]
-    return [Ground("phase", str(move.after), move.record)]
+def _of_last_move(move: Move, before: State) -> list[Finding]:
+    cleared = [c for c in before.conditions if c not in move.after.conditions and c != OK]
+    if cleared:
+        return [Finding("cleared", condition, move.record) for condition in cleared]
+    return [Finding("phase", str(move.after), move.record)]
 
 
 def added(facet: Facet, moved: Sequence[Move], condition: str) -> int | None:
-    """The move since which `condition` stands; None where it is gone."""
+    """The index of the move since which `condition` stands; None if that move is missing."""
     for at, move in reversed([*enumerate(moved)]):
         if move.before is None:
             return None
@@ -114,7 +113,7 @@ def added(facet: Facet, moved: Sequence[Move], condition: str) -> int | None:
 
 
 def entered(moved: Sequence[Move]) -> int | None:
-    """The move since which the base is in its phase; None where it is gone."""
+    """The index of the move since which the base is in its phase; None if that move is missing."""
     for at, move in reversed([*enumerate(moved)]):
         if move.before is None:
             return None
@@ -123,8 +122,8 @@ def entered(moved: Sequence[Move]) -> int | None:
     return None
 
 
-def restated(history: History, index: int) -> Transition | None:
-    """The record that brought the state of a facet, whatever its base did; None where it is gone."""
+def state_record(history: History, index: int) -> Transition | None:
+    """The record that brought the state of a facet, whatever its base did; None if it is missing."""
     for record in reversed(history):
         facet = record.entity.facets[index]
         if record.facet == record.entity.names[index] and facet.since == record.time and record.before != record.after:
@@ -132,31 +131,31 @@ def restated(history: History, index: int) -> Transition | None:
     return None
 
 
-def attributed(history: History, name: str) -> Transition | None:
-    """The record since which an attribute has its value; None where it is gone."""
-    found, version, before = None, 0, None
+def attribute_record(history: History, name: str) -> Transition | None:
+    """The record since which an attribute has its value; None if it is missing."""
+    since, version, before = None, 0, None
     for record in history:
-        now = record.entity.attributes.get(name)
+        after = record.entity.attributes.get(name)
         if record.entity.version != version + 1:
-            found = None
-        elif now != before:
-            found = record
-        version, before = record.entity.version, now
-    return found
+            since = None
+        elif after != before:
+            since = record
+        version, before = record.entity.version, after
+    return since
 
 
-def traced(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], str | None]:
-    """The records from this one back to the outside event's own, all of the same event; and what is missing of them."""
+def trace(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], str | None]:
+    """The records from this one back to the outside event's own, all of one event; and what is missing of them."""
     chain, sequence = [record], record.cause.sequence
     while (cause := chain[-1].cause).by not in ("event", "timer"):
         kind, _, entity_id = (cause.origin or "").partition("/")
-        # Who handed a cascade on may have been so already, and have no record of it: then somebody above it has.
+        # An entity that passed a cascade on without a change has no record. Then one of its ancestors has.
         for above in _upwards(kinds, kind, entity_id):
             if (history := lookup(*above)) is None:
                 return tuple(chain), "not read yet"
             of_event = [r for r in history if r.cause.sequence == sequence and r not in chain]
             if of_event:
-                chain.append(min(of_event, key=lambda found: NEAREST.index(found.cause.by)))
+                chain.append(min(of_event, key=lambda each: PREFERRED.index(each.cause.by)))
                 break
         else:
             return tuple(chain), f"the log has no record of event {sequence} at {kind} {entity_id}"
@@ -172,32 +171,32 @@ def _upwards(kinds: Kinds, kind: str | None, entity_id: str) -> Iterator[tuple[s
         entity_id = ancestor_id(entity_id, kinds[kind].arity) if kind else entity_id
 
 
-def caused(
-    kinds: Kinds, lookup: Lookup, entity: Entity, grounds: Sequence[Ground], history: History
-) -> tuple[Caused, ...]:
-    """Grounds with their records traced; those of one record together."""
-    found: list[Caused] = []
-    for (role, record, during), group in groupby(
-        grounds, key=lambda ground: (ground.role, ground.record, ground.during)
-    ):
-        words = tuple(ground.word for ground in group)
+def chains(
+    kinds: Kinds, lookup: Lookup, entity: Entity, explained: Sequence[Finding], history: History
+) -> tuple[CauseChain, ...]:
+    """The findings with the records behind them. Findings of one record become one chain."""
+    result: list[CauseChain] = []
+    for (role, record, ended), group in groupby(explained, key=lambda each: (each.role, each.record, each.ended)):
+        names = tuple(finding.name for finding in group)
         if record is None:
-            found.append(_gone(kinds, lookup, entity, role, words, history))
+            result.append(_without_record(kinds, lookup, entity, role, names, history))
             continue
-        before = None if during is None else caused(kinds, lookup, entity, [during], history)[0]
-        found.append(Caused(role, words, *traced(kinds, lookup, record), during=before))
-    return tuple(found)
+        activity = None if ended is None else chains(kinds, lookup, entity, [ended], history)[0]
+        result.append(CauseChain(role, names, *trace(kinds, lookup, record), ended=activity))
+    return tuple(result)
 
 
-def _gone(kinds: Kinds, lookup: Lookup, entity: Entity, role: Role, words: tuple[str, ...], history: History) -> Caused:
-    """What was so when the part of the history began that is left without a gap."""
-    left = None
+def _without_record(
+    kinds: Kinds, lookup: Lookup, entity: Entity, role: Role, names: tuple[str, ...], history: History
+) -> CauseChain:
+    """The chain of a finding without a record: it begins with the first record after the last gap of the history."""
+    first = None
     for record in reversed(history):
-        if left is not None and record.entity.version != left.entity.version - 1:
+        if first is not None and record.entity.version != first.entity.version - 1:
             break
-        left = record
-    if left is None:
-        return Caused(role, words, (), f"no record of {entity.kind} {entity.id} is left in the log")
-    records, missing = traced(kinds, lookup, left)
-    gone = f"what {entity.kind} {entity.id} went through before is no longer in the log"
-    return Caused(role, words, records, "; ".join(filter(None, (gone, missing))), at_latest=True)
+        first = record
+    if first is None:
+        return CauseChain(role, names, (), f"no record of {entity.kind} {entity.id} is left in the log")
+    records, problem = trace(kinds, lookup, first)
+    lost = f"what {entity.kind} {entity.id} went through before is no longer in the log"
+    return CauseChain(role, names, records, "; ".join(filter(None, (lost, problem))), at_latest=True)

@@ -1,120 +1,131 @@
-"""Why is it as it is? From the states of a tree and the histories of a few entities to an explanation. Pure.
+"""From the states of a tree and the histories of a few entities to an explanation. Pure.
 
-Belongs here: which view shows a state, and whom it looks at. Does not: reading a history (`causes`), I/O (`inquiry`).
+Belongs here: which view shows a state, and which entities it looks at. Does not: reading a history backwards
+(`causes`), reading from the server (`fetch`).
 """
 
 from collections.abc import Iterator
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.explain import causes
-from phaseline.engine.explain.causes import Ground, History, Lookup
-from phaseline.engine.explain.model import Caused, Explained, Explanation, Reason, Shown
-from phaseline.machines.compiler.conditions import shown
+from phaseline.engine.explain.causes import Finding, History, Lookup
+from phaseline.engine.explain.model import (
+    CauseChain,
+    Explanation,
+    FacetExplanation,
+    PredicateExplanation,
+    ViewExplanation,
+)
+from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, View
 from phaseline.schemas.records import Entity
 from phaseline.schemas.subjects import ancestor_id
 
-NAMED = 3
-"""How many of the entities below, that together make a state, are named and explained."""
+MAX_NAMED = 3
+"""The most entities of a tally that are explained."""
 DEPTH = 40
-"""Views upon views that are followed. Tables that pass their checks end long before."""
+"""How many views upon views are followed. Tables that pass their checks end long before."""
 
 
-def why(tree: Tree, lookup: Lookup, kind: str, entity_id: str) -> Explanation:
-    """Explain each facet of an entity of `tree`, which holds it and all that its views look at.
+def explain_entity(tree: Tree, lookup: Lookup, kind: str, entity_id: str) -> Explanation:
+    """The explanation of an entity of `tree`, which also holds every entity that the entity's views look at.
 
-    lookup: histories up to that moment, or what is left of them; ones that reach further do no harm.
+    lookup: the histories, or what is left of them. Records after the entity's version are ignored.
     """
-    telling = _Telling(tree, lookup)
+    explainer = _Explainer(tree, lookup)
     entity = tree.entities[kind][entity_id]
-    return Explanation(entity, tuple(telling.facet(kind, entity_id, index) for index in range(len(entity.facets))))
+    return Explanation(entity, tuple(explainer.facet(kind, entity_id, index) for index in range(len(entity.facets))))
 
 
-class _Telling:
-    """One explanation under way. `told`: the facets that were explained, by whether their view was too."""
+class _Explainer:
+    """One explanation in progress. `done`: the facets explained so far, and whether their view was explained too."""
 
     def __init__(self, tree: Tree, lookup: Lookup) -> None:
         self.tree, self.lookup = tree, lookup
-        self.told: set[tuple[str, str, int, bool]] = set()
+        self.done: set[tuple[str, str, int, bool]] = set()
 
-    def facet(self, kind: str, entity_id: str, index: int, *, base_only: bool = False, depth: int = 0) -> Explained:
+    def facet(
+        self, kind: str, entity_id: str, index: int, *, base_only: bool = False, depth: int = 0
+    ) -> FacetExplanation:
         entity = self.tree.entities[kind][entity_id]
         facet = entity.facets[index]
         head = (kind, entity_id, entity.names[index], facet.state, facet.base, facet.since, base_only)
         key = (kind, entity_id, index)
-        if (*key, True) in self.told or (base_only and (*key, False) in self.told):
-            return Explained(*head, told="above")
+        if (*key, True) in self.done or (base_only and (*key, False) in self.done):
+            return FacetExplanation(*head, detail="above")
         if depth > DEPTH:
-            return Explained(*head, told="no further")
-        self.told.add((*key, not base_only))
+            return FacetExplanation(*head, detail="no further")
+        self.done.add((*key, not base_only))
         covered = facet.state != facet.base and not base_only
         view = self.view(entity, index, depth) if covered else None
-        return Explained(*head, view=view, causes=self.of_base(entity, index))
+        return FacetExplanation(*head, view=view, causes=self.base_causes(entity, index))
 
-    def of_base(self, entity: Entity, index: int) -> tuple[Caused, ...]:
+    def base_causes(self, entity: Entity, index: int) -> tuple[CauseChain, ...]:
         history = self.history(entity)
-        grounds = causes.of_base(self.tree.kinds[entity.kind], index, entity.facets[index].base, history)
-        return causes.caused(self.tree.kinds, self.lookup, entity, grounds, history)
+        explained = causes.findings(self.tree.kinds[entity.kind], index, entity.facets[index].base, history)
+        return causes.chains(self.tree.kinds, self.lookup, entity, explained, history)
 
-    def view(self, entity: Entity, index: int, depth: int) -> Shown:
+    def view(self, entity: Entity, index: int, depth: int) -> ViewExplanation:
         view = self.showing(entity, index)
         if view is not None:
-            return Shown(tuple(self.reason(predicate, entity, depth) for predicate in view.while_))
+            return ViewExplanation(tuple(self.predicate(predicate, entity, depth) for predicate in view.while_))
         history = self.history(entity)
-        ground = Ground("state", str(entity.facets[index].state), causes.restated(history, index))
-        return Shown(caused=causes.caused(self.tree.kinds, self.lookup, entity, [ground], history)[0])
+        shown = Finding("state", str(entity.facets[index].state), causes.state_record(history, index))
+        return ViewExplanation(cause=causes.chains(self.tree.kinds, self.lookup, entity, [shown], history)[0])
 
     def showing(self, entity: Entity, index: int) -> View | None:
-        """The view that makes the state of the base; None where none does, as in a tree that is half read."""
+        """The view that makes the state of the base; None if there is none, as in a tree that is only partly read."""
         machine, facet = self.tree.kinds[entity.kind].machines[index], entity.facets[index]
         if facet.base.phase not in machine.phases:
             return None
         view = machine.shown_view(facet.base, self.tree, entity.id)
-        return view if view is not None and shown(machine.facet, view, facet.base) == facet.state else None
+        return view if view is not None and state_shown(machine.facet, view, facet.base) == facet.state else None
 
-    def reason(self, predicate: Predicate, entity: Entity, depth: int) -> Reason:
+    def predicate(self, predicate: Predicate, entity: Entity, depth: int) -> PredicateExplanation:
         text = predicate.text()
         if isinstance(predicate, Above):
-            above = ancestor_id(entity.id, self.tree.kinds[predicate.kind].arity)
-            told = self.facet(predicate.kind, above, predicate.facet, base_only=predicate.base, depth=depth + 1)
-            return Reason(text, predicate.kind, entities=(told,))
+            above_id = ancestor_id(entity.id, self.tree.kinds[predicate.kind].arity)
+            above = self.facet(predicate.kind, above_id, predicate.facet, base_only=predicate.base, depth=depth + 1)
+            return PredicateExplanation(text, predicate.kind, entities=(above,))
         if isinstance(predicate, AnyBelow | AllBelow):
             return self.tally(predicate, entity, depth)
         if isinstance(predicate, AttributeIs):
-            return Reason(text, predicate.kind, caused=self.attribute(predicate, entity))
-        return Reason(text, entity.kind)
+            return PredicateExplanation(text, predicate.kind, cause=self.attribute(predicate, entity))
+        return PredicateExplanation(text, entity.kind)
 
-    def tally(self, predicate: AnyBelow | AllBelow, entity: Entity, depth: int) -> Reason:
+    def tally(self, predicate: AnyBelow | AllBelow, entity: Entity, depth: int) -> PredicateExplanation:
         below, facet = predicate.kind, predicate.facet
-        live = [
-            f for f in self.live(entity, below, facet) if predicate.has in (None, *f.facets[facet].state.conditions)
+        living = [
+            one
+            for one in self.living(entity, below, facet)
+            if predicate.has in (None, *one.facets[facet].state.conditions)
         ]
-        found = [other for other in live if other.facets[facet].state.phase in predicate.phases]
-        # Who has been so for longest holds it there; of those alike, n2 comes before n10.
-        found.sort(key=lambda other: (other.facets[facet].since, len(other.id), other.id))
-        told = tuple(self.facet(below, other.id, facet, depth=depth + 1) for other in found[:NAMED])
-        return Reason(predicate.text(), below, len(found), len(live), told)
+        counted = [one for one in living if one.facets[facet].state.phase in predicate.phases]
+        # The entity in its state for longest comes first; among equals n2 comes before n10.
+        counted.sort(key=lambda one: (one.facets[facet].since, len(one.id), one.id))
+        named = tuple(self.facet(below, one.id, facet, depth=depth + 1) for one in counted[:MAX_NAMED])
+        return PredicateExplanation(predicate.text(), below, len(counted), len(living), named)
 
-    def live(self, entity: Entity, below: str, facet: int) -> Iterator[Entity]:
-        for found in self.tree.descendants(entity.kind, entity.id, below):
-            other = self.tree.entities[below][found]
+    def living(self, entity: Entity, below: str, facet: int) -> Iterator[Entity]:
+        for below_id in self.tree.descendants(entity.kind, entity.id, below):
+            other = self.tree.entities[below][below_id]
             if other.facets[facet].state.phase not in (ABSENT, DELETED):
                 yield other
 
-    def attribute(self, predicate: AttributeIs, entity: Entity) -> Caused | None:
-        """Who set it; None where nobody did."""
+    def attribute(self, predicate: AttributeIs, entity: Entity) -> CauseChain | None:
+        """The records that set the attribute; None if it was never set."""
         kinds = [kind for kind in (predicate.kind, predicate.or_of) if kind is not None]
         holders = [holder for kind in kinds if (holder := self.tree.above(entity.id, kind)) is not None]
-        holder = next((found for found in holders if found.attributes.get(predicate.name) is not None), None)
+        holder = next((one for one in holders if one.attributes.get(predicate.name) is not None), None)
         if holder is None:
             return None
         history = self.history(holder)
-        word = f"{predicate.name} is {holder.attributes[predicate.name]}"
-        ground = Ground("attribute", word, causes.attributed(history, predicate.name))
-        return causes.caused(self.tree.kinds, self.lookup, holder, [ground], history)[0]
+        name = f"{predicate.name} is {holder.attributes[predicate.name]}"
+        value = Finding("attribute", name, causes.attribute_record(history, predicate.name))
+        return causes.chains(self.tree.kinds, self.lookup, holder, [value], history)[0]
 
     def history(self, entity: Entity) -> History:
-        """What is known of how the entity came to what the tree says of it; nothing where its last step is gone."""
-        found = [r for r in self.lookup(entity.kind, entity.id) or () if r.entity.version <= entity.version]
-        return found if found and found[-1].entity.version == entity.version else []
+        """The history up to the entity's version; empty if the record of that version is missing."""
+        records = [r for r in self.lookup(entity.kind, entity.id) or () if r.entity.version <= entity.version]
+        return records if records and records[-1].entity.version == entity.version else []

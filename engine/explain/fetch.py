@@ -1,6 +1,6 @@
-"""Reads the states and histories that an explanation needs, and no more, until it needs nothing further.
+"""Reads the states and histories that an explanation asks for, until it asks for nothing more.
 
-Belongs here: which states and histories to read. Does not: what follows from them (`why`).
+Belongs here: which states and histories to read. Does not: the explanation itself (`explainer`).
 """
 
 import asyncio
@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import EntityUnknown
-from phaseline.engine.explain import explainer
-from phaseline.engine.explain.model import Explained, Explanation
+from phaseline.engine.explain.explainer import explain_entity
+from phaseline.engine.explain.model import Explanation, FacetExplanation
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import NOW
@@ -21,8 +21,8 @@ from phaseline.schemas.records import Entity, Transition
 from phaseline.schemas.subjects import ancestor_id
 
 
-class Wanted(NamedTuple):
-    """Something to read: an entity, or all of kind `below` under it."""
+class Request(NamedTuple):
+    """States to read: of one entity, or of all entities of kind `below` under it."""
 
     kind: str
     id: str
@@ -30,109 +30,109 @@ class Wanted(NamedTuple):
 
 
 class ReadTree(Tree):
-    """A tree of the entities that were read so far. It notes each entity that a rule asks for and that is not read."""
+    """A tree of the entities read so far. `requests`: the states that predicates asked for in vain."""
 
-    __slots__ = ("read", "wanted")
+    __slots__ = ("read", "requests")
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Nothing is read yet."""
         super().__init__(kinds, scripts)
-        self.read: set[Wanted] = set()
-        self.wanted: dict[Wanted, None] = {}
+        self.read: set[Request] = set()
+        self.requests: dict[Request, None] = {}
 
     def above(self, entity_id: str, kind: str) -> Entity | None:
-        """The ancestor of that kind."""
-        self._want(Wanted(kind, ancestor_id(entity_id, self.kinds[kind].arity)))
+        """The ancestor of that kind; None if it is unknown or not read yet."""
+        self._request(Request(kind, ancestor_id(entity_id, self.kinds[kind].arity)))
         return super().above(entity_id, kind)
 
     def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
-        """How many descendants are in which phase."""
-        self._want(Wanted(kind, entity_id, below))
+        """How many of the descendants read so far are in which phase."""
+        self._request(Request(kind, entity_id, below))
         return super().tally(entity_id, kind, below, facet, has)
 
     def descendants(self, kind: str, entity_id: str, below: str) -> Iterator[str]:
-        """The ids of kind `below` under `kind/entity_id`; what is between them need not have been read."""
-        self._want(Wanted(kind, entity_id, below))
-        return (found for found in self.entities[below] if found.startswith(f"{entity_id}/"))
+        """The ids read so far of kind `below` under `kind/entity_id`. The entities between them need not be read."""
+        self._request(Request(kind, entity_id, below))
+        return (one for one in self.entities[below] if one.startswith(f"{entity_id}/"))
 
-    def _want(self, wanted: Wanted) -> None:
-        if wanted not in self.read:
-            self.wanted[wanted] = None
+    def _request(self, request: Request) -> None:
+        if request not in self.read:
+            self.requests[request] = None
 
 
 class Histories:
-    """Histories as far as they were read; `wanted` are those that were asked for and not there."""
+    """The histories read so far. `requests`: those that were asked for and are not read yet."""
 
     def __init__(self) -> None:
         """Nothing is read yet."""
         self.read: dict[tuple[str, str], Sequence[Transition]] = {}
-        self.wanted: dict[tuple[str, str], None] = {}
+        self.requests: dict[tuple[str, str], None] = {}
 
     def __call__(self, kind: str, entity_id: str) -> Sequence[Transition] | None:
-        """What is known of that entity; None where it has yet to be read."""
+        """The history of an entity; None if it is not read yet."""
         key = (kind, entity_id)
         if key not in self.read:
-            self.wanted[key] = None
+            self.requests[key] = None
         return self.read.get(key)
 
 
 async def explain(view: StateView, kind: str, entity_id: str) -> Explanation:
-    """Why `kind/entity_id` is as this view shows it; raises `EntityUnknown`."""
-    found = await _Inquiry(view).explain(kind, entity_id)
-    if view.moment is None and any(map(_half_read, found.facets)):
-        # STATE is a copy, and may be caught in the middle of an event. The log itself has events whole.
+    """Why an entity is in the state that `view` shows; raises `EntityUnknown`."""
+    explanation = await _Fetch(view).explain(kind, entity_id)
+    if view.moment is None and any(map(_is_unaccounted, explanation.facets)):
+        # STATE is a copy, and may hold only some records of an event. The log holds all records of an event or none.
         view = await AsOf.at(view.installation, NOW)
-        found = await _Inquiry(view).explain(kind, entity_id)
-    return replace(found, place=None if view.moment is None else view.moment.place)
+        explanation = await _Fetch(view).explain(kind, entity_id)
+    return replace(explanation, place=None if view.moment is None else view.moment.place)
 
 
-def _half_read(found: Explained) -> bool:
-    if found.view is None:
+def _is_unaccounted(facet: FacetExplanation) -> bool:
+    """Whether a state in this explanation is shown by no view."""
+    if facet.view is None:
         return False
-    return found.view.caused is not None or any(map(_half_read, _under(found)))
+    return facet.view.cause is not None or any(map(_is_unaccounted, _entities_of(facet)))
 
 
-def _under(found: Explained) -> Iterator[Explained]:
-    for reason in found.view.reasons if found.view else ():
-        yield from reason.entities
+def _entities_of(facet: FacetExplanation) -> Iterator[FacetExplanation]:
+    for predicate in facet.view.predicates if facet.view else ():
+        yield from predicate.entities
 
 
-class _Inquiry:
-    """One explanation under way."""
+class _Fetch:
+    """One explanation in progress, with what was read for it."""
 
     def __init__(self, view: StateView) -> None:
         self.view = view
-        found = view.installation
-        self.scene, self.histories = ReadTree(found.kinds, found.scripts), Histories()
+        self.tree, self.histories = ReadTree(view.installation.kinds, view.installation.scripts), Histories()
         self.last: dict[tuple[str, str], Transition] = {}
 
     async def explain(self, kind: str, entity_id: str) -> Explanation:
-        await self.see(Wanted(kind, entity_id))
-        if self.scene.get(kind, entity_id) is None:
+        await self.read_states(Request(kind, entity_id))
+        if self.tree.get(kind, entity_id) is None:
             raise self.view.unknown([kind], entity_id)
         while True:
-            found = explainer.why(self.scene, self.histories, kind, entity_id)
-            seen, told = list(self.scene.wanted), list(self.histories.wanted)
-            if not seen and not told:
-                return found
-            # What is to be told follows from what is seen: a history may not be asked for any more once that is read.
-            await asyncio.gather(*(map(self.see, seen) if seen else map(self.hear, told)))
-            self.scene.wanted.clear()
-            self.histories.wanted.clear()
+            explanation = explain_entity(self.tree, self.histories, kind, entity_id)
+            states, histories = list(self.tree.requests), list(self.histories.requests)
+            if not states and not histories:
+                return explanation
+            # States first: with them, some of the histories may not be needed any more.
+            await asyncio.gather(*(map(self.read_states, states) if states else map(self.read_history, histories)))
+            self.tree.requests.clear()
+            self.histories.requests.clear()
 
-    async def see(self, wanted: Wanted) -> None:
-        """Put what is wanted into the scene, as far as there is such a thing."""
-        self.scene.read.add(wanted)
-        for record in await self.states(wanted):
+    async def read_states(self, request: Request) -> None:
+        """Put the requested entities that exist into the tree."""
+        self.tree.read.add(request)
+        for record in await self.last_records(request):
             entity = record.entity
-            known = self.scene.get(entity.kind, entity.id)
+            known = self.tree.get(entity.kind, entity.id)
             if known is None or known.version < entity.version:
                 self.last[entity.kind, entity.id] = record
-                self.scene.put(entity)
+                self.tree.put(entity)
 
-    async def states(self, wanted: Wanted) -> list[Transition]:
-        """What there is of it."""
-        kind, entity_id, below = wanted
+    async def last_records(self, request: Request) -> list[Transition]:
+        """The last record of each requested entity that exists."""
+        kind, entity_id, below = request
         if below is not None:
             return await self.view.states(below, entity_id, deleted=True)
         try:
@@ -140,10 +140,10 @@ class _Inquiry:
         except EntityUnknown:
             return []
 
-    async def hear(self, key: tuple[str, str]) -> None:
-        """Read a history. Where the log has lost its last record, the states still have it."""
-        known = await self.view.history(*key)
+    async def read_history(self, key: tuple[str, str]) -> None:
+        """Read a history. If the log has lost its last record, the states still have it."""
+        history = await self.view.history(*key)
         last = self.last.get(key)
-        if last is not None and (not known or known[-1].entity.version < last.entity.version):
-            known.append(last)
-        self.histories.read[key] = known
+        if last is not None and (not history or history[-1].entity.version < last.entity.version):
+            history.append(last)
+        self.histories.read[key] = history

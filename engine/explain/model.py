@@ -1,6 +1,6 @@
-"""What an answer to "why?" is made of: facets explained, what their views look at, records back to outside events.
+"""The parts of an explanation: facets, the views that show their states, and the records back to outside events.
 
-Belongs here: these shapes, and the maps that JSON shows. Does not: finding any of it (`why`, `causes`).
+Belongs here: these classes, and their form in JSON. Does not: finding an explanation (`explainer`, `causes`).
 """
 
 from collections.abc import Sequence
@@ -11,139 +11,152 @@ from phaseline.schemas.records import Entity, State, Transition, timestamp
 from phaseline.schemas.wire_codec import state_map
 
 Role = Literal["condition", "phase", "cleared", "state", "attribute"]
+"""What a cause explains: standing conditions, the phase, cleared conditions, the state of a view, or an attribute."""
 
 
 @dataclass(frozen=True, slots=True)
-class Caused:
-    """What made something so. `words`: which conditions, phase or attribute; `cleared` ones are those it took away.
-
-    records: the entity's own, then that of the entity which set it off in the same event, and so on: the last one is
-    the outside event's own (`cause.by` is `event`). Whoever only handed it on, and was so already, has none.
-    gone: what cannot be told, where records are gone from the log.
-    at_latest: the first record is but the first that is left: it was so then, and may have been before.
-    during: what was under way until then, where the event tells how it ended, as `cleanup_failed` of being deleted.
-    """
+class CauseChain:
+    """The records that made something so, from the entity's own record back to the outside event's."""
 
     role: Role
-    words: tuple[str, ...]
+    """What is explained."""
+    names: tuple[str, ...]
+    """The conditions, the phase, the state or the attribute that is explained."""
     records: tuple[Transition, ...]
-    gone: str | None = None
+    """Records of one event. The first is the entity's own, and each further one is of the entity that led to the record
+    before it. The last is the outside event's own. An entity that passed a cascade on without a change has no
+    record."""
+    missing: str | None = None
+    """What cannot be explained because records are no longer in the log; None if nothing is missing."""
     at_latest: bool = False
-    during: "Caused | None" = None
+    """Whether the first record is only the first that is left: the cause may be older."""
+    ended: "CauseChain | None" = None
+    """The activity that the event reports the end of: for `cleanup_failed`, the phase Deleting and what led to it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """One thing that a view looks at. `text`: in words.
-
-    entities: those of `kind` that make it hold; of what a tally counts three at most, those that have been so for longest.
-    count, among: where it is a tally, how many make it hold of how many there are. caused: what set an attribute.
-    """
+class PredicateExplanation:
+    """Why one predicate of a view holds."""
 
     text: str
+    """The predicate in words, such as `a node is Creating or Deleting`."""
     kind: str
+    """The kind of the entities that the predicate looks at."""
     count: int | None = None
-    among: int | None = None
-    entities: tuple["Explained", ...] = ()
-    caused: Caused | None = None
+    """For a tally, how many entities make the predicate hold; None for other predicates."""
+    total: int | None = None
+    """For a tally, how many entities there are; None for other predicates."""
+    entities: tuple["FacetExplanation", ...] = ()
+    """The entities that make the predicate hold; for a tally, at most the three that are longest in their states."""
+    cause: CauseChain | None = None
+    """For an attribute, the records that set it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """The view that shows another state than the base, by what it looks at.
+class ViewExplanation:
+    """Why a view shows another state than the base."""
 
-    caused: the record that brought the state, only where no view of today's tables accounts for it.
-    """
-
-    reasons: tuple[Reason, ...] = ()
-    caused: Caused | None = None
+    predicates: tuple[PredicateExplanation, ...] = ()
+    """The predicates of the view; empty if no view of today's tables accounts for the state."""
+    cause: CauseChain | None = None
+    """The records that brought the state, if no view of today's tables accounts for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
-    """One facet of an entity. `view` is there where state and base differ; `causes` are those of the base.
-
-    base_only: only the base matters where this stands. told: "above" where all of it was told before, "no further"
-    where that would lead too deep; then there are neither view nor causes. since: ns, of the state.
-    """
+class FacetExplanation:
+    """Why one facet of an entity is in its state."""
 
     kind: str
+    """The kind of the entity."""
     id: str
+    """The id of the entity."""
     facet: str
+    """The name of the facet."""
     state: State
+    """The state that everybody sees."""
     base: State
+    """The base under the state."""
     since: int
+    """Since when the facet is in its state, ns."""
     base_only: bool = False
-    told: Literal["here", "above", "no further"] = "here"
-    view: Shown | None = None
-    causes: tuple[Caused, ...] = ()
+    """Whether only the base matters at this point of the explanation."""
+    detail: Literal["here", "above", "no further"] = "here"
+    """Where the details are: `here` in `view` and `causes`, `above` in an earlier part of the explanation, or
+    `no further`, left out because the explanation is too deep."""
+    view: ViewExplanation | None = None
+    """The view that shows the state, if state and base differ."""
+    causes: tuple[CauseChain, ...] = ()
+    """The causes of the base."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why an entity is as it is: facet by facet. `place`: as it was there in the log; None for now."""
+    """Why an entity is in its state."""
 
     entity: Entity
-    facets: tuple[Explained, ...]
+    """The entity, as it is explained."""
+    facets: tuple[FacetExplanation, ...]
+    """The explanation of each facet, in the order of the table."""
     place: int | None = None
+    """The place in the log as of which the entity is explained; None for the latest state."""
 
 
-def as_map(found: Explanation) -> dict[str, Any]:
-    """As JSON shows it."""
-    entity = found.entity
+def as_map(explanation: Explanation) -> dict[str, Any]:
+    """An explanation as JSON shows it."""
+    entity = explanation.entity
     return {
         "kind": entity.kind,
         "id": entity.id,
         "version": entity.version,
-        "place": found.place,
-        "facets": [_explained(facet) for facet in found.facets],
+        "place": explanation.place,
+        "facets": [_facet_map(facet) for facet in explanation.facets],
     }
 
 
-def _explained(found: Explained) -> dict[str, Any]:
+def _facet_map(facet: FacetExplanation) -> dict[str, Any]:
     head = {
-        "kind": found.kind, "id": found.id, "facet": found.facet, **state_map(found.state),
-        "base": state_map(found.base), "since": timestamp(found.since), "told": found.told,
+        "kind": facet.kind, "id": facet.id, "facet": facet.facet, **state_map(facet.state),
+        "base": state_map(facet.base), "since": timestamp(facet.since), "told": facet.detail,
     }  # fmt: skip
-    if found.told != "here":
+    if facet.detail != "here":
         return head
-    return {**head, "view": found.view and _shown(found.view), "causes": _all_caused(found.causes)}
+    return {**head, "view": facet.view and _view_map(facet.view), "causes": _cause_maps(facet.causes)}
 
 
-def _shown(view: Shown) -> dict[str, Any]:
+def _view_map(view: ViewExplanation) -> dict[str, Any]:
     return {
         "while": [
             {
-                "text": reason.text,
-                "kind": reason.kind,
-                "count": reason.count,
-                "among": reason.among,
-                "entities": [_explained(entity) for entity in reason.entities],
-                "cause": reason.caused and _caused(reason.caused),
+                "text": predicate.text,
+                "kind": predicate.kind,
+                "count": predicate.count,
+                "among": predicate.total,
+                "entities": [_facet_map(entity) for entity in predicate.entities],
+                "cause": predicate.cause and _cause_map(predicate.cause),
             }
-            for reason in view.reasons
+            for predicate in view.predicates
         ],
-        "cause": view.caused and _caused(view.caused),
+        "cause": view.cause and _cause_map(view.cause),
     }
 
 
-def _all_caused(found: Sequence[Caused]) -> list[dict[str, Any]]:
-    return [_caused(caused) for caused in found]
+def _cause_maps(causes: Sequence[CauseChain]) -> list[dict[str, Any]]:
+    return [_cause_map(cause) for cause in causes]
 
 
-def _caused(found: Caused) -> dict[str, Any]:
+def _cause_map(cause: CauseChain) -> dict[str, Any]:
     return {
-        "role": found.role,
-        "explains": found.words,
-        "records": [_record(record) for record in found.records],
-        "gone": found.gone,
-        "at_latest": found.at_latest,
-        "during": found.during and _caused(found.during),
+        "role": cause.role,
+        "explains": cause.names,
+        "records": [_record_map(record) for record in cause.records],
+        "gone": cause.missing,
+        "at_latest": cause.at_latest,
+        "during": cause.ended and _cause_map(cause.ended),
     }
 
 
-def _record(record: Transition) -> dict[str, Any]:
-    """As in the log, without the whole entity."""
+def _record_map(record: Transition) -> dict[str, Any]:
+    """A record as in the log, without the whole entity."""
     cause = record.cause
     return {
         "kind": record.entity.kind,

@@ -1,6 +1,6 @@
-"""What NATS answers: a reply's bytes as values, a refusal as our error.
+"""Replies of NATS and JetStream, decoded: values, or our errors where the server refuses.
 
-Belongs here: reading the JSON of JetStream's answers. Does not: asking (`wire`).
+Belongs here: reading the JSON of JetStream's replies. Does not: sending requests (`wire`).
 """
 
 import json
@@ -9,35 +9,36 @@ from typing import Any, NamedTuple
 from phaseline.engine.errors import ApiFailed, Fenced
 
 WRONG_LAST_SEQUENCE = 10071
+"""The error code where the expected sequence of a subject's last message is another one."""
 
 
 class Reply(NamedTuple):
-    """The answer to a request."""
+    """The reply to a request."""
 
     data: bytes
     headers: dict[str, str]
 
 
 class Ack(NamedTuple):
-    """A stream's word that a message is stored; `duplicate` when it was already."""
+    """A stream's confirmation that a message is stored. `duplicate`: it was stored before."""
 
     stream: str
     seq: int
     duplicate: bool
 
 
-def acknowledged(subject: str, data: bytes) -> Ack:
-    """The `Ack` in a stream's answer; raises `Fenced` or `ApiFailed`."""
-    found = read_answer(subject, data)
-    return Ack(found["stream"], found["seq"], found.get("duplicate", False))
+def read_ack(subject: str, data: bytes) -> Ack:
+    """The `Ack` in a stream's reply; raises `Fenced` or `ApiFailed`."""
+    reply = read_reply(subject, data)
+    return Ack(reply["stream"], reply["seq"], reply.get("duplicate", False))
 
 
-def read_answer(subject: str, data: bytes) -> dict[str, Any]:
-    """The JSON object in an answer from `subject`; raises `Fenced` or `ApiFailed`."""
-    found: dict[str, Any] = json.loads(data)
-    error = found.get("error")
+def read_reply(subject: str, data: bytes) -> dict[str, Any]:
+    """The JSON object in a reply from `subject`; raises `Fenced` or `ApiFailed`."""
+    reply: dict[str, Any] = json.loads(data)
+    error = reply.get("error")
     if error is None:
-        return found
+        return reply
     if error.get("err_code") == WRONG_LAST_SEQUENCE:
         raise Fenced(subject=subject)
     code, number, description = error.get("code"), error.get("err_code"), error.get("description")

@@ -1,12 +1,16 @@
-"""nats-py's client, made to stay up. The only importer of `nats`, whose private parts are used on purpose: pin its minor version.
+"""One connection to NATS: the client of nats-py, changed so that it always reconnects. Imports `nats`, as `micro` does.
 
-Belongs here: dialling, staying connected, bytes handed over, messages handed on. Does not: requests, JetStream (`wire`).
-nats-py connects, authenticates, pings and reconnects. The receiving side is ours: its own costs four times as much per
-message, and ends without a word, `is_connected` still true, on the first message it cannot read.
+Belongs here: connecting with TLS, reconnecting, sending bytes, delivering messages. Does not: requests and JetStream
+(`wire`).
+nats-py connects, authenticates, pings and reconnects. We receive messages ourselves: nats-py takes four times as long
+per message, and it stops silently at the first message that it cannot parse, while its client still says that it is
+connected (docs/decisions/01-own-receive-path.md). This module uses private parts of nats-py, so pyproject.toml pins its
+minor version.
 """
 
 import asyncio
 import json
+import ssl
 from collections.abc import Callable
 from typing import Any
 
@@ -15,18 +19,19 @@ from nats import errors as nats_errors
 from nats.aio.client import Client
 
 from phaseline.engine.errors import NatsUnreachable
-from phaseline.engine.jetstream import frames, tls
+from phaseline.engine.jetstream import frames
 from phaseline.engine.settings import Settings
 
 PENDING_LIMIT = 64 << 20
+"""Bytes that may wait to be sent."""
 Callback = Callable[[str, bytes, bytes | None, str], None]
-"""Called with subject, data, raw header block or None (`frames.read_headers`), reply subject or ""."""
+"""Called with the subject, the data, the raw header block or None (`frames.read_headers`), the reply subject or ""."""
 
 log = structlog.get_logger(__name__)
 
 
 class Connection(Client):
-    """One connection. `down(cause)`, `up()` and `denied(violation)` are called as it happens."""
+    """A connection that reconnects. It calls `down(cause)`, `up()` and `denied(violation)` when these things happen."""
 
     def __init__(
         self, settings: Settings, down: Callable[[str], None], up: Callable[[], None], denied: Callable[[str], None]
@@ -35,31 +40,32 @@ class Connection(Client):
         self._settings = settings
         self._down, self._up, self._denied = down, up, denied
         self._callbacks: dict[int, Callback] = {}
-        self._ps = _Parser(self._deliver, self._control)  # type: ignore[assignment]  # parse and reset are all that is used
-        self._hopeless: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._ps = _Parser(self._deliver, self._control)  # type: ignore[assignment]  # only parse and reset are used
+        self._first_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failures = 0
         self._patient = False
         self.cause = "no answer yet"
+        """The last error of the connection."""
 
-    # ---- dialling and hanging up
+    # ---- connecting and closing
 
-    async def dial(self, name: str, *, patient: bool) -> None:
-        """Connect; raises `NatsUnreachable` when refused, or when no server answers in time and we are not `patient`."""
+    async def open(self, name: str, *, patient: bool) -> None:
+        """Connect; raises `NatsUnreachable` when refused, or, unless `patient`, when no server answers in time."""
         self._patient = patient
-        trying = asyncio.ensure_future(self.connect(**self._options(name)))
+        connecting = asyncio.ensure_future(self.connect(**self._options(name)))
         try:
             limit = None if patient else self._settings.connect_timeout
-            await asyncio.wait({trying, self._hopeless}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-            if not trying.done():
-                raise self.unreachable()  # noqa: TRY301  # the clean-up below is for this too
+            await asyncio.wait({connecting, self._first_failed}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if not connecting.done():
+                raise self.unreachable()  # noqa: TRY301  # this error needs the clean-up below too
             try:
-                trying.result()
+                connecting.result()
             except (OSError, nats_errors.Error, ValueError, ImportError) as error:
                 raise NatsUnreachable(url=self._settings.shown, cause=error) from error
         except BaseException:
-            trying.cancel()
-            await asyncio.gather(trying, return_exceptions=True)
-            await self.hang_up()
+            connecting.cancel()
+            await asyncio.gather(connecting, return_exceptions=True)
+            await self.flush_and_close()
             raise
 
     def _options(self, name: str) -> dict[str, Any]:
@@ -82,36 +88,36 @@ class Connection(Client):
         if settings.nkey is not None:
             options["nkeys_seed"] = str(settings.nkey)
         if settings.wants_tls:
-            options["tls"] = tls.context_of(settings)
+            options["tls"] = tls_context(settings)
         return options
 
-    async def hang_up(self) -> None:
-        """Send what is pending and close; what goes wrong then is logged, not raised."""
+    async def flush_and_close(self) -> None:
+        """Send the pending bytes and close. Errors are logged, not raised."""
         try:
             if self.is_connected:
                 await self.flush(timeout=2)
             await self.close()
         except (OSError, nats_errors.Error) as error:
-            log.warning("closing the connection to NATS failed", cause=_text(error))
+            log.warning("nats_close_failed", error=_text(error))
         except asyncio.CancelledError:
-            # nats-py cancels its reconnecting task, and with it the future both wait for: that is not us being cancelled.
+            # nats-py cancels its reconnecting task and so the future that both wait for. That does not cancel our task.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
 
     def unreachable(self) -> NatsUnreachable:
-        """The error that says why there is no connection."""
+        """The error that says why the connection is down."""
         return NatsUnreachable(url=self._settings.shown, cause=self.cause)
 
     @property
     def version(self) -> str:
-        """The server's, as it said."""
+        """The version of the server."""
         return str(self._server_info.get("version", ""))
 
     # ---- sending and receiving
 
-    def hand_over(self, buffer: bytes) -> None:
-        """Queue bytes and wake the task that writes them; raises `NatsUnreachable` while there is no connection."""
+    def send(self, buffer: bytes) -> None:
+        """Queue bytes and wake the task that writes them; raises `NatsUnreachable` while the connection is down."""
         queue = self._flush_queue
         if queue is None or not self.is_connected:
             raise self.unreachable()
@@ -121,26 +127,26 @@ class Connection(Client):
             queue.put_nowait(asyncio.get_running_loop().create_future())
 
     async def ping(self, timeout: float) -> None:
-        """Wait until the server has read all that was handed over; raises `TimeoutError`, or as `hand_over` does."""
+        """Wait until the server has read all bytes sent before; raises `TimeoutError`, or as `send` does."""
         try:
-            await self.flush(timeout)  # type: ignore[arg-type]  # seconds, and they may be fractions
+            await self.flush(timeout)  # type: ignore[arg-type]  # nats-py's type is int, but fractions work
         except nats_errors.TimeoutError as error:
             raise TimeoutError from error
         except nats_errors.Error as error:
             raise self.unreachable() from error
 
     async def subscribe_with(self, subject: str, callback: Callback, queue: str = "") -> int:
-        """Call `callback` for each message, from the read loop; the id is for `unsubscribe_from`.
+        """Call `callback` for each message, in the read loop. Returns the id for `unsubscribe_from`.
 
-        queue: of all that subscribe with it, one gets each message.
+        queue: of all subscriptions with this queue name, one gets each message.
         """
         self._callbacks[self._sid + 1] = callback
-        # The future keeps nats-py from starting a task for messages that never pass through it.
+        # With a future nats-py starts no task for the messages of a subscription. They never reach nats-py.
         sub = await self.subscribe(subject, queue, future=asyncio.get_running_loop().create_future())
-        return sub._id  # noqa: SLF001  # there is no public way to name a subscription
+        return sub._id  # noqa: SLF001  # nats-py has no public id of a subscription
 
     async def unsubscribe_from(self, sid: int) -> None:
-        """Let no further message come."""
+        """End a subscription. Its callback is not called again."""
         self._callbacks.pop(sid, None)
         if self._subs.pop(sid, None) is not None and self.is_connected:
             await self._send_unsubscribe(sid)
@@ -152,7 +158,7 @@ class Connection(Client):
         try:
             callback(subject, data, block, reply)
         except Exception:
-            log.exception("a subscriber failed", subject=subject)
+            log.exception("subscriber_failed", subject=subject)
 
     async def _control(self, line: bytes) -> None:
         if line == b"PING":
@@ -166,16 +172,16 @@ class Connection(Client):
         elif line != b"+OK":
             raise frames.BadFrame(f"unknown line {line[:80]!r}")
 
-    # ---- staying connected: nats-py's own steps, where they would stop
+    # ---- staying connected: methods of nats-py that would end the connection
 
     async def _process_pong(self) -> None:
-        # A ping given up on is still answered: nats-py would raise here and its read loop would end.
+        # The server answers a ping whose waiter timed out. There nats-py raises an error, which ends its read loop.
         self._pings_outstanding = 0
         if self._pongs and not (waiting := self._pongs.pop(0)).done():
             waiting.set_result(True)
 
     async def _process_err(self, err_msg: str) -> None:
-        # nats-py closes for good on most of these; a connection that comes back is what all here rely on.
+        # nats-py closes the connection for ever on most of these errors. Ours must always come back.
         if "permissions violation" in err_msg.lower():
             self._denied(err_msg)
             return
@@ -184,7 +190,7 @@ class Connection(Client):
         await self._process_op_err(error)
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
-        # Before any secret is sent: nats-py connects in clear where the server does not insist on TLS.
+        # Checked before any secret is sent: nats-py connects without TLS where the server does not require it.
         if initial_connection and self._settings.wants_tls and not info.get("tls_required"):
             raise ConnectionError("TLS was asked for and the server does not require it: refusing to talk in clear")
         await super()._process_info(info, initial_connection)
@@ -193,14 +199,14 @@ class Connection(Client):
         try:
             await super()._attempt_reconnect()
         except Exception as error:
-            log.exception("reconnecting to NATS failed in an unforeseen way")
+            log.exception("nats_reconnect_failed", error=_text(error))
             await self._on_error(error)
             await asyncio.sleep(1)
             self._status = Client.RECONNECTING
             self._reconnection_task = asyncio.get_running_loop().create_task(self._attempt_reconnect())
 
     async def _on_down(self) -> None:
-        # What was not sent yet must not arrive late, as a stranger's word, over the next connection.
+        # Bytes that were not sent must not arrive over the next connection: their senders already got an error.
         self._pending.clear()
         self._pending_data_size = 0
         self._down(self.cause)
@@ -210,12 +216,20 @@ class Connection(Client):
 
     async def _on_error(self, error: Exception) -> None:
         self.cause = _text(error)
-        log.debug("trouble with the connection to NATS", cause=self.cause)
+        log.debug("nats_trouble", error=self.cause)
         self._failures += 1
         refused = "authorization" in self.cause.lower()
-        impatient = not self._patient and self._failures >= len(self._settings.nats)
-        if (refused or impatient) and not self._hopeless.done():
-            self._hopeless.set_result(None)
+        tried_all = not self._patient and self._failures >= len(self._settings.nats)
+        if (refused or tried_all) and not self._first_failed.done():
+            self._first_failed.set_result(None)
+
+
+def tls_context(settings: Settings) -> ssl.SSLContext:
+    """The TLS context of a connection: the trusted authorities, and our certificate if the settings name one."""
+    context = ssl.create_default_context(cafile=None if settings.tls_ca is None else str(settings.tls_ca))
+    if settings.tls_cert is not None:
+        context.load_cert_chain(str(settings.tls_cert), None if settings.tls_key is None else str(settings.tls_key))
+    return context
 
 
 class _Parser(frames.Parser):
@@ -223,8 +237,8 @@ class _Parser(frames.Parser):
         try:
             await super().parse(data)
         except Exception as error:
-            log.exception("what the NATS server sent makes no sense")
-            # The one error on which nats-py's read loop reconnects instead of ending.
+            log.exception("nats_bad_frame", error=_text(error))
+            # On this error, and on no other, nats-py's read loop reconnects instead of ending.
             raise nats_errors.ProtocolError from error
 
 

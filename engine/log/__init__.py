@@ -1,6 +1,7 @@
-"""Reading an installation: the log, the states at a moment, the events behind them.
+"""Reading an installation: its log, and the states of its entities now or at an earlier moment.
 
-Belongs here: `installation` (a connection, its streams and its kinds), `state_view` with `latest` and `as_of` (states now
-and at a moment), `when` (how a person names a moment), `log_records`, `watch`, `changes`, `timeline`, `resolve_kind`,
-`last_observation`, `checkpoint`, `table_eras`. Does not: writing, explaining, replaying.
+Belongs here: `installation` (a connection, its streams and its kinds), `state_view` with `latest` and `as_of` (states
+now and at a moment), `when` (how a person names a moment), `log_records` (single records and ranges), `watch` (records
+as they come), `changes` and `timeline` (what happened between two moments), `resolve_kind`, `last_observation`,
+`checkpoint`, `table_eras`. Does not: writing, explaining, replaying.
 """

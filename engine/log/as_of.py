@@ -1,7 +1,7 @@
-"""States as the log had them at an earlier moment, and finding that moment's place in the log.
+"""The states at a moment, and the place in the log that belongs to a moment.
 
-Belongs here: `resolve`, `AsOf`. Does not: the latest states (`queries`), records to come (`watching`).
-A place is a sequence of LOG. Everything up to a place is committed, so what is read there never changes.
+Belongs here: `resolve`, `AsOf`. Does not: the latest states (`latest`), future records (`watch`).
+Everything up to a place is committed, so a read as of a place always has the same result.
 """
 
 import json
@@ -24,38 +24,38 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
 from phaseline.schemas.subjects import quoted_id
 
-TOO_MANY = "413"
-"""The server's status where a request selects more than 1,024 subjects."""
+TOO_MANY_SUBJECTS = "413"
+"""The server's status for a request that selects more than 1,024 subjects."""
 SEQUENCE, SUBJECT, STORED = "Nats-Sequence", "Nats-Subject", "Nats-Time-Stamp"
-NEAR = 100
-"""Places to look back for a message: older checkpoints are deleted, so places may be empty."""
+LOOK_BACK = 100
+"""Places to search backwards for a message. Places can be empty, because a new checkpoint deletes the old one."""
 
 
 async def resolve(installation: Installation, when: When) -> Moment:
-    """The moment that `when` names; a `Moment` is returned as it is. Raises `WordUnknown`.
+    """The moment that `when` names; returns a `Moment` unchanged. Raises `WordUnknown`.
 
-    Its place is the last one at or before that time, moved back so that no event shows in part: all records of an event
-    are in one batch. An event with more than 999 records takes several batches, and may show in part. Place 0 is before
-    everything; a place beyond the end is the end.
+    The place of the moment is the last one at or before that time. It is moved back so that it never falls between the
+    records of one event. Only an event with more than 999 records can be cut, because it takes several batches. Place 0
+    is before the first record; a place beyond the end means the end.
     """
     if isinstance(when, Moment):
         return when
     named = parse(when)
     end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
     place = max(0, min(named, end)) if isinstance(named, int) else await _place_at(installation, named, end)
-    found = await _message(installation, place)
-    cut = 0 if found is None else _cut(installation, found)
+    message = await _message(installation, place)
+    cut = 0 if message is None else _records_to_cut(installation, message)
     if isinstance(named, Time):
         return Moment(place - cut, named.ns)
     if named == END:
         return Moment(place - cut, time.time_ns())
-    if found is not None and not cut:
-        return Moment(place, nanoseconds(found.headers[STORED]))
+    if message is not None and not cut:
+        return Moment(place, nanoseconds(message.headers[STORED]))
     return Moment(place - cut, await _time_of(installation, place - cut))
 
 
 async def _place_at(installation: Installation, named: Time, end: int) -> int:
-    """The last place whose message was stored at that time or before."""
+    """The last place whose message was stored at or before that time."""
     after = timestamp(named.ns + named.width)
     async with Reader(installation.wire, installation.layout.log, [], after) as reader:
         if not reader.caught_up and (found := await reader.take(1)):
@@ -70,31 +70,31 @@ async def _message(installation: Installation, place: int) -> Reply | None:
     return await direct(installation.wire, installation.layout.log, json.dumps({"seq": place}).encode())
 
 
-def _cut(installation: Installation, found: Reply) -> int:
-    """How many records of this message's event stand up to here while others of it follow."""
-    if not found.headers.get(SUBJECT, "").startswith(f"{installation.prefix}.log."):
+def _records_to_cut(installation: Installation, message: Reply) -> int:
+    """How many records of this message's event end here, if further records of the event follow; else 0."""
+    if not message.headers.get(SUBJECT, "").startswith(f"{installation.prefix}.log."):
         return 0
-    body = codec.decode(found.data)
-    at, total = int(body["id"].partition("-")[2]) + 1, int(body["data"]["cause"]["records"])
-    return at if at < total <= BATCH_LIMIT else 0
+    body = codec.decode(message.data)
+    count, total = int(body["id"].partition("-")[2]) + 1, int(body["data"]["cause"]["records"])
+    return count if count < total <= BATCH_LIMIT else 0
 
 
 async def _time_of(installation: Installation, place: int) -> int:
-    """When the last message at or before a place was stored, ns; 0 where the log no longer holds one."""
-    for sequence in range(place, max(0, place - NEAR), -1):
-        found = await _message(installation, sequence)
-        if found is not None:
-            return nanoseconds(found.headers[STORED])
+    """When the last message at or before a place was stored, ns; 0 where the log holds none."""
+    for earlier in range(place, max(0, place - LOOK_BACK), -1):
+        message = await _message(installation, earlier)
+        if message is not None:
+            return nanoseconds(message.headers[STORED])
     return 0
 
 
 class AsOf(StateView):
-    """The states as the log had them at a moment."""
+    """The states at a moment, read from the log."""
 
     moment: Moment
 
     def __init__(self, installation: Installation, moment: Moment) -> None:
-        """Nothing is read yet."""
+        """Make the view without reading anything yet."""
         self.installation, self.moment = installation, moment
 
     @classmethod
@@ -103,14 +103,14 @@ class AsOf(StateView):
         return cls(installation, await resolve(installation, when))
 
     async def last(self, kind: str, entity_id: str) -> Transition:
-        """One entity; raises `EntityNotYet`."""
+        """The last transition of an entity; raises `EntityNotYet`."""
         found = await self.matching([self._pattern(kind, entity_id)])
         if not found:
             raise EntityNotYet(kind=kind, id=entity_id, place=self.moment.place)
         return found[0]
 
     async def exists(self, kind: str, entity_id: str) -> bool:
-        """Whether the log held a record of the entity by then: looks for its first one."""
+        """Whether the entity's first transition is at or before the moment."""
         subject = transition_filter(self.installation, self._pattern(kind, entity_id))
         wanted = json.dumps({"seq": 1, "next_by_subj": subject}).encode()
         found = await direct(self.installation.wire, self.installation.layout.log, wanted)
@@ -119,9 +119,8 @@ class AsOf(StateView):
     async def states(
         self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
     ) -> list[Transition]:
-        """The entities that fit, ids in natural order."""
-        wanted = patterns(self.installation.layout, self.installation.kinds, kind, below)
-        return in_order(await self.matching(wanted), state, deleted=deleted)
+        """The entities of a kind, below an id and in a state, ids in natural order."""
+        return in_order(await self.matching(patterns(self.installation, kind, below)), state, deleted=deleted)
 
     async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
         """`root` and all entities under it; raises `TreeNotYet`."""
@@ -131,7 +130,7 @@ class AsOf(StateView):
         return in_order(found, None, deleted=deleted)
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
-        """The entities that at least one pattern selects: in one request if they are few, else by reading the log."""
+        """The entities that at least one pattern selects. Few take one request; for many the log is read."""
         place, log = self.moment.place, self.installation.layout.log
         if place < 1:
             return []
@@ -139,16 +138,16 @@ class AsOf(StateView):
         wanted = {"multi_last": subjects, "up_to_seq": place}
         replies = await gather(self.installation.wire, f"$JS.API.DIRECT.GET.{log}", wanted)
         found: dict[tuple[str, str], Logged] = {}
-        if replies and replies[0].headers.get(frames.STATUS) == TOO_MANY:
+        if replies and replies[0].headers.get(frames.STATUS) == TOO_MANY_SUBJECTS:
             for subject in subjects:
                 async for logged in records(self.installation, subject, 0, place):
-                    _keep(found, logged)
+                    _keep_last(found, logged)
         for logged in filter(None, (_logged(log, reply) for reply in replies)):
-            _keep(found, logged)
+            _keep_last(found, logged)
         return [logged.record for logged in found.values() if isinstance(logged.record, Transition)]
 
     async def history(self, kind: str, entity_id: str) -> list[Transition]:
-        """The transitions of one entity until then, oldest first."""
+        """The transitions of one entity up to the moment, oldest first."""
         return await history(self.installation, kind, entity_id, self.moment.place)
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
@@ -160,24 +159,24 @@ class AsOf(StateView):
 
 
 def transition_filter(installation: Installation, pattern: Pattern) -> str:
-    """The subject of LOG for the transitions of the entities that a pattern selects."""
+    """The filter subject of LOG for the transitions that a pattern selects."""
     return f"{installation.prefix}.log.{pattern.partition}.transition.{pattern.kind}.*.*.{pattern.id}"
 
 
 def _logged(log: str, reply: Reply) -> Logged | None:
-    """The record in one reply; None where the reply says that there is none. Raises `ApiFailed`."""
+    """The record in a reply; None where the reply says that there is none. Raises `ApiFailed`."""
     status = reply.headers.get(frames.STATUS)
     if status is None:
         body = codec.decode(reply.data)
         return Logged(int(reply.headers[SEQUENCE]), read_record(body), body)
-    if status not in (NOT_FOUND, TOO_MANY):
+    if status not in (NOT_FOUND, TOO_MANY_SUBJECTS):
         described: dict[str, Any] = {"description": reply.headers.get(frames.DESCRIPTION, ""), "err_code": 0}
         raise ApiFailed(subject=log, code=int(status), **described)
     return None
 
 
-def _keep(found: dict[tuple[str, str], Logged], logged: Logged) -> None:
-    """Keep the last record of each entity, which has a subject for each state that it was in."""
+def _keep_last(found: dict[tuple[str, str], Logged], logged: Logged) -> None:
+    """Keep the last record of each entity. An entity has one subject for each state that it was in."""
     if isinstance(logged.record, Transition):
         key = (logged.record.entity.kind, logged.record.entity.id)
         if key not in found or found[key].sequence < logged.sequence:

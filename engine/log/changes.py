@@ -1,7 +1,7 @@
-"""What differs between two moments, out of the records between them.
+"""The differences between two moments, made from the records between them.
 
-Belongs here: holding the two ends of each entity against each other, counting what lay between. Does not: reading them (`past`).
-Only records between the two moments are looked at: each has the state before it, and the whole entity after it.
+Belongs here: comparing each entity at the two moments, counting its records. Does not: reading records (`log_records`).
+The records between the moments suffice: each has the state before it, and the whole entity after it.
 """
 
 from collections import Counter
@@ -17,10 +17,10 @@ What = Literal["created", "gone", "changed", "same again", "came and went"]
 
 @dataclass(slots=True)
 class Change:
-    """One entity between two moments. `before`, `after`: its facets' states, None while it was unknown.
+    """One entity between two moments. `before` and `after` hold the states of its facets; None if it was unknown.
 
-    transitions: how many of its records lie between. flaps: how often a facet came back to a phase it had left in between.
-    first, last: when the first and the last of them were, ns.
+    transitions: the number of its transitions. flaps: how often a facet returned to a phase that it had left. first and
+    last: the times of its first and last transition, ns.
     """
 
     kind: str
@@ -32,11 +32,11 @@ class Change:
     first: int = 0
     last: int = 0
     seen: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
-    """Per facet, how often each phase was entered, the one at the beginning included."""
+    """Per facet, how often each phase was entered. The phase at the first moment counts too."""
 
     @property
     def what(self) -> What:
-        """In a word."""
+        """A short description of the change."""
         was, is_there = _exists(self.before), _exists(self.after)
         if was != is_there:
             return "created" if is_there else "gone"
@@ -45,7 +45,7 @@ class Change:
         return "same again" if self.before == self.after else "changed"
 
     def take(self, record: Transition) -> None:
-        """One more record of this entity."""
+        """Add the entity's next record."""
         self.transitions += 1
         self.last = record.time
         self.after = _states(record.entity)
@@ -56,14 +56,14 @@ class Change:
 
 
 class Changes:
-    """Takes the records between two moments, in order."""
+    """Collects the changes of all entities between two moments."""
 
     def __init__(self) -> None:
-        """Nothing has changed yet."""
+        """Start without changes."""
         self.found: dict[tuple[str, str], Change] = {}
 
     def take(self, record: Transition | Rejection) -> None:
-        """One more record; rejections change nothing."""
+        """Add the next record. Rejections change nothing."""
         if isinstance(record, Rejection):
             return
         key = (record.entity.kind, record.entity.id)
@@ -72,7 +72,7 @@ class Changes:
         self.found[key].take(record)
 
     def sorted(self) -> list[Change]:
-        """All of them, ids in natural order."""
+        """All changes, ids in natural order."""
         return sorted(self.found.values(), key=lambda change: (natural(change.id), change.kind))
 
 
@@ -81,7 +81,7 @@ def _states(entity: Entity) -> dict[str, State]:
 
 
 def _before(record: Transition) -> dict[str, State] | None:
-    """The entity's states before its first record: that facet's as the record has it, the others' as they still are."""
+    """The entity's states before its first record. Only one facet moves in a record; the others are as after it."""
     if record.before is None:
         return None
     return {**_states(record.entity), record.facet: record.before}

@@ -1,6 +1,7 @@
-"""The partition's checkpoint: who owns it, and how far its events are decided (docs/design.md, The commit).
+"""The checkpoint of a partition: who owns it, and up to which event it is decided (docs/design.md, The commit).
 
-Belongs here: the checkpoint's fields and bytes. Does not: publishing it (`commit`), taking over (`takeover`).
+Belongs here: the checkpoint's fields and bytes. Does not: storing it (`worker.fenced_commit`), taking over
+(`worker.takeover`).
 """
 
 import msgspec
@@ -9,9 +10,9 @@ from phaseline.schemas import codec
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A cascade too large for one batch, written down before it is committed piecewise.
+    """A plan that is under way: the records of an event that do not fit one batch.
 
-    cause: its event's sequence. chunks: how many plan messages hold it. done: log messages already committed.
+    cause: the event's position. chunks: the number of plan messages. done: how many log messages are committed.
     """
 
     cause: int
@@ -20,7 +21,10 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """`position`: the last event decided, in EVENTS. `epoch` grows with each owner; `commit` is new with each try."""
+    """Who owns a partition, and up to which event it is decided.
+
+    epoch: grows with each owner. position: of the last decided event. commit: a new name for each try to store it.
+    """
 
     epoch: int = 0
     worker: str = ""
@@ -29,7 +33,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     plan: Plan | None = None
 
     def encode_as(self, commit: str) -> bytes:
-        """As the log holds it, written by the try `commit`."""
+        """The bytes for the log, with the name of the try that stores them."""
         return codec.encode({**msgspec.to_builtins(self), "commit": commit})
 
 
@@ -39,5 +43,5 @@ def decode(body: bytes) -> Checkpoint:
 
 
 def commit_of(body: bytes) -> str:
-    """Which try wrote these bytes."""
+    """The name of the try that stored these bytes."""
     return decode(body).commit

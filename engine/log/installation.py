@@ -1,7 +1,7 @@
 """An installation: a connection, the names of its streams, and the tables of its kinds.
 
-Belongs here: `Installation`, and what follows from these three alone. Does not: reading or writing streams, finding the
-streams (`streams`).
+Belongs here: `Installation`, and everything that follows from these three alone. Does not: reading or writing streams,
+finding the streams (`jetstream.streams`).
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from phaseline.schemas.subjects import Subjects, partition_of_id
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What every read and write needs: the connection, where the streams are, and the kinds to read them by."""
+    """A connection, the layout of the streams, and the kinds. Every read and write needs these three."""
 
     wire: Wire
     layout: Layout
@@ -25,7 +25,7 @@ class Installation:
 
     @property
     def prefix(self) -> str:
-        """The first tokens of all subjects of this installation."""
+        """The first word of all subjects of this installation."""
         return self.layout.prefix
 
     @property
@@ -35,7 +35,7 @@ class Installation:
 
     @property
     def scripts(self) -> ScriptRunner:
-        """The runner of the scripts that rules ask for."""
+        """The runner of users' scripts."""
         return shared_runner()
 
     def partition_of(self, entity_id: str) -> int:

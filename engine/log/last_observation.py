@@ -1,6 +1,6 @@
-"""The last observation of a Kubernetes object, assessed by the settings that its application has now.
+"""The last observation of a Kubernetes object, assessed by the present settings of its application.
 
-Belongs here: reading both, assessing. Does not: the rules (`machines`), layout (`cli`).
+Belongs here: reading both, assessing. Does not: the rules (`kubernetes.assess`), texts for people (`engine.cli`).
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,11 @@ KIND = "resource"
 
 
 class Observation(NamedTuple):
-    """What an observer saw of an object. `live` and `desired`: None where it was not there, or not declared.
+    """The content of the last `resource.observed` event of an object.
 
-    time: when the event was stored, ns since 1970. is_known: whether the event held what Git declares. event: its id and
-    its source.
+    live: the manifest in the cluster; None where it was absent. desired: the manifest in Git; None where it was not
+    declared. is_known: whether the event said what Git declares. time: when the event was stored, ns since 1970. event:
+    the event's id and source.
     """
 
     live: Mapping[str, Any] | None
@@ -34,11 +35,11 @@ class Observation(NamedTuple):
     event: tuple[str, str]
 
 
-class Judged(NamedTuple):
-    """An observation, and its assessment by the profile of these settings."""
+class ObjectDiff(NamedTuple):
+    """The last observation of an object, with its assessment. `profile`: the one that its application's settings name."""
 
     observation: Observation
-    said: Assessment
+    assessment: Assessment
     profile: Profile
 
 
@@ -55,9 +56,9 @@ async def last(installation: Installation, resource_id: str) -> Observation:
     return Observation(*ObservedPair.of(data), stored, (event["id"], event["source"]))
 
 
-async def judged(installation: Installation, resource_id: str) -> Judged:
+async def object_diff(installation: Installation, resource_id: str) -> ObjectDiff:
     """The last observation of a resource, assessed by its application's settings; raises as `last` does."""
-    found = await last(installation, resource_id)
+    observation = await last(installation, resource_id)
     tree, states = installation.tree(), Latest(installation)
     application = application_of(resource_id)
     for kind, entity_id in (("application_set", application.partition("/")[0]), ("application", application)):
@@ -66,6 +67,6 @@ async def judged(installation: Installation, resource_id: str) -> Judged:
         except EntityUnknown:
             continue
     overrides = overrides_of(tree, resource_id)
-    pair = ObservedPair(found.live, found.desired, found.is_known)
-    said = pair.assess(overrides, installation.scripts, found.time, explains=True)
-    return Judged(found, said, overrides.profile)
+    pair = ObservedPair(observation.live, observation.desired, observation.is_known)
+    assessment = pair.assess(overrides, installation.scripts, observation.time, explains=True)
+    return ObjectDiff(observation, assessment, overrides.profile)

@@ -1,9 +1,9 @@
-"""The latest states of an installation, read from STATE, and checks of the names that a read asks for.
+"""The latest states of an installation, read from STATE, and checks of the names in a request.
 
-Belongs here: `Latest`, the subjects that select entities, checks of kinds and ids. Does not: states at an earlier moment
-(`past`), records to come (`watching`).
-STATE copies the log a moment after each commit. So a state may be some milliseconds old, and of a large cascade that is
-being copied the first part may show.
+Belongs here: `Latest`, the subjects that select entities, checks of kinds and ids. Does not: states at an earlier
+moment (`as_of`), future records (`watch`).
+STATE copies the log a moment after each commit. So a state can be some milliseconds old, and for that time a part of a
+large cascade can be visible.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from phaseline.engine.core.intake import check_arity
 from phaseline.engine.errors import EntityUnknown, IdUnfit, NameUnknown, TreeUnknown, WordUnknown
 from phaseline.engine.jetstream.reader import Stored, read_all
-from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, history, read_record
 from phaseline.engine.log.state_view import Pattern, StateView
@@ -21,21 +20,21 @@ from phaseline.machines.language.table import DELETED
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, Transition
-from phaseline.schemas.subjects import BadSubject, check_id, natural, partition_of_id, quoted_id
+from phaseline.schemas.subjects import BadSubject, check_id, natural, quoted_id
 
 
 class Latest(StateView):
-    """The states as STATE has them at each read."""
+    """The latest states. Each read asks STATE anew."""
 
     def __init__(self, installation: Installation) -> None:
-        """Nothing is read yet."""
+        """Make the view without reading anything yet."""
         self.installation, self.moment = installation, None
 
     async def last(self, kind: str, entity_id: str) -> Transition:
-        """One entity; raises `EntityUnknown`."""
-        found, layout = self.installation, self.installation.layout
-        subject = found.subjects.state(found.partition_of(entity_id), kind, entity_id)
-        reply = await direct(found.wire, f"{layout.state}.{subject}")
+        """The last transition of an entity; raises `EntityUnknown`."""
+        installation = self.installation
+        subject = installation.subjects.state(installation.partition_of(entity_id), kind, entity_id)
+        reply = await direct(installation.wire, f"{installation.layout.state}.{subject}")
         record = None if reply is None else read_record(codec.decode(reply.data))
         if not isinstance(record, Transition):
             raise EntityUnknown(kind=kind, id=entity_id)
@@ -52,9 +51,8 @@ class Latest(StateView):
     async def states(
         self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
     ) -> list[Transition]:
-        """The entities that fit, ids in natural order."""
-        wanted = patterns(self.installation.layout, self.installation.kinds, kind, below)
-        return in_order(await self.matching(wanted), state, deleted=deleted)
+        """The entities of a kind, below an id and in a state, ids in natural order."""
+        return in_order(await self.matching(patterns(self.installation, kind, below)), state, deleted=deleted)
 
     async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
         """`root` and all entities under it; raises `TreeUnknown`."""
@@ -65,11 +63,11 @@ class Latest(StateView):
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects."""
-        wire, layout = self.installation.wire, self.installation.layout
         found: dict[tuple[str, str], Transition] = {}
         for pattern in patterns:
-            async for slice_ in read_all(wire, layout.state, [_state_filter(layout, pattern)]):
-                for record in filter(None, map(_transition_in, slice_)):
+            filter_ = _state_filter(self.installation, pattern)
+            async for messages in read_all(self.installation.wire, self.installation.layout.state, [filter_]):
+                for record in filter(None, map(_transition_in, messages)):
                     found[record.entity.kind, record.entity.id] = record
         return list(found.values())
 
@@ -85,44 +83,44 @@ class Latest(StateView):
 
 
 def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -> list[Transition]:
-    """The entities that fit, ids in natural order."""
-    wanted = [record for record in found if fits(record.entity, state, deleted=deleted)]
-    return sorted(wanted, key=lambda record: (natural(record.entity.id), record.entity.kind))
+    """The entities that match, ids in natural order."""
+    matching = [record for record in found if matches(record.entity, state, deleted=deleted)]
+    return sorted(matching, key=lambda record: (natural(record.entity.id), record.entity.kind))
 
 
-def fits(entity: Entity, state: str | None, *, deleted: bool) -> bool:
-    """Whether a facet of the entity is in `state`; without a state, whether it exists or `deleted` ones are wanted."""
+def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:
+    """Whether a facet of the entity is in `state`. Without a state: whether it exists, or `deleted` is true."""
     phases = {facet.state.phase for facet in entity.facets}
     if state is not None:
         return state in phases
     return deleted or phases != {DELETED}
 
 
-def patterns(layout: Layout, kinds: Kinds, kind: str | None, below: str | None) -> list[Pattern]:
-    """What selects the entities of a kind, those under an id, both, or all; raises `IdUnfit` where none can be."""
+def patterns(installation: Installation, kind: str | None, below: str | None) -> list[Pattern]:
+    """The patterns of a kind's entities, below an id; None means all. Raises `IdUnfit` where none can exist."""
     if below is None:
         return [Pattern("*", kind or "*", ">")]
-    partition, tokens = partition_of_id(below, layout.partitions), quoted_id(below)
-    return [Pattern(partition, kind or "*", f"{tokens}{end}") for end in ends(kinds, kind, below)]
+    partition, tokens = installation.partition_of(below), quoted_id(below)
+    return [Pattern(partition, kind or "*", f"{tokens}{end}") for end in ends(installation.kinds, kind, below)]
 
 
-def state_filters(layout: Layout, kinds: Kinds, kind: str | None, below: str | None) -> Sequence[str]:
-    """The subjects of STATE for `patterns`. Read them one after another: consumers with several filters are slow."""
-    return [_state_filter(layout, pattern) for pattern in patterns(layout, kinds, kind, below)]
+def state_filters(installation: Installation, kind: str | None, below: str | None) -> Sequence[str]:
+    """The filter subjects of STATE for `patterns`. Read one after another: a consumer with several filters is slow."""
+    return [_state_filter(installation, pattern) for pattern in patterns(installation, kind, below)]
 
 
-def _state_filter(layout: Layout, pattern: Pattern) -> str:
-    return f"{layout.prefix}.state.{pattern.partition}.{pattern.kind}.{pattern.id}"
+def _state_filter(installation: Installation, pattern: Pattern) -> str:
+    return f"{installation.prefix}.state.{pattern.partition}.{pattern.kind}.{pattern.id}"
 
 
 def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
-    """What follows `below` in the subjects of entities that are it or under it; raises `IdUnfit` where none can be."""
+    """The endings that make `below` select itself and the entities below it; raises `IdUnfit` where none can exist."""
     parts = below.count("/") + 1
-    arities = {found.arity for found in kinds.values() if kind in (None, found.name)}
-    found = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
-    if not found:
+    arities = {one.arity for one in kinds.values() if kind in (None, one.name)}
+    endings = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
+    if not endings:
         raise IdUnfit(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
-    return found
+    return endings
 
 
 def check_kind(kinds: Kinds, kind: str) -> Kind:
@@ -133,7 +131,7 @@ def check_kind(kinds: Kinds, kind: str) -> Kind:
 
 
 def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
-    """Raise `WordUnknown` or `IdUnfit` unless `kind/entity_id` may name an entity."""
+    """Raise `WordUnknown` or `IdUnfit` unless an entity of `kind` can have this id."""
     try:
         check_arity(check_kind(kinds, kind), entity_id)
         check_id(entity_id)
@@ -142,7 +140,7 @@ def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
 
 
 def check_tree(below: str) -> None:
-    """Raise `IdUnfit` unless `below` may be an id."""
+    """Raise `IdUnfit` unless `below` can be an id."""
     try:
         check_id(below)
     except BadSubject as error:

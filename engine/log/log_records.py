@@ -1,6 +1,6 @@
-"""Reads single records of the log and stored events by their sequence, and ranges of records.
+"""Reads of LOG and EVENTS: one record by its place, one event by its position, and ranges of records.
 
-Belongs here: reads of LOG and EVENTS that end. Does not: states (`queries`, `past`), records to come (`watching`).
+Belongs here: reads that end. Does not: states (`latest`, `as_of`), future records (`watch`).
 """
 
 import json
@@ -20,15 +20,15 @@ NOT_FOUND = "404"
 
 
 class Logged(NamedTuple):
-    """A record with its place in the log, and the map it is on the wire."""
+    """A record with its place in the log (`sequence`) and its decoded message (`wire`)."""
 
     sequence: int
     record: Transition | Rejection
     wire: dict[str, Any]
 
 
-class Kept(NamedTuple):
-    """A stored event. `subject`: the inbox's; `time`: when it was stored, RFC 3339."""
+class EventMessage(NamedTuple):
+    """A message of EVENTS. `subject`: the inbox subject; `time`: when it was stored, RFC 3339."""
 
     subject: str
     body: bytes
@@ -36,24 +36,26 @@ class Kept(NamedTuple):
 
 
 async def record_at(installation: Installation, sequence: int) -> Logged:
-    """The record at `sequence` of the log; raises `RecordGone` where there is none."""
+    """The record at the place `sequence`; raises `RecordGone` where there is none."""
     log = installation.layout.log
     reply = await direct(installation.wire, log, json.dumps({"seq": sequence}).encode())
     body = {} if reply is None else codec.decode(reply.data)
     if not str(body.get("type", "")).endswith((".transitioned", ".rejected")):
-        held = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
-        raise RecordGone(sequence=sequence, first=held["first_seq"], last=held["last_seq"])
+        state = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
+        raise RecordGone(sequence=sequence, first=state["first_seq"], last=state["last_seq"])
     return Logged(sequence, read_record(body), body)
 
 
-async def event_at(installation: Installation, sequence: int) -> Kept | None:
-    """One stored event; None where EVENTS no longer holds it."""
+async def event_at(installation: Installation, sequence: int) -> EventMessage | None:
+    """The event at the position `sequence`; None where EVENTS no longer holds it."""
     reply = await direct(installation.wire, installation.layout.events, json.dumps({"seq": sequence}).encode())
-    return None if reply is None else Kept(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
+    if reply is None:
+        return None
+    return EventMessage(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
 
 
 async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
-    """Transitions and rejections under one filter subject, with after < place <= up_to, in order."""
+    """The transitions and rejections on a filter subject with after < place <= up_to, in order."""
     if up_to <= after:
         return
     async with Reader(installation.wire, installation.layout.log, [filter_], after + 1) as reader:
@@ -82,7 +84,7 @@ def read_record(body: dict[str, Any]) -> Transition | Rejection:
 
 
 async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
-    """A direct get of `<stream>` or `<stream>.<subject>`; None where there is no such message."""
+    """Get a message directly from `<stream>` or `<stream>.<subject>`; None where there is no such message."""
     subject = f"$JS.API.DIRECT.GET.{where}"
     reply = await wire.request(subject, payload)
     status = reply.headers.get(frames.STATUS)

@@ -1,6 +1,6 @@
-"""Finds the kind of an entity from its id: by the id's length, and by what exists.
+"""Finding the kind of an entity from its id: by the length of the id, and by which entities exist.
 
-Belongs here: `find`. Does not: reading the entity (`queries`, `past`).
+Belongs here: `find`. Does not: reading the entity (`latest`, `as_of`).
 """
 
 from phaseline.engine.errors import IdUnfit, KindUnsaid
@@ -10,28 +10,28 @@ from phaseline.machines.compiler.kinds import Kinds
 
 
 async def find(view: StateView, entity_id: str, kind: str | None = None) -> str:
-    """The kind of the entity `entity_id` in this view: `kind` if given, else that of the only entity with this id.
+    """The kind of the entity `entity_id` in this view: `kind` if given, else the kind of the only entity with this id.
 
-    Raises `WordUnknown` and `IdUnfit` for an id that no entity can have, `EntityUnknown` where there is none,
-    `KindUnsaid` where there are several.
+    Raises `WordUnknown` and `IdUnfit` for an id that no entity can have, `EntityUnknown` where no entity has it,
+    `KindUnsaid` where several have it.
     """
     kinds = view.installation.kinds
-    fitting = [kind] if kind is not None else fits(kinds, entity_id)
-    for name in fitting:
+    candidates = [kind] if kind is not None else kinds_of_length(kinds, entity_id)
+    for name in candidates:
         latest.check_name(kinds, name, entity_id)
-    found = [name for name in fitting if await view.exists(name, entity_id)]
-    if len(found) > 1:
-        raise KindUnsaid(id=entity_id, kinds=" and a ".join(found), kind=found[0])
-    if not found:
-        raise view.unknown(fitting, entity_id)
-    return found[0]
+    existing = [name for name in candidates if await view.exists(name, entity_id)]
+    if len(existing) > 1:
+        raise KindUnsaid(id=entity_id, kinds=" and a ".join(existing), kind=existing[0])
+    if not existing:
+        raise view.unknown(candidates, entity_id)
+    return existing[0]
 
 
-def fits(kinds: Kinds, entity_id: str) -> list[str]:
-    """The kinds whose ids have as many parts as this one; raises `IdUnfit` where there is none."""
+def kinds_of_length(kinds: Kinds, entity_id: str) -> list[str]:
+    """The kinds whose ids have as many parts as this id; raises `IdUnfit` where there is none."""
     parts = entity_id.count("/") + 1
-    found = [kind.name for kind in kinds.values() if kind.arity == parts]
-    if not found:
+    names = [kind.name for kind in kinds.values() if kind.arity == parts]
+    if not names:
         shapes = ", ".join(dict.fromkeys("/".join(f"<{name}>" for name in kind.table.id) for kind in kinds.values()))
         raise IdUnfit(problem=f"{entity_id!r} is no id of any kind: they look like {shapes}")
-    return found
+    return names

@@ -1,6 +1,6 @@
-"""What one can read of an installation's entities at one moment.
+"""The protocol for reading an installation's entities at one moment.
 
-Belongs here: the protocol `StateView`. Does not: its two implementations, `Latest` (`queries`) and `AsOf` (`past`).
+Belongs here: `StateView`. Does not: its two implementations (`latest`, `as_of`).
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from phaseline.schemas.records import Transition
 
 
 class Pattern(NamedTuple):
-    """Entities that a subject can select. `partition` and `kind` may be `*`; `id`: the quoted tokens, with wildcards."""
+    """Selects entities by subject. `partition` and `kind` can be `*`; `id` holds quoted tokens, with wildcards."""
 
     partition: int | str
     kind: str
@@ -23,15 +23,15 @@ class Pattern(NamedTuple):
 class StateView(Protocol):
     """The entities of an installation at one moment.
 
-    Each entity is given by its last transition until then, which holds its whole state.
+    For each entity a read returns its last transition at that moment. The transition holds the whole entity.
     """
 
     installation: Installation
     moment: Moment | None
-    """What the view shows; None: the latest states, whenever they are read."""
+    """The moment that the view shows; None for the latest states at each read."""
 
     async def last(self, kind: str, entity_id: str) -> Transition:
-        """One entity; raises `EntityUnknown`."""
+        """The last transition of an entity; raises `EntityUnknown`."""
 
     async def exists(self, kind: str, entity_id: str) -> bool:
         """Whether the entity is known."""
@@ -39,16 +39,19 @@ class StateView(Protocol):
     async def states(
         self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
     ) -> list[Transition]:
-        """The entities that fit, ids in natural order. below: this id and what is under it. deleted: gone ones too."""
+        """The entities of a kind, below an id and in a state, ids in natural order.
+
+        below: this entity and those below it. deleted: include deleted entities.
+        """
 
     async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
-        """`root` and all entities under it, ids in natural order; raises `TreeUnknown`."""
+        """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
-        """The entities that at least one pattern selects, deleted ones too, in no particular order."""
+        """The entities that at least one pattern selects, deleted ones included, in any order."""
 
     async def history(self, kind: str, entity_id: str) -> list[Transition]:
-        """The transitions of one entity that the log still holds, oldest first."""
+        """The transitions of one entity that the log holds, oldest first."""
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""

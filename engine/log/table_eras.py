@@ -1,7 +1,8 @@
-"""Notes in the log of which tables decide a partition's events. Workers with other tables refuse to continue.
+"""Table eras: notes in the log that say which tables decide a partition's events. Workers with other tables refuse it.
 
-Belongs here: the notes, reading them, comparing. Does not: writing them into a commit (`takeover`), versions (`machines`).
-The tables of a note decided the events after its position. The tables before the first note are not known.
+Belongs here: the notes, reading and comparing them. Does not: writing them (`worker.takeover`), versions of tables
+(`compiler.kinds`).
+A note is about the events after its position. Which tables decided before the first note is not known.
 """
 
 import msgspec
@@ -16,7 +17,7 @@ from phaseline.schemas import codec
 
 
 class Era(msgspec.Struct, frozen=True):
-    """From after `position` (a sequence in EVENTS) on, `worker` and those after it decide by these tables."""
+    """The tables that decide the events after `position`. `worker` wrote the note."""
 
     position: int
     digest: str
@@ -40,27 +41,27 @@ async def eras(installation: Installation, partition: int) -> list[Era]:
 
 
 async def latest(installation: Installation, partition: int) -> Era | None:
-    """The last note of a partition, by the log's leader; None where there is none."""
+    """The last note of a partition, read from the leader of LOG; None where there is none."""
     subject = installation.subjects.tables(partition)
     found = await last_message(installation.wire, installation.layout.log, subject)
     return None if found is None else decode(found.data)
 
 
 def check_accepted(settings: Settings, kinds: Kinds) -> None:
-    """Raise `BadSetting` where other tables were accepted than those at hand."""
+    """Raise `BadSetting` where the setting accepts other tables than those installed here."""
     if settings.accept_tables not in ("", kinds.digest):
         problem = f"the tables installed here are {kinds.digest}, not {settings.accept_tables}"
         raise BadSetting(name="accept_tables", problem=problem)
 
 
 def check(kinds: Kinds, era: Era | None, partition: int, accepted: str) -> None:
-    """Raise `TablesDiffer` where the partition was decided by other tables, unless ours are `accepted`."""
+    """Raise `TablesDiffer` where other tables decided the partition, unless `accepted` is the digest of ours."""
     if era is not None and era.digest not in (kinds.digest, "") and accepted != kinds.digest:
         raise TablesDiffer(partition=partition, digest=kinds.digest, how=how(kinds, era))
 
 
 def how(kinds: Kinds, era: Era) -> str:
-    """In which kinds they differ."""
+    """Which kinds differ between our tables and those of the era, as text."""
     mine, theirs = kinds.versions, era.tables
     parts = (
         ("changed", sorted(name for name in mine.keys() & theirs.keys() if mine[name] != theirs[name])),
@@ -76,6 +77,6 @@ async def check_all(installation: Installation, accepted: str) -> None:
         check(installation.kinds, await latest(installation, partition), partition, accepted)
 
 
-def decided_by(found: list[Era], sequence: int) -> str | None:
-    """The digest of the tables that decided an event; None where no note says so."""
-    return next((era.digest for era in reversed(found) if era.position < sequence), None)
+def decided_by(notes: list[Era], sequence: int) -> str | None:
+    """The digest of the tables that decided the event at the position `sequence`; None where no note says it."""
+    return next((era.digest for era in reversed(notes) if era.position < sequence), None)

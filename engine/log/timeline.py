@@ -1,6 +1,7 @@
-"""The states of entities over time: lanes of intervals, one for each facet of each entity.
+"""The states of entities over time: a lane of intervals for each facet of each entity.
 
-Belongs here: records made into intervals, ticks for an axis. Does not: reading records (`past`), drawing (`cli`).
+Belongs here: intervals made of records, ticks for a time axis. Does not: reading records (`log_records`), drawing
+(`engine.cli`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,11 +20,11 @@ STEPS = tuple(
         7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000,
     )
 )  # fmt: skip
-"""Distances between ticks that people can read, ns."""
+"""Distances between ticks that people read easily, ns."""
 
 
 class Interval(NamedTuple):
-    """A facet in one state, from `start` to `end` (ns). `record`: what brought it there, be it before the left edge."""
+    """A facet in one state, from `start` to `end` (ns). `record` brought it there, possibly before `start`."""
 
     state: State
     base: State
@@ -33,15 +34,15 @@ class Interval(NamedTuple):
 
     @property
     def viewed(self) -> bool:
-        """Whether the state is one that only a view showed."""
+        """Whether a view showed the state, so that the base differs."""
         return self.state != self.base
 
 
 @dataclass(slots=True)
 class Lane:
-    """One facet of one entity over time, without gaps from its first record on; while it is Deleted there is no interval.
+    """One facet of one entity over time. It has no gap after the first record, except while the entity is Deleted.
 
-    depth: how far it is under the entity that was asked for.
+    depth: how many levels the entity is below the topmost entity of the timeline.
     """
 
     kind: str
@@ -54,7 +55,7 @@ class Lane:
 
 
 class Timeline(NamedTuple):
-    """Lanes, parents before children, between two moments (ns)."""
+    """Lanes between two times (ns), parents before children."""
 
     lanes: list[Lane]
     start: int
@@ -64,34 +65,34 @@ class Timeline(NamedTuple):
 def timeline(
     before: Iterable[Transition], records: Iterable[Transition], start: int, end: int, depth: int | None = None
 ) -> Timeline:
-    """What the records say of the time between two moments; down to `depth` levels below the topmost entity.
+    """The timeline between two times, down to `depth` levels below the topmost entity.
 
-    before: the last record of each entity at the left edge.
+    before: the last record of each entity at `start`. records: all records after it.
     """
-    found: dict[tuple[str, str, str], list[Transition]] = {}
+    histories: dict[tuple[str, str, str], list[Transition]] = {}
     for record in (*before, *records):
         for name in record.entity.names:
-            found.setdefault((record.entity.kind, record.entity.id, name), []).append(record)
-    least = min((key[1].count("/") for key in found), default=0)
-    made = [_lane(key, history, least, start, end) for key, history in found.items()]
-    shown = [lane for lane in made if lane.intervals and (depth is None or lane.depth <= depth)]
+            histories.setdefault((record.entity.kind, record.entity.id, name), []).append(record)
+    top = min((key[1].count("/") for key in histories), default=0)
+    lanes = [_lane(key, history, top, start, end) for key, history in histories.items()]
+    shown = [lane for lane in lanes if lane.intervals and (depth is None or lane.depth <= depth)]
     return Timeline(sorted(shown, key=lambda lane: (natural(lane.id), lane.kind)), start, end)
 
 
-def _lane(key: tuple[str, str, str], history: list[Transition], least: int, start: int, end: int) -> Lane:
+def _lane(key: tuple[str, str, str], history: list[Transition], top: int, start: int, end: int) -> Lane:
     kind, entity_id, name = key
-    lane = Lane(kind, entity_id, name, entity_id.count("/") - least, len(history[0].entity.names) > 1)
+    lane = Lane(kind, entity_id, name, entity_id.count("/") - top, len(history[0].entity.names) > 1)
     moves = list(_moves(name, history))
-    for at, (state, base, record) in enumerate(moves):
+    for index, (state, base, record) in enumerate(moves):
         begins = max(start, record.time)
-        ends = max(begins, min(end, moves[at + 1][2].time if at + 1 < len(moves) else end))
+        ends = max(begins, min(end, moves[index + 1][2].time if index + 1 < len(moves) else end))
         if state.phase not in (ABSENT, DELETED):
             lane.intervals.append(Interval(state, base, begins, ends, record))
     return lane
 
 
 def _moves(name: str, history: list[Transition]) -> Iterator[tuple[State, State, Transition]]:
-    """The facet's states one after another, with the record that brought each."""
+    """The facet's states in order, each with its base and the record that brought it."""
     last: State | None = None
     for record in history:
         facet = record.entity.facets[record.entity.names.index(name)]
@@ -101,7 +102,7 @@ def _moves(name: str, history: list[Transition]) -> Iterator[tuple[State, State,
 
 
 def ticks(start: int, end: int, most: int) -> list[int]:
-    """At most `most` round moments between two, in UTC, as far apart as people count time."""
+    """At most `most` round times (UTC) between two times, at one of the distances `STEPS`."""
     span = max(1, end - start)
     step = next((step for step in STEPS if span / step <= most), STEPS[-1])
     first = -(-start // step) * step

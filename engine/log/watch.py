@@ -1,6 +1,6 @@
-"""Records of the log as they come: from an earlier moment on if asked for, then live, without a gap between.
+"""Watching the log: records from a chosen moment on, then live ones, without a gap.
 
-Belongs here: the choice of subjects, and the iterator. Does not: states (`queries`).
+Belongs here: the choice of subjects, and the iterator. Does not: states (`latest`, `as_of`).
 """
 
 from collections import deque
@@ -20,13 +20,14 @@ from phaseline.schemas.records import Reason, Rejection, Transition, timestamp
 from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
 
 SLICE = 500
+"""Records taken from the reader at once, at most."""
 
 R = TypeVar("R", bound=Transition | Rejection)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Selects records; None takes all. `below`: this id and what is under it. `id`: this entity alone."""
+class RecordFilter:
+    """Selects records; None selects all. `below`: this entity and those below it. `id`: this entity alone."""
 
     kind: str | None = None
     facet: str | None = None
@@ -38,12 +39,11 @@ class Wanted:
     rejections: bool = False
 
     def check(self, kinds: Kinds) -> None:
-        """Raise `WordUnknown` or `IdUnfit` where no record can ever fit."""
+        """Raise `WordUnknown` or `IdUnfit` where no record can ever match."""
         among = [latest.check_kind(kinds, self.kind)] if self.kind else list(kinds.values())
         _check("facet", self.facet, [name for kind in among for name in kind.names])
-        _check(
-            "state", self.state, [phase for kind in among for machine in kind.machines for phase in machine.phases[1:]]
-        )
+        phases = [phase for kind in among for machine in kind.machines for phase in machine.phases[1:]]
+        _check("state", self.state, phases)
         _check("reason", self.reason, list(get_args(Reason)))
         if self.below is not None:
             latest.check_tree(self.below)
@@ -51,19 +51,19 @@ class Wanted:
             latest.check_name(kinds, self.kind or "", self.id)
 
     def filters(self, installation: Installation) -> list[str]:
-        """The log's subjects that hold these records."""
+        """The filter subjects of LOG for these records."""
         everything = self.kind is self.facet is self.state is self.below is self.reason is self.id is None
         if everything and self.transitions and self.rejections:
             return [f"{installation.prefix}.log.*.*.*.>"]
-        root, found = self.id or self.below, []
+        root, filters = self.id or self.below, []
         start = f"{installation.prefix}.log.{'*' if root is None else installation.partition_of(root)}"
         if self.transitions:
-            words = f"{self.kind or '*'}.{self.facet or '*'}.{self.state or '*'}"
-            found += [f"{start}.transition.{words}.{end}" for end in self._ends(installation.kinds)]
+            tokens = f"{self.kind or '*'}.{self.facet or '*'}.{self.state or '*'}"
+            filters += [f"{start}.transition.{tokens}.{end}" for end in self._ends(installation.kinds)]
         if self.rejections:
-            words = f"{self.kind or '*'}.{self.reason or '*'}"
-            found += [f"{start}.rejection.{words}.{end}" for end in self._rejected_ends()]
-        return found
+            tokens = f"{self.kind or '*'}.{self.reason or '*'}"
+            filters += [f"{start}.rejection.{tokens}.{end}" for end in self._rejection_ends()]
+        return filters
 
     def _ends(self, kinds: Kinds) -> list[str]:
         if self.id is not None:
@@ -72,7 +72,7 @@ class Wanted:
             return [">"]
         return [f"{quoted_id(self.below)}{end}" for end in latest.ends(kinds, self.kind, self.below)]
 
-    def _rejected_ends(self) -> list[str]:
+    def _rejection_ends(self) -> list[str]:
         if self.below is None:
             return [">"]
         tokens = ".".join(quote(part)[:SHORTENED] for part in self.below.split("/"))
@@ -85,21 +85,22 @@ def _check(what: str, word: str | None, known: list[str]) -> None:
 
 
 class Watch(Generic[R]):
-    """`async for record in watch`. `sequence` is the place in the log of the last record, `wire` its map on the wire.
+    """An iterator over records: `async for record in watch`.
 
-    `start=watch.sequence + 1` continues after it. `async with watch:` begins at once and ends at the end of the block;
-    without it the watch begins when the first record is asked for.
+    `sequence` is the place of the last record, `wire` its decoded message. A watch with `start=watch.sequence + 1`
+    continues after it. `async with watch:` starts to read at once and ends with the block. Without it the watch starts
+    when the first record is requested.
     """
 
     def __init__(
         self,
-        reader: Callable[[Wanted, int | str], Awaitable[Reader]],
-        wanted: Wanted,
+        reader: Callable[[RecordFilter, int | str], Awaitable[Reader]],
+        wanted: RecordFilter,
         start: When,
         *,
         follow: bool,
     ) -> None:
-        """`reader` makes a reader, not yet opened. follow: whether to go on after the last record that was there."""
+        """`reader` makes a reader that is not open yet. follow: whether to wait for further records at the end."""
         self._make, self._wanted, self._start, self._follow = reader, wanted, first(start), follow
         self._reader: Reader | None = None
         self._held: deque[Stored] = deque()
@@ -121,7 +122,7 @@ class Watch(Generic[R]):
         await self.close()
 
     async def close(self) -> None:
-        """End the watch: there are no further records."""
+        """End the watch. It yields no further record."""
         self.over = True
         reader, self._reader = self._reader, None
         if reader is not None:
@@ -129,7 +130,7 @@ class Watch(Generic[R]):
 
     @property
     def caught_up(self) -> bool:
-        """Whether all that was in the log has been handed out, as far as is known."""
+        """Whether all records that were in the log at the start have been returned; False while that is not known."""
         return not self._held and self._reader is not None and self._reader.caught_up
 
     def __aiter__(self) -> Self:
@@ -142,20 +143,21 @@ class Watch(Generic[R]):
             reader = await self._open()
             if not self._follow and reader.caught_up:
                 await self.close()
-                self._miss()
+                self._check_found()
                 raise StopAsyncIteration
             self._held.extend(await reader.take(SLICE))
         stored = self._held.popleft()
         self.sequence, self.wire = stored.sequence, codec.decode(stored.data)
         return cast("R", read_record(self.wire))
 
-    def _miss(self) -> None:
+    def _check_found(self) -> None:
+        """Raise `EntityUnknown` where the history of one entity has no record."""
         if self._wanted.id is not None and not self.sequence:
             raise EntityUnknown(kind=self._wanted.kind, id=self._wanted.id)
 
 
 def first(start: When) -> int | str:
-    """Where a reader of the log begins: at a place or a time, or after a `Moment`; raises `WordUnknown`."""
+    """Where a reader of the log starts: at a place or a time, or after a `Moment`; raises `WordUnknown`."""
     if isinstance(start, Moment):
         return start.place + 1
     if isinstance(start, str) and start in (NOW, START):

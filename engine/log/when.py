@@ -1,6 +1,6 @@
-"""The words for points in time: `When`, which callers pass, and `Moment`, which reads use.
+"""Points in time: `When`, which callers pass, and `Moment`, which reads use.
 
-Belongs here: both types, and parsing. Does not: finding the place in the log (`past`).
+Belongs here: both types, and parsing. Does not: finding the place in the log (`as_of`).
 """
 
 import re
@@ -22,7 +22,7 @@ _MICROSECOND = 1_000
 
 
 class Moment(NamedTuple):
-    """A point in time that was resolved against the log: what was read, and what may be shown to a person.
+    """A point in time that was resolved in the log. Reads use its place; people see its time.
 
     place: the last place in the log that belongs to it. time: its time, in ns since 1970.
     """
@@ -34,13 +34,13 @@ class Moment(NamedTuple):
 When = int | str | datetime | Moment
 """A place in the log, a time, or a `Moment`.
 
-As text: "start", "now", a place ("4711"), how long ago ("15m"), a time of day ("03:12", the last one), or an ISO 8601 time.
-Times without an offset are local times.
+As text: "start", "now", a place ("4711"), how long ago ("15m"), a time of day ("03:12", its last occurrence), or an ISO
+8601 time. A time without an offset is a local time.
 """
 
 
 class Time(NamedTuple):
-    """A time that a caller gave, in ns since 1970. `width`: for how many ns it stands."""
+    """A time that a caller gave, in ns since 1970. `width`: its precision, in ns."""
 
     ns: int
     width: int = 1

@@ -1,6 +1,6 @@
-"""From Kubernetes objects to lifecycle events, for clusters that have no agent of their own.
+"""Turns Kubernetes objects into lifecycle events, for clusters that have no agent of their own.
 
-Belongs here: `observer` (which event an object makes, each change once), `events`, `generic`, `argo` and `fleet` (what each
-sort of object says), `stream` and `manifest_files` (objects from files), `cluster`, `discovery` and `kubernetes_api`
-(objects from an API server). Does not: sending events, judging health.
+Belongs here: `observer` (one event for each real change), `events` (the form of an observed event), `argo`, `fleet` and
+`generic` (the adapters for each sort of object), `stream` and `manifest_files` (objects from pipes and files),
+`cluster`, `discovery` and `kubernetes_api` (objects from an API server). Does not: publishing events, deciding health.
 """

@@ -1,7 +1,7 @@
-"""Objects straight from a Kubernetes API server: listed, then watched, for as long as it takes (extra: `kubernetes`).
+"""Lists and watches the objects of a Kubernetes API server (needs the extra `kubernetes`).
 
-Belongs here: list and watch, what to do when the server is away or has forgotten. Does not: requests (`asking`), which sorts
-of objects there are (`discovery`), what objects say.
+Belongs here: list and watch, and retrying when the server is away or a version has expired. Does not: requests
+(`kubernetes_api`), finding resources (`discovery`), turning objects into events (`observer`).
 """
 
 import asyncio
@@ -12,89 +12,92 @@ from typing import Any
 import structlog
 
 from phaseline.engine.observe.discovery import Resource
-from phaseline.engine.observe.events import members, part, word
-from phaseline.engine.observe.kubernetes_api import AWAY, GONE, Forgotten, asked, get
-from phaseline.engine.observe.stream import Change
+from phaseline.engine.observe.events import mapping, maps, text
+from phaseline.engine.observe.kubernetes_api import GONE, UNAVAILABLE, VersionExpired, get, request
+from phaseline.engine.observe.stream import ObjectChange
 
 PAGE = 500
-"""Objects asked for at once."""
+"""Objects in one page of a list."""
 PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
-"""Seconds before each further try while the server cannot be had."""
+"""Seconds before each further try while the server is not available."""
 WATCH_SECONDS = 300
-"""After so long the server is asked to end a watch, which is then begun anew where it was."""
+"""Seconds after which the server ends a watch. The watch then continues from the last version."""
 log = structlog.get_logger(__name__)
 
 
-async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIterator[Change | None]:
-    """Every change of these objects from now on; None once all that there is has been told. Ends only by `ClusterUnusable`."""
+async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIterator[ObjectChange | None]:
+    """Every existing object of a resource and every change from then on. Ends only with `ClusterUnusable`.
+
+    Yields None after the objects of a list.
+    """
     known: dict[tuple[str, str], Mapping[str, Any]] = {}
     version: str | None = None
     tries = 0
     while True:
         try:
             if version is None:
-                found, version = await _listed(api, resource, namespace)
+                found, version = await _list(api, resource, namespace)
                 for key in [key for key in known if key not in found]:
-                    yield Change(known.pop(key), gone=True)
+                    yield ObjectChange(known.pop(key), gone=True)
                 for key, one in found.items():
-                    known[key] = _named(one)
-                    yield Change(one)
+                    known[key] = _identity(one)
+                    yield ObjectChange(one)
                 yield None
-            async for kind, one in _watched(api, resource, namespace, version):
-                version = word(part(one, "metadata"), "resourceVersion") or version
+            async for kind, one in _watch(api, resource, namespace, version):
+                version = text(mapping(one, "metadata"), "resourceVersion") or version
                 tries = 0
                 if kind == "DELETED":
                     known.pop(_key(one), None)
                 elif kind != "BOOKMARK":
-                    known[_key(one)] = _named(one)
+                    known[_key(one)] = _identity(one)
                 if kind != "BOOKMARK":
-                    yield Change(one, gone=kind == "DELETED")
-        except Forgotten:
+                    yield ObjectChange(one, gone=kind == "DELETED")
+        except VersionExpired:
             version = None
-        except AWAY as error:
+        except UNAVAILABLE as error:
             pause = PAUSES[min(tries, len(PAUSES) - 1)]
             tries += 1
             log.warning(
-                "cluster_away", resource=resource.plural, why=str(error) or type(error).__name__, again_in=pause
+                "cluster_away", resource=resource.plural, error=str(error) or type(error).__name__, seconds=pause
             )
             await asyncio.sleep(pause)
 
 
 def _key(found: Mapping[str, Any]) -> tuple[str, str]:
-    metadata = part(found, "metadata")
-    return word(metadata, "namespace"), word(metadata, "name")
+    metadata = mapping(found, "metadata")
+    return text(metadata, "namespace"), text(metadata, "name")
 
 
-def _named(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is needed to tell of its end."""
+def _identity(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The part of an object that is needed when it is deleted."""
     return {name: found.get(name) for name in ("apiVersion", "kind", "metadata")}
 
 
-def _place(resource: Resource, namespace: str | None) -> str:
+def _path(resource: Resource, namespace: str | None) -> str:
     within = f"/namespaces/{namespace}" if namespace is not None and resource.namespaced else ""
     return f"{resource.path}{within}/{resource.plural}"
 
 
-async def _listed(
+async def _list(
     api: Any, resource: Resource, namespace: str | None
 ) -> tuple[dict[tuple[str, str], Mapping[str, Any]], str]:
-    """All objects, page by page, and the version from which to watch."""
+    """All objects, read page by page, and the version from which to watch."""
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     more = ""
     while True:
         query = [("limit", str(PAGE)), *([("continue", more)] if more else [])]
-        page = await get(api, _place(resource, namespace), query)
-        for item in members(page, "items"):
-            # Lists leave out what their members are.
+        page = await get(api, _path(resource, namespace), query)
+        for item in maps(page, "items"):
+            # The items of a list have no apiVersion and kind.
             one = {"apiVersion": resource.version, "kind": resource.kind, **item}
             found[_key(one)] = one
-        metadata = part(page, "metadata")
-        more = word(metadata, "continue")
+        metadata = mapping(page, "metadata")
+        more = text(metadata, "continue")
         if not more:
-            return found, word(metadata, "resourceVersion")
+            return found, text(metadata, "resourceVersion")
 
 
-async def _watched(
+async def _watch(
     api: Any, resource: Resource, namespace: str | None, version: str
 ) -> AsyncIterator[tuple[str, Mapping[str, Any]]]:
     query = [
@@ -103,25 +106,25 @@ async def _watched(
         ("allowWatchBookmarks", "true"),
         ("timeoutSeconds", str(WATCH_SECONDS)),
     ]
-    async with asked(api, _place(resource, namespace), query, WATCH_SECONDS + 30) as response:
+    async with request(api, _path(resource, namespace), query, WATCH_SECONDS + 30) as response:
         rest = b""
         async for piece in response.content.iter_any():
             *lines, rest = (rest + piece).split(b"\n")
             for line in filter(None, lines):
                 event = json.loads(line)
-                kind, found = word(event, "type"), part(event, "object")
+                kind, found = text(event, "type"), mapping(event, "object")
                 if kind == "ERROR":
                     if found.get("code") == GONE:
-                        raise Forgotten
-                    raise ValueError(f"the API server says: {word(found, 'message') or dict(found)}")
+                        raise VersionExpired
+                    raise ValueError(f"the API server reports an error: {text(found, 'message') or dict(found)}")
                 yield kind, {"apiVersion": resource.version, "kind": resource.kind, **found}
 
 
 async def changes(
     api: Any, resources: Sequence[Resource], namespace: str | None
-) -> AsyncGenerator[Change | None, None]:
-    """The changes of all these resources as they come; None once, when all that there was has been told."""
-    queue: asyncio.Queue[Change | BaseException | None] = asyncio.Queue(maxsize=1_000)
+) -> AsyncGenerator[ObjectChange | None, None]:
+    """The changes of all resources as they come. Yields None once, after all existing objects."""
+    queue: asyncio.Queue[ObjectChange | BaseException | None] = asyncio.Queue(maxsize=1_000)
     waiting = {resource.plural for resource in resources}
 
     async def pump(resource: Resource) -> None:
@@ -133,7 +136,7 @@ async def changes(
                     waiting.discard(resource.plural)
                     if not waiting:
                         await queue.put(None)
-        except Exception as raised:  # noqa: BLE001  # whoever reads the queue raises it
+        except Exception as raised:  # noqa: BLE001  # the reader of the queue raises it
             await queue.put(raised)
 
     tasks = [asyncio.create_task(pump(resource)) for resource in resources]

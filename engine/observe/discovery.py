@@ -1,6 +1,6 @@
-"""What sorts of objects a Kubernetes API server has (extra: `kubernetes`).
+"""Finds the resources of a Kubernetes API server by their names (needs the extra `kubernetes`).
 
-Belongs here: their names and where they are found. Does not: the objects (`cluster`).
+Belongs here: the names and paths of resources. Does not: their objects (`cluster`).
 """
 
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import structlog
 
 from phaseline.engine.errors import ClusterUnusable
-from phaseline.engine.observe.events import members, part, word
-from phaseline.engine.observe.kubernetes_api import AWAY, get
+from phaseline.engine.observe.events import mapping, maps, text
+from phaseline.engine.observe.kubernetes_api import UNAVAILABLE, get
 
 log = structlog.get_logger(__name__)
 
 
 class Resource(NamedTuple):
-    """A sort of object that the server has: `/apis/apps/v1`, `deployments`, `apps/v1`, `Deployment`."""
+    """A resource of the API server: `/apis/apps/v1`, `deployments`, `apps/v1`, `Deployment`."""
 
     path: str
     plural: str
@@ -25,54 +25,54 @@ class Resource(NamedTuple):
     namespaced: bool
 
 
-Called = tuple[Resource, frozenset[str]]
-"""With the words, in small letters, that mean it."""
+NamedResource = tuple[Resource, frozenset[str]]
+"""A resource with its names in lower case."""
 
 
-async def discovered(api: Any, names: Sequence[str]) -> list[Resource]:
-    """The resources of these names (`deployments`, `deploy`, `Deployment`, `deployments.apps`); raises `ClusterUnusable`."""
+async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
+    """The resources of names like `deploy`, `Deployment` or `deployments.apps`. Raises `ClusterUnusable`."""
     try:
         core, offered = await _resources(api, "/api/v1"), await get(api, "/apis")
-    except AWAY as error:
+    except UNAVAILABLE as error:
         raise ClusterUnusable(
             problem=f"its API server does not answer: {str(error) or type(error).__name__}"
         ) from error
-    groups = [word(part(group, "preferredVersion"), "groupVersion") for group in members(offered, "groups")]
+    groups = [text(mapping(group, "preferredVersion"), "groupVersion") for group in maps(offered, "groups")]
     return [await _resource(api, name, core, groups) for name in names]
 
 
-async def _resource(api: Any, name: str, core: Sequence[Called], groups: Sequence[str]) -> Resource:
-    """The first of that name, in the core before the groups, as kubectl looks."""
+async def _resource(api: Any, name: str, core: Sequence[NamedResource], groups: Sequence[str]) -> Resource:
+    """The first resource of that name. Like kubectl, it looks in the core API first, then in the groups."""
     plural, _, group = name.partition(".")
-    found = None if group else _called(core, plural)
+    found = None if group else _by_name(core, plural)
     for version in groups:
         if found is None and group in {"", version.partition("/")[0]}:
-            found = _called(await _of_group(api, version), plural)
+            found = _by_name(await _of_group(api, version), plural)
     if found is None:
         raise ClusterUnusable(problem=f"the cluster has no resource {name!r}: see `kubectl api-resources`")
     return found
 
 
-async def _of_group(api: Any, version: str) -> list[Called]:
-    """None of a group whose own server is away, as those of metrics often are: the others are not to suffer."""
+async def _of_group(api: Any, version: str) -> list[NamedResource]:
+    """The resources of a group; none if its own server is away, as that of metrics often is."""
     try:
         return await _resources(api, f"/apis/{version}")
-    except AWAY as error:
-        log.warning("api_group_away", group=version, why=str(error) or type(error).__name__)
+    except UNAVAILABLE as error:
+        log.warning("api_group_away", group=version, error=str(error) or type(error).__name__)
         return []
 
 
-async def _resources(api: Any, path: str) -> list[Called]:
+async def _resources(api: Any, path: str) -> list[NamedResource]:
     version = path.removeprefix("/apis/").removeprefix("/api/")
     found = []
-    for one in members(await get(api, path), "resources"):
-        name, kind = word(one, "name"), word(one, "kind")
+    for one in maps(await get(api, path), "resources"):
+        name, kind = text(one, "name"), text(one, "kind")
         if "/" not in name and {"list", "watch"} <= set(one.get("verbs") or ()):
-            words = (name, kind, word(one, "singularName"), *(one.get("shortNames") or ()))
+            words = (name, kind, text(one, "singularName"), *(one.get("shortNames") or ()))
             resource = Resource(path, name, version, kind, bool(one.get("namespaced")))
             found.append((resource, frozenset(str(each).lower() for each in words if each)))
     return found
 
 
-def _called(known: Sequence[Called], name: str) -> Resource | None:
+def _by_name(known: Sequence[NamedResource], name: str) -> Resource | None:
     return next((resource for resource, words in known if name.lower() in words), None)

@@ -1,56 +1,59 @@
-"""What objects say, before it is an event: of whom, which trigger, with which data.
+"""The form of observed events, and helpers that read Kubernetes manifests.
 
-Belongs here: that shape, and the small questions that all sorts of objects are asked. Does not: any sort of them.
+Belongs here: what all adapters share. Does not: code for one sort of object (`argo`, `fleet`, `generic`).
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.machines.kubernetes.pairs import Key
+from phaseline.machines.kubernetes.pairs import ObjectKey
 
 Manifest = Mapping[str, Any]
 
 
 class ObservedEvent(NamedTuple):
-    """One thing that an object says. `about`: what makes it another one than before; the data where None."""
+    """An event that an adapter makes of an object, before it has an envelope.
+
+    compared: the event is published only if this differs from the last one; if None, `data` is compared.
+    """
 
     kind: str
     trigger: str
     id: str
     data: Mapping[str, Any] | None = None
-    about: Any = None
+    compared: Any = None
 
 
-def part(found: Manifest, *path: str) -> Mapping[str, Any]:
-    """A map in an object; empty where there is none."""
-    here: Any = found
+def mapping(manifest: Manifest, *path: str) -> Mapping[str, Any]:
+    """The map at a path in an object; empty if there is none."""
+    here: Any = manifest
     for name in path:
         here = here.get(name) if isinstance(here, Mapping) else None
     return here if isinstance(here, Mapping) else {}
 
 
-def members(found: Manifest, name: str) -> Iterator[Mapping[str, Any]]:
-    """The maps of a list."""
-    listed = found.get(name)
+def maps(manifest: Manifest, name: str) -> Iterator[Mapping[str, Any]]:
+    """The maps in a list of an object."""
+    listed = manifest.get(name)
     yield from (one for one in listed if isinstance(one, Mapping)) if isinstance(listed, list) else ()
 
 
-def word(found: Manifest, name: str) -> str:
-    """A string; empty where there is none."""
-    said = found.get(name)
-    return said if isinstance(said, str) else ""
+def text(manifest: Manifest, name: str) -> str:
+    """A string in an object; empty if there is none."""
+    value = manifest.get(name)
+    return value if isinstance(value, str) else ""
 
 
-def conditions(found: Manifest) -> dict[str, Mapping[str, Any]]:
-    """An object's conditions by their type."""
-    return {word(one, "type"): one for one in members(part(found, "status"), "conditions")}
+def conditions(manifest: Manifest) -> dict[str, Mapping[str, Any]]:
+    """The conditions of an object by their type."""
+    return {text(one, "type"): one for one in maps(mapping(manifest, "status"), "conditions")}
 
 
-def token(key: Key) -> str:
-    """The end of a resource's id: `<group:Kind>/<namespace>/<name>`."""
+def id_suffix(key: ObjectKey) -> str:
+    """The end of the id of a resource: `<group:Kind>/<namespace>/<name>`."""
     return f"{key.group or 'core'}:{key.kind}/{key.namespace or '-'}/{key.name}"
 
 
-def given(**data: Any) -> dict[str, Any]:
-    """Data without what is not known."""
+def without_empty(**data: Any) -> dict[str, Any]:
+    """The given values without those that are empty."""
     return {name: value for name, value in data.items() if value not in (None, "", [], {})}

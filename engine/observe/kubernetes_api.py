@@ -1,6 +1,6 @@
-"""Asking a Kubernetes API server, and what it means when there is no answer (extra: `kubernetes`).
+"""Sends requests to a Kubernetes API server and sorts its errors (needs the extra `kubernetes`).
 
-Belongs here: the connection, requests, refusals. Does not: which objects are asked for (`discovery`, `cluster`).
+Belongs here: the connection, requests, error responses. Does not: which objects to request (`discovery`, `cluster`).
 """
 
 import json
@@ -10,34 +10,34 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.errors import ClusterUnusable, NotInstalled
+from phaseline.engine.errors import ClusterUnusable
+from phaseline.schemas import libraries
 
-try:
-    import aiohttp
+with libraries.needed("kubernetes_asyncio", "observe --cluster"):
     from kubernetes_asyncio import client, config
-except ImportError as error:  # the extra is not installed
-    raise NotInstalled(what="observe --cluster", package="'phaseline[kubernetes]'") from error
+
+import aiohttp
 
 GONE, TOO_MANY = 410, 429
-AWAY = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
-"""What is raised while the server cannot be had, or has trouble of its own: trying again may help."""
+UNAVAILABLE = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
+"""The exceptions after which a further try may help: the server is away, or has trouble of its own."""
 
 
-class Forgotten(Exception):
-    """The server knows no more what happened since then: everything must be listed anew."""
+class VersionExpired(Exception):
+    """The server no longer has the changes since a version: list everything again."""
 
 
 @asynccontextmanager
 async def connected(kubeconfig: Path | None, context: str | None) -> AsyncIterator[Any]:
-    """A client of the cluster that the kubeconfig names; of the one that this process runs in where there is none."""
+    """A client of the cluster in the kubeconfig; without a kubeconfig, of the cluster in which this process runs."""
     settings = client.Configuration()
     try:
         if kubeconfig is None and "KUBERNETES_SERVICE_HOST" in os.environ:
-            config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]  # it has no types
+            config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]  # no types
         else:
             file = None if kubeconfig is None else str(kubeconfig)
             await config.load_kube_config(config_file=file, context=context, client_configuration=settings)
-    # An empty or odd file makes the loader fail in its own ways.
+    # An empty or malformed file makes the loader raise any of these.
     except (config.ConfigException, TypeError, AttributeError, KeyError, OSError, ValueError) as error:
         raise ClusterUnusable(problem=f"the kubeconfig cannot be used: {error}") from error
     async with client.ApiClient(settings) as api:
@@ -45,18 +45,22 @@ async def connected(kubeconfig: Path | None, context: str | None) -> AsyncIterat
 
 
 async def get(api: Any, path: str, query: Sequence[tuple[str, str]] = ()) -> Mapping[str, Any]:
-    """The answer to one request, a mapping; raises as `asked` does."""
-    async with asked(api, path, query, 60) as response:
+    """The mapping in the answer to one request. Raises what `request` raises."""
+    async with request(api, path, query, 60) as response:
         found = json.loads(await response.read())
     return found if isinstance(found, Mapping) else {}
 
 
 @asynccontextmanager
-async def asked(api: Any, path: str, query: Sequence[tuple[str, str]], seconds: float) -> AsyncIterator[Any]:
-    """A response that is one, still to be read, silent for `seconds` at most; raises `AWAY`, `Forgotten`, `ClusterUnusable`."""
+async def request(api: Any, path: str, query: Sequence[tuple[str, str]], seconds: float) -> AsyncIterator[Any]:
+    """A successful response, whose body is still to be read.
+
+    seconds: the longest silence of the server. Raises `UNAVAILABLE`, `VersionExpired`, `ClusterUnusable`.
+    """
     response = await api.call_api(
-        path, "GET", query_params=list(query), header_params={"Accept": "application/json"}, auth_settings=["BearerToken"],
-        _preload_content=False, _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=seconds),
+        path, "GET", query_params=list(query), header_params={"Accept": "application/json"},
+        auth_settings=["BearerToken"], _preload_content=False,
+        _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=seconds),
     )  # fmt: skip
     async with response:
         await _checked(response, path)
@@ -64,9 +68,9 @@ async def asked(api: Any, path: str, query: Sequence[tuple[str, str]], seconds: 
 
 
 async def _checked(response: Any, path: str) -> None:
-    """Raise for what is no answer: `Forgotten`, what may pass, or `ClusterUnusable`."""
+    """Raise for an error response: `VersionExpired`, `ClusterUnusable`, or `ValueError` if it is temporary."""
     if response.status == GONE:
-        raise Forgotten
+        raise VersionExpired
     if response.status >= 500 or response.status == TOO_MANY:  # the server's own trouble
         raise ValueError(f"{path}: {response.status} {response.reason}")
     if response.status != 200:  # OK

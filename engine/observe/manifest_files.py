@@ -1,7 +1,7 @@
-"""Kubernetes objects in files, as `kubectl get -o yaml|json` prints them or as a repository keeps them.
+"""Reads Kubernetes objects from files, as `kubectl get -o yaml|json` prints them or as a Git repository holds them.
 
-Belongs here: reading files and directories, expanding lists. Does not: which objects belong together
-(`machines.kubernetes.pairs`), what they mean (`machines.kubernetes`).
+Belongs here: reading files and directories, expanding lists. Does not: pairing live and desired objects
+(`machines.kubernetes.pairs`).
 """
 
 import sys
@@ -17,14 +17,14 @@ ENDINGS = (".yaml", ".yml", ".json")
 
 
 def read(path: Path) -> Iterator[Manifest]:
-    """Every object of a file, of all such files under a directory, or of standard input (`-`); raises `BadManifest`."""
+    """Every object of a file, a directory of YAML and JSON files, or standard input (`-`). Raises `BadManifest`."""
     for file in sorted(one for one in path.rglob("*") if one.suffix in ENDINGS) if path.is_dir() else (path,):
         for number, found in enumerate(_documents(file), 1):
             yield from objects(found, f"{file}, document {number}")
 
 
 def documents(path: Path) -> Iterator[tuple[str, Manifest]]:
-    """Every document of a file, with its place for errors; raises `BadManifest` for one that is not a map."""
+    """Every document of a file, with its location for errors. Raises `BadManifest` for one that is not a map."""
     for number, found in enumerate(_documents(path), 1):
         where = f"{path}, document {number}"
         if not isinstance(found, Mapping):
@@ -43,12 +43,12 @@ def _documents(file: Path) -> Iterator[Any]:
 
 
 def objects(found: Any, where: str) -> Iterator[Manifest]:
-    """The object itself, or the items of a list of objects; raises `BadManifest`."""
+    """The object itself, or the items of a list of objects. Raises `BadManifest`."""
     if not isinstance(found, Mapping):
         raise BadManifest(where=where, problem=f"it must be an object, found {type(found).__name__}")
     if not isinstance(found.get("kind"), str) or not isinstance(found.get("apiVersion"), str):
         raise BadManifest(where=where, problem="it must have apiVersion and kind, each a string")
-    # Programs may write null for an empty list. A custom kind may end in List and have no items.
+    # Some programs write null for an empty list. The name of a custom kind may end in List without it being a list.
     items = found.get("items", False)
     if found["kind"].endswith("List") and (items is None or isinstance(items, list)):
         for index, item in enumerate(items or ()):

@@ -1,6 +1,7 @@
-"""One observation of a cluster: each object as it comes, told once for each real change.
+"""Observes the objects of one cluster, and makes one event for each real change.
 
-Belongs here: which sort of object it is, whose, whether it says anything new, and the event. Does not: what it says.
+Belongs here: choosing the adapter and the application of an object, dropping repeated events, event envelopes.
+Does not: the adapters (`argo`, `fleet`, `generic`).
 """
 
 import hashlib
@@ -11,97 +12,105 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from phaseline.engine.observe import argo, fleet, generic
-from phaseline.engine.observe.events import Manifest, ObservedEvent, part, word
-from phaseline.engine.observe.generic import Wanted
-from phaseline.engine.observe.stream import Change
+from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
+from phaseline.engine.observe.generic import DesiredObjects
+from phaseline.engine.observe.stream import ObjectChange
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import key_of
 
-SPEAKERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
+ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     (argo.GROUP, "Application"): argo.application,
     (argo.GROUP, "ApplicationSet"): argo.application_set,
     (fleet.GROUP, "GitRepo"): fleet.git_repo,
     (fleet.GROUP, "Bundle"): fleet.bundle,
     (fleet.GROUP, "BundleDeployment"): fleet.bundle_deployment,
 }
-"""Objects that speak for themselves; all others are observed."""
-MAX_IDENT = 256
-"""Bytes of an event's id."""
+"""The adapters of objects that have their own events. All other objects are observed by `generic`."""
+MAX_ID = 256
+"""The most bytes of an event id."""
 
 
 class Observer:
-    """application: whose all objects are; None: as each says itself. desired: what Git declares; None: not known."""
+    """Turns changes of objects into events. `unowned`: the objects whose application is not known."""
 
     def __init__(self, source: str, application: str | None = None, desired: Iterable[Manifest] | None = None) -> None:
-        """Nothing has been seen."""
+        """source: the source of the events. desired: the objects that Git declares; None if not known.
+
+        application: the application of all objects; if None, that in Argo CD's tracking annotation or label.
+        """
         self.source, self.application = source, application
-        self.wanted = Wanted(None if desired is None else {key_of(one): one for one in desired})
-        self.homeless: set[str] = set()
-        """Objects of which it is not known whose they are."""
-        self._told: dict[tuple[str, str, str], str] = {}
+        self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
+        self.unowned: set[str] = set()
+        self._published: dict[tuple[str, str, str], str] = {}
+        """The digest of the last event of each kind, trigger and id."""
         self._run, self._number = secrets.token_hex(4), itertools.count(1)
 
-    def see(self, change: Change) -> Iterator[dict[str, Any]]:
-        """The events of one change: none where it says what was said before."""
-        found = change.found
-        for said in self._said(found, gone=change.gone):
-            key = (said.kind, said.trigger, said.id)
-            digest = _digest(json.dumps(said.about if said.about is not None else said.data))
-            if self._told.get(key) == digest:
+    def see(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
+        """The events of one change; none if they would repeat the last ones."""
+        manifest = change.manifest
+        for observed in self._observed(manifest, gone=change.gone):
+            key = (observed.kind, observed.trigger, observed.id)
+            digest = _digest(json.dumps(observed.compared if observed.compared is not None else observed.data))
+            if self._published.get(key) == digest:
                 continue
-            self._forget_others(said)
-            self._told[key] = digest
-            yield self._event(said, part(found, "metadata"), gone=change.gone)
+            self._forget_opposites(observed)
+            self._published[key] = digest
+            yield self._event(observed, mapping(manifest, "metadata"), gone=change.gone)
 
     def missing(self) -> Iterator[dict[str, Any]]:
-        """What Git declares and has not been seen, once all that there is has been."""
-        for desired in self.wanted.missing():
+        """The events of desired objects that were not seen. Call it when all existing objects have been seen."""
+        for desired in self.desired.take_missing():
             application = self.application or generic.application_of(desired)
             if application is not None:
-                yield self._event(generic.absent(desired, application), {}, gone=True)
+                yield self._event(generic.missing(desired, application), {}, gone=True)
 
-    def _said(self, found: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-        speaker = SPEAKERS.get(group_kind(found))
-        if speaker is not None:
-            yield from speaker(found, gone=gone)
+    def _observed(self, manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
+        adapter = ADAPTERS.get(group_kind(manifest))
+        if adapter is not None:
+            yield from adapter(manifest, gone=gone)
             return
-        application = self.application or generic.application_of(found)
+        application = self.application or generic.application_of(manifest)
         if application is None:
-            self.homeless.add(str(key_of(found)))
+            self.unowned.add(str(key_of(manifest)))
             return
-        said = generic.observed(found, application, self.wanted, gone=gone)
-        if said is not None:
-            yield said
+        event = generic.observed(manifest, application, self.desired, gone=gone)
+        if event is not None:
+            yield event
 
-    def _forget_others(self, said: ObservedEvent) -> None:
-        """Of triggers that answer one question, the last is true: ready, then missing, then ready again is three events."""
-        for words in QUESTIONS:
-            for trigger in words - {said.trigger} if said.trigger in words else ():
-                self._told.pop((said.kind, trigger, said.id), None)
+    def _forget_opposites(self, observed: ObservedEvent) -> None:
+        """Forget the events that this one supersedes: ready, then missing, then ready again is three events."""
+        for triggers in OPPOSITES:
+            for trigger in triggers - {observed.trigger} if observed.trigger in triggers else ():
+                self._published.pop((observed.kind, trigger, observed.id), None)
 
-    def _event(self, said: ObservedEvent, metadata: Mapping[str, Any], *, gone: bool) -> dict[str, Any]:
-        uid, version = word(metadata, "uid"), word(metadata, "resourceVersion")
-        # What is gone may bear the version that it had while it was there.
-        words = (uid, version, *(("gone",) if gone else ()), said.trigger, said.id)
-        # What Git declares has no version here: it may change, and change back, while the object bears the one that it had.
-        is_told_by_version = uid and version and "desired" not in (said.data or {})
-        ident = "-".join(words) if is_told_by_version else f"{self._run}-{next(self._number)}"
-        if len(ident.encode()) > MAX_IDENT:  # cut off, two of them could be one
-            ident = "-".join([*words[:2], _digest(ident)])
+    def _event(self, observed: ObservedEvent, metadata: Mapping[str, Any], *, gone: bool) -> dict[str, Any]:
         event = {
-            "specversion": "1.0", "id": ident, "source": self.source, "type": f"{said.kind}.{said.trigger}",
-            "subject": f"{said.kind}/{said.id}",
+            "specversion": "1.0", "id": self._event_id(observed, metadata, gone=gone), "source": self.source,
+            "type": f"{observed.kind}.{observed.trigger}", "subject": f"{observed.kind}/{observed.id}",
         }  # fmt: skip
-        return event if said.data is None else {**event, "data": said.data}
+        return event if observed.data is None else {**event, "data": observed.data}
+
+    def _event_id(self, observed: ObservedEvent, metadata: Mapping[str, Any], *, gone: bool) -> str:
+        """An id from the version of the object where that identifies the event; otherwise from a counter."""
+        uid, version = text(metadata, "uid"), text(metadata, "resourceVersion")
+        # A deleted object may have the version that it had while it existed.
+        parts = (uid, version, *(("gone",) if gone else ()), observed.trigger, observed.id)
+        # A desired manifest has no version: it may change, and change back, while the version of the object stays.
+        has_version = uid and version and "desired" not in (observed.data or {})
+        event_id = "-".join(parts) if has_version else f"{self._run}-{next(self._number)}"
+        if len(event_id.encode()) > MAX_ID:  # two long ids that are cut off could be equal
+            event_id = "-".join([*parts[:2], _digest(event_id)])
+        return event_id
 
 
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
-QUESTIONS = (
+OPPOSITES = (
     {"ready", "not_ready", "modified", "missing", "orphaned"},
     {"fetched", "fetch_failed"},
     {"sync", "sync_finished"},
     {"created", "removed", "observed"},
 )
+"""Triggers of which only the last one holds."""

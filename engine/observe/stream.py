@@ -1,6 +1,6 @@
-"""Kubernetes objects one after the other, from a file or through a pipe, each with what happened to it.
+"""Reads a stream of Kubernetes objects and watch events, from a file or a pipe.
 
-Belongs here: cutting a stream of JSON or YAML into objects. Does not: what they say.
+Belongs here: cutting JSON or YAML into objects. Does not: turning objects into events (`observer`).
 """
 
 import json
@@ -12,31 +12,31 @@ from phaseline.engine.observe.manifest_files import objects
 from phaseline.engine.publish.event_file import pieces
 from phaseline.machines.kubernetes import manifest as manifests
 
-MOST = 64 << 20
-"""Characters of one object; what is longer is no object."""
+MAX_LENGTH = 64 << 20
+"""The most characters of one object."""
 TYPES = ("ADDED", "MODIFIED", "DELETED")
 
 
-class Change(NamedTuple):
-    """An object as it is now; `gone`: as it was when it was deleted."""
+class ObjectChange(NamedTuple):
+    """An object after a change. `gone`: it was deleted, and the manifest is its last one."""
 
-    found: Mapping[str, Any]
+    manifest: Mapping[str, Any]
     gone: bool = False
 
 
 class Objects:
-    """JSON values that stand one after the other, on any number of lines."""
+    """Parses JSON values that follow each other, on any number of lines."""
 
     def __init__(self, name: str) -> None:
-        """`name`: what the stream is called, for who reads an error."""
+        """name: the name of the stream in errors."""
         self.name = name
         self._held, self._count, self._tried = "", 0, 0
         self._decoder = json.JSONDecoder()
 
-    def take(self, text: str) -> Iterator[Change]:
-        """Those that are complete with this text; raises `BadManifest` for what is no object."""
+    def take(self, text: str) -> Iterator[ObjectChange]:
+        """The changes that are complete with this text. Raises `BadManifest` for a value that is no object."""
         self._held += text
-        # A long object comes in many pieces: it is looked at again only when as much again has come, or a brace closes.
+        # A long object comes in many pieces. It is parsed again only when its length has doubled, or a brace closes.
         if len(self._held) < 2 * self._tried and not text.rstrip().endswith("}"):
             return
         while self._held.strip():
@@ -48,9 +48,9 @@ class Objects:
                 where = f"{self.name}, object {self._count + 1}"
                 if held[0] != "{":
                     raise BadManifest(
-                        where=where, problem="it must be JSON, as kubectl get -o json prints it"
+                        where=where, problem="it must be JSON, as printed by kubectl get -o json"
                     ) from None
-                if len(held) > MOST:
+                if len(held) > MAX_LENGTH:
                     raise BadManifest(where=where, problem=error) from None
                 return
             self._held, self._tried = held[end:], 0
@@ -58,39 +58,40 @@ class Objects:
             yield from changes(value, f"{self.name}, object {self._count}")
 
     def end(self) -> None:
-        """Raise `BadManifest` where an object was cut off."""
+        """Raise `BadManifest` if the last object is cut off."""
         if self._held.strip():
             raise BadManifest(where=f"{self.name}, object {self._count + 1}", problem="it is cut off")
 
 
-def changes(value: Any, where: str) -> Iterator[Change]:
-    """What one value says: an object, a list of them, or a watch event as `--output-watch-events` prints it."""
-    kind, found = (value.get("type"), value.get("object")) if isinstance(value, Mapping) else (None, None)
-    if isinstance(found, Mapping) and "kind" not in value:
+def changes(value: Any, where: str) -> Iterator[ObjectChange]:
+    """The changes in one value: an object, a list of objects, or a watch event of `kubectl --output-watch-events`."""
+    kind, manifest = (value.get("type"), value.get("object")) if isinstance(value, Mapping) else (None, None)
+    if isinstance(manifest, Mapping) and "kind" not in value:
         if kind == "ERROR":
-            raise BadManifest(where=where, problem=f"the API server says: {found.get('message') or dict(found)}")
+            problem = f"the API server reports an error: {manifest.get('message') or dict(manifest)}"
+            raise BadManifest(where=where, problem=problem)
         if kind in TYPES:
-            yield Change(found, gone=kind == "DELETED")
+            yield ObjectChange(manifest, gone=kind == "DELETED")
     else:
-        yield from map(Change, objects(value, where))
+        yield from map(ObjectChange, objects(value, where))
 
 
-def of_text(text: bytes, name: str) -> Iterator[Change]:
-    """The objects of a whole file, JSON or YAML."""
+def read_text(text: bytes, name: str) -> Iterator[ObjectChange]:
+    """The changes in a whole file, JSON or YAML."""
     if text.lstrip()[:1] == b"{":
         stream = Objects(name)
         yield from stream.take(text.decode(errors="replace") + "\n")
         stream.end()
         return
     try:
-        for place, value in enumerate(manifests.documents(text), 1):
-            yield from changes(value, f"{name}, document {place}")
+        for number, value in enumerate(manifests.documents(text), 1):
+            yield from changes(value, f"{name}, document {number}")
     except manifests.NotYaml as error:
         raise BadManifest(where=name, problem=error) from error
 
 
-async def live(descriptor: int, name: str) -> AsyncIterator[Change]:
-    """The objects that come through a pipe, each as soon as it is complete."""
+async def live(descriptor: int, name: str) -> AsyncIterator[ObjectChange]:
+    """The changes that come through a pipe, each as soon as it is complete."""
     stream, rest = Objects(name), b""
     async for piece in pieces(descriptor, name):
         whole = rest + piece
@@ -102,7 +103,7 @@ async def live(descriptor: int, name: str) -> AsyncIterator[Change]:
 
 
 def _open_end(piece: bytes) -> int:
-    """How many bytes at the end begin a character that is not complete."""
+    """How many bytes at the end belong to a character that is not complete."""
     for back in range(1, min(4, len(piece)) + 1):
         byte = piece[-back]
         if byte & 0xC0 != 0x80:

@@ -1,5 +1,5 @@
-"""Publishing: from a person's words to stored events, and what came of them.
+"""Publishes events: makes them, stores them, and follows them to their outcomes.
 
-Belongs here: `compose` (an event from its parts), `single` (one event), `pipeline` (many), `event_file` (events in
-files), `outcomes` (the records that an event made). Does not: deciding events.
+Belongs here: `compose` (an event from its parts), `single` (one event), `pipeline` (many events), `event_file` (events
+in files), `outcomes` (the records that an event made). Does not: deciding events.
 """

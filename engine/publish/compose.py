@@ -1,6 +1,6 @@
-"""Events on their way out: composed, judged as a worker will judge them, made into messages.
+"""Makes events, checks them as a worker will, and turns them into messages.
 
-Belongs here: all that happens to an event before it is sent. Does not: sending it (`publishing`, `pipeline`).
+Belongs here: everything that happens to an event before it is sent. Does not: sending it (`single`, `pipeline`).
 """
 
 import getpass
@@ -17,8 +17,11 @@ from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
 
 
-class Outgoing(NamedTuple):
-    """One message for EVENTS. `message_id`: what the server drops repeats by. `event`, `source`: which one it is."""
+class EventMessage(NamedTuple):
+    """The NATS message of one event. `message_id`: the server drops a second message with the same one.
+
+    event, source: the `id` and the `source` of the event, which identify it in errors.
+    """
 
     subject: str
     body: bytes
@@ -28,7 +31,7 @@ class Outgoing(NamedTuple):
 
 
 def default_source(program: str) -> str:
-    """Whom an event comes from when nobody says: `/phaseline/<program>/<user>`."""
+    """The source of events if no other is given: `/phaseline/<program>/<user>`."""
     try:
         user = getpass.getuser()
     except (OSError, KeyError, ImportError):
@@ -36,11 +39,11 @@ def default_source(program: str) -> str:
     return f"/phaseline/{program}/{user}"
 
 
-class Details(TypedDict, total=False):
-    """What an event may say beside what happened.
+class EventDetails(TypedDict, total=False):
+    """The optional parts of an event.
 
-    source: whom it comes from. event_id: what identifies it for that source, random where left out. sequence: rises
-    per source and entity, so that a repeat is known however late it comes. time: when it happened, now where left out.
+    source: who sends it. event_id: identifies it for that source; random by default. sequence: a number that rises per
+    source and entity, by which a repeat is recognised however late it comes. time: when it happened; now by default.
     """
 
     source: str
@@ -49,8 +52,8 @@ class Details(TypedDict, total=False):
     time: datetime | str
 
 
-def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, details: Details) -> Event:
-    """An event about `kind/entity_id`; `details` must name a source."""
+def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, details: EventDetails) -> Event:
+    """An event about the entity `kind/entity_id`. `details` must have a source."""
     when = details.get("time", datetime.now(UTC))
     return Event(
         id=details.get("event_id", secrets.token_hex(12)),
@@ -64,10 +67,10 @@ def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | N
     )
 
 
-def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | None = None) -> Outgoing:
-    """The message of an event, given as such or as a CloudEvents map; raises `Unsendable` where none can be made.
+def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | None = None) -> EventMessage:
+    """The message of an event or of a CloudEvents map. Raises `Unsendable` if the event cannot be a message.
 
-    With `kinds`, raises `EventRefused` where a worker would refuse it without looking at any entity.
+    With `kinds`, raises `EventRefused` if a worker would reject the event whatever the state of its entity.
     """
     body = envelope.write(event) if isinstance(event, Event) else dict(event)
     try:
@@ -75,17 +78,17 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         address = address_of(read)
         check_id(address.id)
         subject = subjects.event(_token(address.kind), _token(address.trigger), address.id)
-        message = Outgoing(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
+        message = EventMessage(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
     except (Invalid, BadSubject) as error:
         raise Unsendable(reason="invalid", message=error) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
     if kinds is not None:
-        _judge(kinds, read, address)
+        _check(kinds, read, address)
     return message
 
 
-def _judge(kinds: Kinds, event: Event, address: Address) -> None:
+def _check(kinds: Kinds, event: Event, address: Address) -> None:
     try:
         kind = intake.find_kind(kinds, address.kind)
         intake.check_trigger(kind, address.trigger)
@@ -99,7 +102,7 @@ def _judge(kinds: Kinds, event: Event, address: Address) -> None:
 
 
 def address_of(event: Event) -> Address:
-    """What the event is about, by its own word; raises `Invalid` where `type` and `subject` do not say it."""
+    """The address in the `type` and `subject` of an event. Raises `Invalid` if they do not contain one."""
     kind, dot, trigger = event.type.partition(".")
     if not dot or not kind or not trigger:
         raise Invalid(f"envelope: type must be <kind>.<trigger>, found {event.type!r}")
@@ -109,6 +112,6 @@ def address_of(event: Event) -> Address:
 
 
 def _token(word: str) -> str:
-    """A kind or trigger, however wrong, as one token of a subject."""
+    """A kind or trigger as one token of a subject, even if no such kind or trigger exists."""
     check_id(word)
     return quote(word.replace("/", "_"))

@@ -1,6 +1,7 @@
-"""Logs of events, as JSON lines or a msgpack stream: read piece by piece, told apart by the first byte.
+"""Reads files and pipes of events: JSON lines or a msgpack stream, recognised by the first byte.
 
-Belongs here: from bytes to event maps with their places. Does not: what the events say (`outgoing`), sending them.
+Belongs here: turning bytes into event maps with their locations. Does not: checking the events (`compose`), sending
+them.
 """
 
 import asyncio
@@ -18,40 +19,40 @@ PIECE = 256 * 1024
 BOM = b"\xef\xbb\xbf"
 JSON = tuple(bytes([byte]) for byte in b"{ \t\r\n")
 MAPS = tuple(bytes([byte]) for byte in (*range(0x80, 0x90), 0xDE, 0xDF))
-"""What a msgpack map can begin with."""
+"""The bytes that a msgpack map can begin with."""
 
 
-class Placed(NamedTuple):
-    """An event map. `place`: `line 17` of JSON lines, `event 17` of a msgpack stream."""
+class FileEvent(NamedTuple):
+    """An event map and its location: `line 17` of JSON lines, `event 17` of a msgpack stream."""
 
-    place: str
+    location: str
     body: dict[str, Any]
 
 
 class EventFile:
-    """Bytes in, events out. Raises `BadEventFile` with the place where it is broken."""
+    """Parses the bytes of a file into events. Raises `BadEventFile` with the location of the error."""
 
     def __init__(self, name: str) -> None:
-        """`name` is for the errors."""
+        """name: the name of the file in errors."""
         self.name = name
         self._values: codec.Values | None = None
         self._begun = False
         self._rest = b""
         self._count = 0
 
-    def feed(self, piece: bytes) -> Iterator[Placed]:
-        """The events that are complete by now."""
+    def feed(self, piece: bytes) -> Iterator[FileEvent]:
+        """The events that are complete with this piece."""
         if not self._begun:
             piece = self._rest = self._rest + piece
             if len(piece) < len(BOM) and BOM.startswith(piece):
                 return
             self._rest, self._begun = b"", True
             piece = piece.removeprefix(BOM)
-            self._values = self._recognised(piece)
+            self._values = self._decoder(piece)
         yield from self._lines(piece) if self._values is None else self._stream(self._values, piece)
 
-    def end(self) -> Iterator[Placed]:
-        """What is left: a last line without its end."""
+    def end(self) -> Iterator[FileEvent]:
+        """The rest: a last line without a line end."""
         if self._values is not None:
             try:
                 self._values.close()
@@ -60,46 +61,46 @@ class EventFile:
         elif self._rest:
             yield from self._lines(b"\n")
 
-    def _recognised(self, piece: bytes) -> codec.Values | None:
+    def _decoder(self, piece: bytes) -> codec.Values | None:
         if piece[:1] in MAPS:
             return codec.Values()
         if piece[:1] in JSON:
             return None
-        hint = ", which may be a JSON array: write one event per line" if piece[:1] == b"[" else ""
-        raise self._broken("beginning", f"neither JSON lines nor a msgpack stream of maps, {piece[:8]!r}{hint}")
+        hint = ", perhaps a JSON array: write one event per line" if piece[:1] == b"[" else ""
+        raise self._broken("beginning", f"neither JSON lines nor a msgpack stream of maps: found {piece[:8]!r}{hint}")
 
-    def _lines(self, piece: bytes) -> Iterator[Placed]:
+    def _lines(self, piece: bytes) -> Iterator[FileEvent]:
         *lines, self._rest = (self._rest + piece).split(b"\n")
         for line in lines:
             self._count += 1
             if line.strip():
                 yield self._checked(f"line {self._count}", line)
 
-    def _checked(self, place: str, line: bytes) -> Placed:
+    def _checked(self, location: str, line: bytes) -> FileEvent:
         if line.lstrip()[:1] != b"{":
-            raise self._broken(place, f"JSON: an event is an object, this line begins with {line.strip()[:8]!r}")
+            raise self._broken(location, f"JSON: an event is an object, this line begins with {line.strip()[:8]!r}")
         try:
-            return Placed(place, codec.decode(line))
+            return FileEvent(location, codec.decode(line))
         except codec.Undecodable as error:
-            raise self._broken(place, error) from error
+            raise self._broken(location, error) from error
 
-    def _stream(self, values: codec.Values, piece: bytes) -> Iterator[Placed]:
+    def _stream(self, values: codec.Values, piece: bytes) -> Iterator[FileEvent]:
         try:
             for value in values.feed(piece):
-                place = f"event {self._count + 1}"
+                location = f"event {self._count + 1}"
                 if not isinstance(value, dict):
-                    raise self._broken(place, f"msgpack: an event is a map, found {type(value).__name__}")
+                    raise self._broken(location, f"msgpack: an event is a map, found {type(value).__name__}")
                 self._count += 1
-                yield Placed(place, value)
+                yield FileEvent(location, value)
         except codec.Undecodable as error:
             raise self._broken(f"event {self._count + 1}", error) from error
 
-    def _broken(self, place: str, problem: object) -> BadEventFile:
-        return BadEventFile(name=self.name, place=place, problem=problem)
+    def _broken(self, location: str, problem: object) -> BadEventFile:
+        return BadEventFile(name=self.name, place=location, problem=problem)
 
 
-def read(path: Path) -> Iterator[Placed]:
-    """The events of a file; raises `BadEventFile`, also where it cannot be read."""
+def read(path: Path) -> Iterator[FileEvent]:
+    """The events of a file. Raises `BadEventFile`, also if the file cannot be read."""
     events = EventFile(str(path))
     try:
         with path.open("rb") as file:
@@ -110,18 +111,21 @@ def read(path: Path) -> Iterator[Placed]:
     yield from events.end()
 
 
-async def read_live(descriptor: int, name: str) -> AsyncIterator[Placed]:
-    """The events of a pipe or terminal, as they come; raises `BadEventFile`."""
+async def read_live(descriptor: int, name: str) -> AsyncIterator[FileEvent]:
+    """The events of a pipe or terminal, as they arrive. Raises `BadEventFile`."""
     events = EventFile(name)
     async for piece in pieces(descriptor, name):
-        for placed in events.feed(piece):
-            yield placed
-    for placed in events.end():
-        yield placed
+        for event in events.feed(piece):
+            yield event
+    for event in events.end():
+        yield event
 
 
 async def pieces(descriptor: int, name: str) -> AsyncIterator[bytes]:
-    """What a descriptor gives, read by a thread that nobody waits for: Ctrl-C must not wait for a line."""
+    """The bytes of a descriptor, piece by piece.
+
+    A daemon thread reads them. So Ctrl-C ends the program at once and does not wait for the next line.
+    """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[bytes | OSError] = asyncio.Queue()
     room = threading.Semaphore(4)
@@ -134,7 +138,7 @@ async def pieces(descriptor: int, name: str) -> AsyncIterator[bytes]:
                 piece = os.read(descriptor, PIECE)
             except OSError as error:
                 piece = error
-            with suppress(RuntimeError):  # the loop may be closed by now, and nobody wants it any more
+            with suppress(RuntimeError):  # the loop may be closed already, then nobody needs the piece
                 loop.call_soon_threadsafe(queue.put_nowait, piece)
 
     threading.Thread(target=pump, daemon=True, name="events").start()

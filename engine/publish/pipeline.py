@@ -1,8 +1,8 @@
-"""Many events into the stream, fast and in order: a window of them in flight, acknowledged through one inbox.
+"""Stores many events fast and in order: a window of them is in flight, and one inbox receives the acknowledgements.
 
-Belongs here: the window, and going on after trouble. Does not: what the events are (`outgoing`).
-What is unacknowledged when something goes wrong is sent again in order, under the same ids, so the server drops what
-it has. Nothing new is sent while the oldest one waits for more than a moment: so order survives whatever takes longer.
+Belongs here: the window, and recovery after failures. Does not: making the messages (`compose`).
+After a failure the unacknowledged events are sent again in order, under the same ids, so the server drops those that it
+has. While the oldest event waits longer than `STALL`, nothing new is sent: this preserves the order.
 """
 
 import asyncio
@@ -14,26 +14,26 @@ from typing import NamedTuple, Self
 import structlog
 
 from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NoSuchStream, PhaselineError, Unconfirmed
-from phaseline.engine.jetstream.api_reply import Ack, acknowledged
+from phaseline.engine.jetstream.api_reply import Ack, read_ack
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.single import MESSAGE_ID
 
 WINDOW = 4096
 PATIENCE = 30.0
 CHUNK = 64 * 1024
-"""Bytes of frames handed over in one piece."""
+"""Bytes of frames that are sent together."""
 STALL = 1.0
-"""Seconds the oldest event may wait for its answer: less than a cluster needs to elect a new leader."""
+"""Seconds that the oldest event may wait for its answer: less than a cluster needs to elect a new leader."""
 PAUSE = 0.2
 SHOW = 0.1
-"""Seconds between two words on the progress."""
+"""Seconds between two reports of the progress."""
 
 log = structlog.get_logger(__name__)
 
 
-class Sent(NamedTuple):
-    """How many events are stored by us, and how many were stored before."""
+class PublishResult(NamedTuple):
+    """The result of publishing many events: how many this call stored, and how many were stored before."""
 
     stored: int = 0
     duplicates: int = 0
@@ -41,22 +41,25 @@ class Sent(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Flying:
-    """An event without an answer yet. `since`: when it was sent last, by the loop's clock."""
+    """An event without an answer yet. `since`: when it was last sent, by the loop's clock."""
 
-    message: Outgoing
+    message: EventMessage
     frame: bytes
     since: float
     again: bool = False
 
 
 class Pipeline:
-    """`async with Pipeline(wire) as pipeline: await pipeline.add(message)`; leaving it waits for the last answer.
+    """Sends events, a window of them at a time: `async with Pipeline(...) as pipeline: await pipeline.add(message)`.
 
-    window: events in flight, at most. patience: seconds without any progress after which `Unconfirmed` is raised.
+    Leaving the block waits for the last answer. window: the most events in flight. patience: seconds without any
+    progress after which `Unconfirmed` is raised.
     """
 
-    def __init__(self, wire: Wire, window: int, patience: float, progress: Callable[[Sent], None] | None) -> None:
-        """`progress` is called with the counts now and then."""
+    def __init__(
+        self, wire: Wire, window: int, patience: float, progress: Callable[[PublishResult], None] | None
+    ) -> None:
+        """progress: called now and then with the counts so far."""
         self._wire, self._window, self._patience = wire, max(1, window), patience
         self._progress = progress or (lambda _: None)
         self._loop = asyncio.get_running_loop()
@@ -75,14 +78,14 @@ class Pipeline:
 
     async def __aenter__(self) -> Self:
         self._sid = await self._wire.subscribe(f"{self._inbox}.*", self._answered)
-        self._unhook = self._wire.on_disconnect(self._disturb)
+        self._unhook = self._wire.on_disconnect(self._on_trouble)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            # What was added before the caller's events broke off still counts; not so after Ctrl-C or our own failure.
+            # If the caller's events end in an error, those before it are still stored; after Ctrl-C or our failure not.
             if kind is None or (issubclass(kind, Exception) and not self._failed):
                 await self.drain()
         finally:
@@ -90,19 +93,19 @@ class Pipeline:
             await self._wire.unsubscribe(self._sid)
 
     @property
-    def sent(self) -> Sent:
+    def result(self) -> PublishResult:
         """The counts so far."""
-        return Sent(self._stored, self._duplicates)
+        return PublishResult(self._stored, self._duplicates)
 
-    async def add(self, message: Outgoing) -> None:
-        """Send one event after all before it. Raises `Unconfirmed`, `ApiFailed`, `NotPermitted`, `PayloadTooLarge`."""
+    async def add(self, message: EventMessage) -> None:
+        """Send the next event. Raises `Unconfirmed`, `ApiFailed`, `NotPermitted`, `PayloadTooLarge`."""
         self._number += 1
         headers = {MESSAGE_ID: message.message_id}
         frame = self._wire.frame(message.subject, message.body, headers, f"{self._inbox}.{self._number}")
         now = self._loop.time()
         self._flying[self._number] = _Flying(message, frame, now)
         if not self._batch:
-            # A caller that waits for its next event must not hold back this one.
+            # This event must not wait until the caller has its next one.
             self._loop.call_soon(self._flush)
         self._batch.append(frame)
         self._size += len(frame)
@@ -113,19 +116,19 @@ class Pipeline:
             await self._settle(self._window // 2)
 
     async def drain(self) -> None:
-        """Wait until all that was added is acknowledged; raises as `add` does."""
+        """Wait until all added events are acknowledged. Raises what `add` raises."""
         await self._settle(0)
-        self._progress(self.sent)
+        self._progress(self.result)
 
     async def _settle(self, room: int) -> None:
-        """Wait until at most `room` events are in flight, mending whatever breaks."""
+        """Wait until at most `room` events are in flight, and recover from failures meanwhile."""
         self._flush()
         try:
             while len(self._flying) > room or (self._flying and self._trouble):
                 if self._refusal is not None:
                     raise self._refusal
                 if self._trouble or self._stalled(self._loop.time()):
-                    await self._mend()
+                    await self._recover()
                 else:
                     await self._wait()
         except PhaselineError:
@@ -155,8 +158,8 @@ class Pipeline:
         except NatsUnreachable:
             self._trouble = True
 
-    async def _mend(self) -> None:
-        """Send the oldest one alone, which tells what is wrong, then all others again."""
+    async def _recover(self) -> None:
+        """Send the oldest event alone, whose answer shows what is wrong; then send all others again."""
         self._trouble = False
         number, oldest = next(iter(self._flying.items()))
         for flying in self._flying.values():
@@ -165,11 +168,11 @@ class Pipeline:
             message = oldest.message
             ack = await self._wire.publish_acked(message.subject, message.body, {MESSAGE_ID: message.message_id})
         except NoAnswer as error:
-            await self._endure(error, oldest.message)
+            await self._pause(error, oldest.message)
         except ApiFailed as error:
-            if not _passing(error):
+            if not _is_temporary(error):
                 raise
-            await self._endure(error, oldest.message)
+            await self._pause(error, oldest.message)
         else:
             if self._flying.pop(number, None) is not None:
                 self._count(ack, again=True)
@@ -179,16 +182,16 @@ class Pipeline:
             self._batch, self._size = [], 0
             self._send(b"".join([flying.frame for flying in self._flying.values()]))
 
-    async def _endure(self, error: NoAnswer | ApiFailed, oldest: Outgoing) -> None:
+    async def _pause(self, error: NoAnswer | ApiFailed, oldest: EventMessage) -> None:
         if isinstance(error, NoSuchStream) and not self._stored + self._duplicates:
             raise error
         if self._loop.time() - self._heard > self._patience:
             raise Unconfirmed(event=oldest.event, source=oldest.source) from error
-        log.info("publish_again", unacknowledged=len(self._flying), why=str(error))
+        log.info("publish_again", unacknowledged=len(self._flying), error=str(error))
         await asyncio.sleep(PAUSE)
         self._trouble = True
 
-    def _disturb(self) -> None:
+    def _on_trouble(self) -> None:
         self._trouble = True
         self._moved.set()
 
@@ -198,21 +201,21 @@ class Pipeline:
         if flying is None:
             return
         if not data:
-            self._disturb()
+            self._on_trouble()
             return
         try:
-            ack = acknowledged(flying.message.subject, data)
+            ack = read_ack(flying.message.subject, data)
         except ApiFailed as error:
-            if not _passing(error):
+            if not _is_temporary(error):
                 self._refusal = error
-            self._disturb()
+            self._on_trouble()
             return
         del self._flying[number]
         self._count(ack, again=flying.again)
         self._moved.set()
 
     def _count(self, ack: Ack, *, again: bool) -> None:
-        # One that we sent more than once may be a repeat of our own.
+        # If we sent it more than once, it may be a duplicate of our own attempt.
         if ack.duplicate and not again:
             self._duplicates += 1
         else:
@@ -220,23 +223,23 @@ class Pipeline:
         self._heard = self._loop.time()
         if self._heard - self._shown > SHOW:
             self._shown = self._heard
-            self._progress(self.sent)
+            self._progress(self.result)
 
 
-def _passing(error: ApiFailed) -> bool:
-    """Whether the server may accept later what it refuses now."""
+def _is_temporary(error: ApiFailed) -> bool:
+    """Whether the server may accept the event later."""
     code: int | None = error.code
     return code is not None and code >= 500
 
 
 async def publish_many(
     wire: Wire,
-    messages: Iterable[Outgoing] | AsyncIterable[Outgoing],
+    messages: Iterable[EventMessage] | AsyncIterable[EventMessage],
     window: int = WINDOW,
     patience: float = PATIENCE,
-    progress: Callable[[Sent], None] | None = None,
-) -> Sent:
-    """Store all `messages` in order. Raises as `Pipeline.add`, or what the iterable raises, all before it stored."""
+    progress: Callable[[PublishResult], None] | None = None,
+) -> PublishResult:
+    """Store all `messages` in order. If `Pipeline.add` or the iterable raises, all earlier events are stored."""
     async with Pipeline(wire, window, patience, progress) as pipeline:
         if isinstance(messages, AsyncIterable):
             async for message in messages:
@@ -244,4 +247,4 @@ async def publish_many(
         else:
             for message in messages:
                 await pipeline.add(message)
-    return pipeline.sent
+    return pipeline.result

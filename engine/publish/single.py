@@ -1,7 +1,7 @@
-"""Stores one event reliably: sends it again under the same id while no answer comes.
+"""Stores one event reliably: sends it again under the same id until the server answers.
 
-Belongs here: a single event and its receipt; sending a refused one again. Does not: many at once (`pipeline`), the
-outcome (`outcomes`).
+Belongs here: a single event and its receipt; resending a rejected event. Does not: many events (`pipeline`), outcomes
+(`outcomes`).
 """
 
 import time
@@ -19,14 +19,18 @@ from phaseline.engine.errors import (
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at, record_at
-from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.compose import EventMessage
 from phaseline.schemas.records import Rejection
 
 MESSAGE_ID = "Nats-Msg-Id"
 
 
 class Receipt(NamedTuple):
-    """Confirms that EVENTS has stored an event. `duplicate`: it was there already, with this sequence."""
+    """Confirms that the stream EVENTS has stored an event.
+
+    sequence: the position of the event. duplicate: whether it was stored before, at that position. event, source: the
+    `id` and the `source` of the event.
+    """
 
     sequence: int
     duplicate: bool
@@ -34,10 +38,11 @@ class Receipt(NamedTuple):
     source: str
 
 
-async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
-    """Store one event; sends it again when the connection breaks, for `timeout` seconds.
+async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
+    """Store one event. Sends it again when the connection breaks, for `timeout` seconds.
 
-    Raises `NatsUnreachable` where it was never sent, `Unconfirmed` where it may or may not be stored, or as `Wire` does.
+    Raises `NatsUnreachable` if the event was never sent, `Unconfirmed` if it may or may not be stored, and what `Wire`
+    raises.
     """
     again = False
     deadline = time.monotonic() + timeout
@@ -57,18 +62,18 @@ async def publish(wire: Wire, message: Outgoing, timeout: float) -> Receipt:
 
 
 async def resend(installation: Installation, sequence: int, timeout: float) -> Receipt:
-    """Store again the event whose rejection is message `sequence` of the log, byte for byte.
+    """Store the rejected event again, byte for byte. `sequence`: the place of its rejection in the log.
 
-    The server drops a second try for the same rejection within its window. Raises `RecordGone`, `NotRejected`,
-    `EventGone`, or as `publish` does.
+    Within its deduplication window the server drops a second attempt for the same rejection. Raises `RecordGone`,
+    `NotRejected`, `EventGone`, and what `publish` raises.
     """
     prefix, record = installation.prefix, (await record_at(installation, sequence)).record
     if not isinstance(record, Rejection):
         raise NotRejected(sequence=sequence, found="a transition")
-    found = await event_at(installation, record.cause.sequence)
-    if found is None:
+    event = await event_at(installation, record.cause.sequence)
+    if event is None:
         raise EventGone(sequence=record.cause.sequence, stream=installation.layout.events)
-    rest = found.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
+    rest = event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
     subject, cause = f"{prefix}.events.{rest}", record.cause
-    message = Outgoing(subject, found.body, f"phaseline-resend {sequence}", cause.event, cause.source)
+    message = EventMessage(subject, event.body, f"phaseline-resend {sequence}", cause.event, cause.source)
     return await publish(installation.wire, message, timeout)

@@ -1,5 +1,6 @@
-"""Replay: a recorded log decided again, by the same or by other tables; logs as files; dry runs.
+"""Decides recorded events again, by the same or by other tables; writes and reads log files; does dry runs.
 
-Belongs here: `recorded_log` with `server_log` and `file_log` (where a log comes from), `audit`, `whatif`, `dry_run`,
-`load_tables`, `log_file` with `log_format` and `log_writer`, `export_log`, `import_log`. Does not: committing.
+Belongs here: `recorded_log` (the form of a recorded log) with `server_log` and `file_log` (its two sources), `audit`,
+`whatif`, `dry_run`, `load_tables`, `log_format`, `log_file` and `log_writer` (log files), `export_log`, `import_log`.
+Does not: committing records.
 """

@@ -1,8 +1,8 @@
-"""Checks a log: decides each event again and compares the records, byte for byte, with those in the log.
+"""Audits a log: decides each event again and compares the records, byte for byte, with those in the log.
 
-Belongs here: comparing a recorded log, and the states, with what the events make; telling a difference from another
-wording. Does not: reading the log (`recorded`), showing what was found (`cli`).
-Memory does not grow with the log: only the trees are kept.
+Belongs here: comparing a recorded log and the states in STATE with the result of its events; separating differences
+in wording from all others. Does not: reading the log (`recorded_log`), showing the report (`engine.cli.render_replay`).
+An audit keeps only the trees in memory, so its memory does not grow with the log.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,17 @@ from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.jetstream.reader import read_all
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.replay.recorded_log import STEP, Processors, Recorded, RecordedStep, entity_of, is_under, read
+from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, entity_of, is_under, read
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import quote
 
 
 class Divergence(NamedTuple):
-    """The first place where the log and the fold differ on an entity. `sequence`: of the event, in EVENTS."""
+    """The first difference of an entity: the record that its events make, and the record that the log holds.
+
+    sequence: the position of the event. expected, found: the two records in a few words; None means no record.
+    """
 
     kind: str
     id: str
@@ -35,7 +38,10 @@ class Divergence(NamedTuple):
 
 
 class Rewording(NamedTuple):
-    """A record that differs in a sentence of the engine only. `sequence`: of the event, in EVENTS."""
+    """A record that differs only in a sentence that the engine wrote. `sequence` is the position of the event.
+
+    expected, found: the two sentences.
+    """
 
     kind: str
     id: str
@@ -45,15 +51,18 @@ class Rewording(NamedTuple):
 
 
 SHOWN = 50
-"""Rewordings that are kept; of more, only how many."""
+"""Rewordings that a report keeps. It only counts any further ones."""
 
 
 @dataclass(slots=True)
 class AuditReport:
-    """What an audit found. `begins`: the first event that was folded; `undecided`: events no worker has come to yet.
+    """The result of an audit.
 
-    by_others: events that other tables decided than those at hand, so that their records are taken as they stand.
-    reworded: how many records differ in a sentence of the engine only; that is no divergence. rewordings: the first ones.
+    begins: the position of the first event that was decided again. undecided: how many events no worker has decided
+    yet.
+    by_others: how many events were decided by other tables than the ones at hand; their records are taken as they are.
+    reworded: how many records differ only in a sentence of the engine, which is no divergence.
+    rewordings: the first of these. divergences: the first difference of each entity, by kind and id.
     """
 
     begins: int = 1
@@ -68,48 +77,48 @@ class AuditReport:
 
     @property
     def holds(self) -> bool:
-        """Whether the log is what the events make."""
+        """Whether the log holds exactly the records that the events make."""
         return not self.divergences
 
-    def differ(self, sequence: int, expected: Record | None, found: Record | None) -> None:
-        """Note a difference, unless one of that entity is noted already."""
-        which = expected or found
-        kind, entity_id = ("-", "-") if which is None else entity_of(which)
-        told = Divergence(kind, entity_id, sequence, _told(expected), _told(found))
-        self.divergences.setdefault((kind, entity_id), told)
+    def add_divergence(self, sequence: int, expected: Record | None, found: Record | None) -> None:
+        """Add a difference, unless the report has one of that entity already."""
+        either = expected or found
+        kind, entity_id = ("-", "-") if either is None else entity_of(either)
+        divergence = Divergence(kind, entity_id, sequence, _summary(expected), _summary(found))
+        self.divergences.setdefault((kind, entity_id), divergence)
 
-    def reword(self, told: Rewording) -> None:
-        """Note a record that says the same in other words."""
+    def add_rewording(self, rewording: Rewording) -> None:
+        """Count a record that differs only in wording, and keep it if it is one of the first."""
         self.reworded += 1
         if len(self.rewordings) < SHOWN:
-            self.rewordings.append(told)
+            self.rewordings.append(rewording)
 
     def read(self, message: Message, sequence: int) -> Record | None:
-        """The record in a message; None, and a difference, where it is none."""
+        """The record in a message. If the message holds none, adds a divergence and returns None."""
         try:
             return read(message)
         except RecordUnreadable as error:
-            told = Divergence("-", message.subject, sequence, None, str(error))
-            self.divergences.setdefault(("-", message.subject), told)
+            divergence = Divergence("-", message.subject, sequence, None, str(error))
+            self.divergences.setdefault(("-", message.subject), divergence)
             return None
 
-    def compare_state(self, folder: Processor, message: Message) -> None:
-        """Hold one entity's last record against the tree."""
+    def compare_state(self, processor: Processor, message: Message) -> None:
+        """Compare the last record of one entity with the tree."""
         record = self.read(message, 0)
         if isinstance(record, Transition):
-            mine = folder.tree.get(record.entity.kind, record.entity.id)
-            if mine is not None and record.entity.version == mine.version and record.entity.facets != mine.facets:
-                self.differ(record.cause.sequence, None, record)
+            entity = processor.tree.get(record.entity.kind, record.entity.id)
+            if entity is not None and record.entity.version == entity.version and record.entity.facets != entity.facets:
+                self.add_divergence(record.cause.sequence, None, record)
 
 
-def reworded(expected: Record | None, found: Record) -> Rewording | None:
-    """How two records differ in a sentence that the engine made; None where they differ in anything else.
+def rewording_of(expected: Record | None, found: Record) -> Rewording | None:
+    """The difference of two records in a sentence that the engine wrote; None if anything else differs.
 
-    The engine makes the messages of rejections, and those of transitions that do not repeat the message of an event.
+    The engine writes the message of a rejection, and that of a transition unless it repeats the message of an event.
     """
     if isinstance(expected, Transition) and isinstance(found, Transition):
-        made = expected.cause.by != "event" or (expected.message or "").startswith(BECAUSE)
-        same = made and replace(expected, message=found.message) == found
+        by_engine = expected.cause.by != "event" or (expected.message or "").startswith(BECAUSE)
+        same = by_engine and replace(expected, message=found.message) == found
     elif isinstance(expected, Rejection) and isinstance(found, Rejection):
         same = replace(expected, message=found.message) == found
     else:
@@ -117,7 +126,7 @@ def reworded(expected: Record | None, found: Record) -> Rewording | None:
     return Rewording(*entity_of(found), found.cause.sequence, expected.message, found.message) if same else None
 
 
-def _told(record: Record | None) -> str | None:
+def _summary(record: Record | None) -> str | None:
     """A record in a few words."""
     if isinstance(record, Transition):
         start = "new" if record.before is None else str(record.before)
@@ -131,84 +140,85 @@ class Audit:
     """One audit under way."""
 
     def __init__(
-        self, source: Recorded, kinds: Kinds, root: str | None, progress: Callable[[int], None] | None
+        self, source: RecordedLog, kinds: Kinds, root: str | None, progress: Callable[[int], None] | None
     ) -> None:
-        """progress: called with the number of events folded since the last call. Only the tree `root`, where one is named."""
+        """root: audit only this tree, if given. progress: called with the number of events since the last call."""
         self.source, self.root = source, root
-        self.folders = Processors(kinds, source)
-        self.verdict = AuditReport(begins=source.begins)
+        self.processors = Processors(kinds, source)
+        self.report = AuditReport(begins=source.begins)
         self._progress = progress or (lambda _: None)
 
     async def run(self) -> AuditReport:
-        """Compare event by event; raises what reading the log raises, the verdict on all before it stands."""
-        await self.folders.begin(self.source)
+        """Compare event by event. If reading the log fails, `report` covers all events before the failure."""
+        await self.processors.restore(self.source)
         try:
-            async for happened in self.source.happened():
-                self._compare(happened)
+            async for step in self.source.steps():
+                self._compare(step)
         finally:
-            self._progress(self.verdict.events % STEP)
-            self.verdict.entities, self.verdict.undecided = self.folders.entities, self.source.undecided
-        return self.verdict
+            self._progress(self.report.events % STEP)
+            self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
+        return self.report
 
-    def _compare(self, happened: RecordedStep) -> None:
-        folder, messages = self.folders[happened.partition], happened.messages
-        if happened.event is None:
-            self._tell(0, [], messages)
+    def _compare(self, step: RecordedStep) -> None:
+        processor, messages = self.processors[step.partition], step.messages
+        if step.event is None:
+            self._report_differences(0, [], messages)
             return
         self._count()
-        if happened.tables is not None and happened.tables != folder.tree.kinds.digest:
-            self.verdict.by_others += 1
-            self._take(folder, [read(message) for message in messages])
+        if step.tables is not None and step.tables != processor.tree.kinds.digest:
+            self.report.by_others += 1
+            self._apply(processor, [read(message) for message in messages])
             return
         records = [
-            record for record in self.folders.answer(happened.partition, happened.event) if is_under(record, self.root)
+            record for record in self.processors.answer(step.partition, step.event) if is_under(record, self.root)
         ]
-        expected = folder.messages(records)
-        self.verdict.records += len(expected)
+        expected = processor.messages(records)
+        self.report.records += len(expected)
         if expected != messages:
-            self._tell(happened.event.sequence, records, messages)
-        self._take(folder, records)
+            self._report_differences(step.event.sequence, records, messages)
+        self._apply(processor, records)
 
     def _count(self) -> None:
-        self.verdict.events += 1
-        if self.verdict.events % STEP == 0:
+        self.report.events += 1
+        if self.report.events % STEP == 0:
             self._progress(STEP)
 
     @staticmethod
-    def _take(folder: Processor, records: list[Record]) -> None:
+    def _apply(processor: Processor, records: list[Record]) -> None:
         for record in records:
-            evolve(folder.tree, record)
+            evolve(processor.tree, record)
 
-    def _tell(self, sequence: int, expected: list[Record], messages: list[Message]) -> None:
-        """What is expected of an event and what is found, entity by entity."""
-        wanted = {(entity_of(record), getattr(record, "facet", "")): record for record in expected}
+    def _report_differences(self, sequence: int, expected: list[Record], messages: list[Message]) -> None:
+        """Compare the expected records of an event with the messages in the log, entity by entity."""
+        missing = {(entity_of(record), getattr(record, "facet", "")): record for record in expected}
         for message in messages:
-            record = self.verdict.read(message, sequence)
+            record = self.report.read(message, sequence)
             if record is None:
                 continue
-            mine = None
+            same = None
             if record.cause.sequence == sequence:
-                mine = wanted.pop((entity_of(record), getattr(record, "facet", "")), None)
-            if mine == record:
+                same = missing.pop((entity_of(record), getattr(record, "facet", "")), None)
+            if same == record:
                 continue
-            rewording = reworded(mine, record)
+            rewording = rewording_of(same, record)
             if rewording is not None:
-                self.verdict.reword(rewording)
+                self.report.add_rewording(rewording)
             else:
-                self.verdict.differ(record.cause.sequence, mine, record)
-        for record in wanted.values():
-            self.verdict.differ(sequence, record, None)
+                self.report.add_divergence(record.cause.sequence, same, record)
+        for record in missing.values():
+            self.report.add_divergence(sequence, record, None)
 
 
-async def compare_states(installation: Installation, found: Audit) -> None:
-    """Compare the copy of the states with the trees of an audit that came to the end.
+async def compare_states(installation: Installation, audit: Audit) -> None:
+    """Compare the copy of the states in STATE with the trees of a finished audit.
 
-    The copy may be newer than what the audit read of the log, but where it is as old it must be the same.
+    An entity in STATE may be newer than the part of the log that the audit read. Where the versions are equal, the
+    states must be equal.
     """
     wire, state, subjects = installation.wire, installation.layout.state, installation.subjects
-    for partition, folder in found.folders.items():
-        for end in [">"] if found.root is None else [quote(found.root), f"{quote(found.root)}.>"]:
+    for partition, processor in audit.processors.items():
+        for end in [">"] if audit.root is None else [quote(audit.root), f"{quote(audit.root)}.>"]:
             async for slice_ in read_all(wire, state, [f"{installation.prefix}.state.{partition}.*.{end}"]):
                 for stored in slice_:
                     if stored.subject != subjects.state_checkpoint(partition):
-                        found.verdict.compare_state(folder, Message(stored.subject, stored.data))
+                        audit.report.compare_state(processor, Message(stored.subject, stored.data))

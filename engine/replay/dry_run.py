@@ -1,8 +1,9 @@
-"""A dry run of one event: what it would do to the tree as it stands, and nothing of it written.
+"""A dry run: decides one event on the current states of its tree and writes nothing.
 
-Belongs here: loading one tree, answering one event on it as a worker would. Does not: any rule (`fold`), words (`cli`).
-The tree comes from STATE, which copies the log a moment after each commit, and events that no worker has decided yet
-are not in it: where the tree has such, the answer says so.
+Belongs here: loading one tree, deciding one event on it as a worker would. Does not: the rules (`engine.core`), the
+output of the command (`engine.cli.render_dry_run`).
+The tree comes from STATE, which copies the log a moment after each commit. Events that no worker has decided yet are
+not in it. The result says if the tree has such events.
 """
 
 import json
@@ -18,27 +19,24 @@ from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.reader import Stored, read_all
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
-from phaseline.engine.publish.compose import Outgoing
-from phaseline.engine.scripts.runner import shared_runner
-from phaseline.machines.compiler.kinds import Kinds
+from phaseline.engine.publish.compose import EventMessage
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, partition_of, unquote
+from phaseline.schemas.subjects import partition_of, unquote
 
 
-class Rehearsed(NamedTuple):
-    """What one event would do.
+class DryRun(NamedTuple):
+    """The result of a dry run.
 
-    sequence: the place in EVENTS that it would get, if nothing came before it. entity: what it is about, as it stands.
-    records, messages: what would be committed, and the same as the log would hold it. repeat: whether its own
-    `sequence` says that it was there already. behind: whether events of this tree that came before are not in the states
-    that it was held against; None where this user may not ask. differing: in which kinds the tables here are not those by
-    which the installation decides, as `changed: node; missing: release`; empty where they are the same.
+    sequence: the position that the event would get if it were stored now. entity: the entity that the event is about,
+    before the event; None if unknown. records: the records that would be committed; messages: the same as log messages.
+    repeat: whether the event has no effect because its own `sequence` came before. behind: whether earlier events of
+    this tree are still undecided, so their effect is missing; None if this user has no permission to find out.
+    table_differences: how the tables here differ from those of the installation, as `changed: node; missing: release`;
+    empty if they are the same.
     """
 
     sequence: int
@@ -47,109 +45,111 @@ class Rehearsed(NamedTuple):
     messages: tuple[Message, ...]
     repeat: bool
     behind: bool | None
-    differing: str
+    table_differences: str
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
-        """What it would move."""
+        """The transitions that the event would make."""
         return tuple(record for record in self.records if isinstance(record, Transition))
 
     @property
     def rejection(self) -> Rejection | None:
-        """Why it would be refused, if it would."""
+        """The rejection of the event, if it would be rejected."""
         return next((record for record in self.records if isinstance(record, Rejection)), None)
 
     @property
     def effect(self) -> Literal["transitions", "rejection", "none"]:
-        """In a word, as `Outcome` has it."""
+        """Which of the three effects the event would have, as in `Outcome.effect`."""
         if self.rejection is not None:
             return "rejection"
         return "transitions" if self.transitions else "none"
 
 
-async def rehearse(
-    wire: Wire, layout: Layout, kinds: Kinds, message: Outgoing, progress: Callable[[int], None] | None = None
-) -> Rehearsed:
-    """Answer `message` as the worker would that came to it next; nothing is sent.
+async def dry_run(
+    installation: Installation, message: EventMessage, progress: Callable[[int], None] | None = None
+) -> DryRun:
+    """Decide `message` as a worker would if it came next. Sends nothing.
 
-    progress: called with the number of states read so far, now and then. Raises `KindMissing` where the tree holds a kind
-    that is not in `kinds`, or as `Wire` does.
+    progress: called now and then with the number of states read so far. Raises `KindMissing` if the tree holds a kind
+    that is not installed here, and what `Wire` raises.
     """
-    subjects = Subjects(layout.prefix)
-    rest = message.subject.removeprefix(f"{layout.prefix}.events.")
+    subjects = installation.subjects
+    rest = message.subject.removeprefix(f"{installation.prefix}.events.")
     token = rest.partition(".")[0]
-    partition = partition_of(token, layout.partitions)
-    decided = await _decided(wire, layout, partition)
-    tree, highest = await _load(wire, layout, kinds, unquote(token), progress or (lambda _: None))
-    behind = await _is_newer(wire, layout, f"{layout.prefix}.inbox.{partition}.{token}.>", max(decided, highest))
-    sequence = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]) + 1
+    partition = partition_of(token, installation.layout.partitions)
+    decided = await _decided(installation, partition)
+    tree, highest = await _load(installation, unquote(token), progress or (lambda _: None))
+    inbox = f"{installation.prefix}.inbox.{partition}.{token}.>"
+    behind = await _is_newer(installation, inbox, max(decided, highest))
+    events = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
+    sequence = int(events["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
-    folder = Processor(tree, subjects, partition)
+    processor = Processor(tree, subjects, partition)
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
-    records, _, fault = folder.answer(event)
+    records, _, fault = processor.answer(event)
     if fault is not None:
         log_fault(event, fault)
     address = subjects.address(subject)
-    return Rehearsed(
+    return DryRun(
         sequence,
-        tree.get(address.kind, address.id) if address.kind in kinds else None,
+        tree.get(address.kind, address.id) if address.kind in installation.kinds else None,
         tuple(records),
-        tuple(folder.messages(records)),
-        # Whatever has a `sequence` and is no repeat leaves a record, a mark at least.
+        tuple(processor.messages(records)),
+        # An event with a `sequence` that is no repeat leaves a record: at least a mark.
         repeat=not records and codec.decode(message.body).get("sequence") is not None,
         behind=behind,
-        differing=await _differing(wire, layout, kinds, partition),
+        table_differences=await _differing(installation, partition),
     )
 
 
-async def _decided(wire: Wire, layout: Layout, partition: int) -> int:
-    """Up to which event the partition is decided, by the checkpoint that STATE has a copy of; 0 where there is none yet."""
-    found = await _asked(wire, f"{layout.state}.{Subjects(layout.prefix).state_checkpoint(partition)}", b"")
-    return 0 if found is None else checkpoint.decode(found.data).position
+async def _decided(installation: Installation, partition: int) -> int:
+    """The position up to which the partition is decided, by the copy of its checkpoint in STATE; 0 if there is none."""
+    subject = installation.subjects.state_checkpoint(partition)
+    reply = await _direct_get(installation, f"{installation.layout.state}.{subject}", b"")
+    return 0 if reply is None else checkpoint.decode(reply.data).position
 
 
-async def _is_newer(wire: Wire, layout: Layout, subject: str, sequence: int) -> bool | None:
-    """Whether EVENTS has an event under `subject` after `sequence`; None where this user may not ask."""
+async def _is_newer(installation: Installation, subject: str, sequence: int) -> bool | None:
+    """Whether EVENTS has an event under `subject` after `sequence`; None if this user may not read EVENTS."""
     try:
-        found = await _asked(wire, layout.events, json.dumps({"last_by_subj": subject}).encode())
+        payload = json.dumps({"last_by_subj": subject}).encode()
+        reply = await _direct_get(installation, installation.layout.events, payload)
     except NotPermitted:
         return None
-    return found is not None and int(found.headers["Nats-Sequence"]) > sequence
+    return reply is not None and int(reply.headers["Nats-Sequence"]) > sequence
 
 
-async def _differing(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> str:
-    """How these tables differ from those that the last worker to take the partition had, if they do."""
-    eras = await table_eras.eras(Installation(wire, layout, kinds), partition)
+async def _differing(installation: Installation, partition: int) -> str:
+    """How these tables differ from those of the last worker that took the partition; empty if they do not."""
+    kinds, eras = installation.kinds, await table_eras.eras(installation, partition)
     return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.how(kinds, eras[-1])
 
 
-async def _asked(wire: Wire, where: str, payload: bytes) -> Reply | None:
-    """What a direct get finds."""
-    reply = await wire.request(f"$JS.API.DIRECT.GET.{where}", payload)
+async def _direct_get(installation: Installation, target: str, payload: bytes) -> Reply | None:
+    """The message that a direct get finds; None if there is none."""
+    reply = await installation.wire.request(f"$JS.API.DIRECT.GET.{target}", payload)
     return None if frames.STATUS in reply.headers else reply
 
 
-async def _load(
-    wire: Wire, layout: Layout, kinds: Kinds, root: str, progress: Callable[[int], None]
-) -> tuple[Tree, int]:
-    """The tree of `root`, and the last event that made a record in it.
+async def _load(installation: Installation, root: str, progress: Callable[[int], None]) -> tuple[Tree, int]:
+    """The tree of `root`, and the position of the last event that made a record in it.
 
-    Marks are read after states although they may be older: what was copied last counts.
+    States and marks are read one after the other, then restored in the order in which STATE stored them.
     """
-    states = state_filters(layout, kinds, None, root)
-    place = f"{layout.prefix}.state."
-    found: list[Stored] = []
-    for filter_ in (*states, *(_of_marks(place, subject) for subject in states)):
-        async for slice_ in read_all(wire, layout.state, [filter_]):
-            found += slice_
-            progress(len(found))
-    tree, highest = Tree(kinds, shared_runner()), 0
-    for stored in sorted(found, key=lambda stored: stored.sequence):
+    states = state_filters(installation, None, root)
+    start = f"{installation.prefix}.state."
+    copies: list[Stored] = []
+    for filter_ in (*states, *(_mark_filter(start, subject) for subject in states)):
+        async for slice_ in read_all(installation.wire, installation.layout.state, [filter_]):
+            copies += slice_
+            progress(len(copies))
+    tree, highest = installation.tree(), 0
+    for stored in sorted(copies, key=lambda stored: stored.sequence):
         highest = max(highest, restore(tree, stored.data))
     return tree, highest
 
 
-def _of_marks(place: str, subject: str) -> str:
-    """`pl.state.3.*.c1.>` -> `pl.state.3.mark.*.c1.>`."""
-    partition, _, rest = subject.removeprefix(place).partition(".")
-    return f"{place}{partition}.mark.{rest}"
+def _mark_filter(start: str, state_filter: str) -> str:
+    """The subject filter of marks for one of states: `pl.state.3.*.c1.>` -> `pl.state.3.mark.*.c1.>`."""
+    partition, _, rest = state_filter.removeprefix(start).partition(".")
+    return f"{start}{partition}.mark.{rest}"

@@ -1,6 +1,6 @@
-"""What a log as a file recorded.
+"""A recorded log that comes from a file.
 
-Belongs here: items of a file made into what replay reads. Does not: the file itself (`logfile`).
+Belongs here: turning the items of a file into recorded steps. Does not: reading the file (`log_file`).
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -19,38 +19,41 @@ from phaseline.schemas.subjects import partition_of, quote
 
 
 class FileLog:
-    """A `Recorded` out of a file; raises as `LogFile` does, and `NoRecords` where a part needs what came before it."""
+    """A `RecordedLog` from a file. Raises what `LogFile` raises.
+
+    Raises `NoRecords` if `span` begins later than a file without records: the states at that point are not known.
+    """
 
     undecided = 0
 
     def __init__(self, path: Path, span: Span | None = None) -> None:
-        """Open it; of `span` what is in the file."""
+        """Open the file. Reads the part of `span` that the file holds."""
         self.file = LogFile(path)
         header, self.span = self.file.header, span or Span()
-        self.prefix, self.partitions, self.recorded = header.prefix, header.partitions, header.records
+        self.prefix, self.partitions, self.has_records = header.prefix, header.partitions, header.records
         self.begins = max(header.first, self.span.first)
         self.ends = header.last if self.span.last is None else min(header.last, self.span.last)
         self.expected: list[bytes] = []
-        """The bodies of the records that tell what a test expects, once all is read."""
-        self._eras = {int(partition): msgspec.convert(found, list[Era]) for partition, found in header.eras.items()}
+        """The bodies of the records with the states that a test expects; complete once all steps are read."""
+        self._eras = {int(partition): msgspec.convert(eras, list[Era]) for partition, eras in header.eras.items()}
         self._items = self.file.items()
         self._held: EventItem | None = None
         self._root = "" if self.span.root is None else f"{quote(self.span.root)}."
-        if self.begins > header.first and not self.recorded:
-            raise NoRecords(name=path, problem=f"it cannot be begun at event {self.begins}")
+        if self.begins > header.first and not self.has_records:
+            raise NoRecords(name=path, problem=f"a replay cannot begin at event {self.begins}")
 
-    async def before(self) -> AsyncIterator[Record]:
-        """As `Recorded` has it."""
-        for record in self.read_before():
+    async def initial(self) -> AsyncIterator[Record]:
+        """See `RecordedLog.initial`."""
+        for record in self.read_initial():
             yield record
 
-    async def happened(self) -> AsyncIterator[RecordedStep]:
-        """As `Recorded` has it."""
-        for happened in self.read_happened():
-            yield happened
+    async def steps(self) -> AsyncIterator[RecordedStep]:
+        """See `RecordedLog.steps`."""
+        for step in self.read_steps():
+            yield step
 
-    def read_before(self) -> Iterator[Record]:
-        """The states at the beginning, and the records up to where `span` begins."""
+    def read_initial(self) -> Iterator[Record]:
+        """The states at the beginning of the file, and the records before `span`."""
         for item in self._items:
             if isinstance(item, EventItem):
                 if item.sequence >= self.begins:
@@ -63,23 +66,23 @@ class FileLog:
             else:
                 self.expected.append(item.body)
 
-    def read_happened(self) -> Iterator[RecordedStep]:
-        """Event by event. Of a damaged file all that is whole, before the error comes."""
+    def read_steps(self) -> Iterator[RecordedStep]:
+        """The events, each with its records. From a damaged file it yields all complete steps before it raises."""
         event, messages = self._held, list[Message]()
         damage: LogFileDamaged | None = None
         try:
             for item in self._items:
                 if isinstance(item, RecordItem):
-                    messages.append(Message(item.place, item.body))
+                    messages.append(Message(item.subject, item.body))
                     continue
                 if event is not None and self._is_wanted(event):
-                    yield self._made(event, messages)
+                    yield self._step(event, messages)
                 event, messages = self._next(item), []
         except LogFileDamaged as error:
             damage = error
         # The last event before the damage may lack records.
-        if event is not None and self._is_wanted(event) and not (damage and self.recorded):
-            yield self._made(event, messages)
+        if event is not None and self._is_wanted(event) and not (damage and self.has_records):
+            yield self._step(event, messages)
         if damage is not None:
             raise damage
 
@@ -91,13 +94,13 @@ class FileLog:
     def _is_wanted(self, event: EventItem) -> bool:
         return event.sequence <= self.ends and event.address.startswith(self._root)
 
-    def _made(self, event: EventItem, messages: list[Message]) -> RecordedStep:
+    def _step(self, event: EventItem, messages: list[Message]) -> RecordedStep:
         partition = partition_of(event.address.partition(".")[0], self.partitions)
         subject = f"{self.prefix}.{'due' if event.timer else 'inbox'}.{partition}.{event.address}"
-        found = [Message(self._subject(message.subject, partition), message.body) for message in messages]
+        records = [Message(self._full_subject(message.subject, partition), message.body) for message in messages]
         stored = StoredEvent(subject, event.data, event.sequence, event.time_ns)
-        return RecordedStep(partition, stored, found, decided_by(self._eras.get(partition, []), event.sequence))
+        return RecordedStep(partition, stored, records, decided_by(self._eras.get(partition, []), event.sequence))
 
-    def _subject(self, place: str, partition: int) -> str:
-        branch = "mark" if place.startswith("transition.mark.") else "log"
-        return f"{self.prefix}.{branch}.{partition}.{place}"
+    def _full_subject(self, short: str, partition: int) -> str:
+        branch = "mark" if short.startswith("transition.mark.") else "log"
+        return f"{self.prefix}.{branch}.{partition}.{short}"

@@ -1,6 +1,6 @@
-"""A log as a file played into an installation: its states first, then its events, at the speed they came or faster.
+"""Imports a log file into an installation: first its states, then its events, at their original speed or faster.
 
-Belongs here: what is sent, and when. Does not: reading the file (`logfile`), sending (`pipeline`).
+Belongs here: what is sent, and when. Does not: reading the file (`log_file`), sending (`engine.publish.pipeline`).
 """
 
 import asyncio
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine.errors import EventRefused, LogFileDamaged
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish import compose
-from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.pipeline import Pipeline
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_file import LogFile
@@ -29,19 +29,19 @@ from phaseline.schemas.subjects import Subjects
 
 SOURCE = "/phaseline/import"
 SOON = 0.02
-"""Seconds of waiting that are not worth it."""
+"""Waits of fewer seconds than this are skipped."""
 
 
-def ignore(_: int) -> None:
-    """For those who do not want to know."""
+def no_progress(_: int) -> None:
+    """The callback of a caller that needs no progress."""
 
 
 @dataclass(slots=True)
-class Imported:
-    """How many messages are stored, by us and before; how many of them were states, as `adopt` events.
+class ImportResult:
+    """The result of an import: how many messages it stored, how many were stored before, how many were states.
 
-    left_out: states that cannot be adopted, by kind. partly: those of which only one facet can be. damage: what ended the
-    reading early.
+    A state is sent as an `adopt` event. left_out: how many states cannot be adopted, by kind. partly: how many states
+    were adopted in one facet only, by kind. damage: why reading the file ended early, if it did.
     """
 
     stored: int = 0
@@ -53,21 +53,21 @@ class Imported:
 
 
 class Clock:
-    """When an event of the file is due, and what its own `time` becomes."""
+    """Says when an event of the file is due, and what its own `time` becomes."""
 
     def __init__(self, header: Header, speed: float | None, *, shift: bool, now: datetime) -> None:
-        """speed: how many times as fast as it was; None as fast as it goes. shift: whether times move to today."""
+        """speed: 10 is ten times the original speed; None is as fast as possible. shift: move times to now."""
         self._since, self._speed, self._shift = header.since, speed, shift
-        # As fast as it goes the last event is now, so that none lies in the future.
+        # Without a speed the last event is dated now, so that no event lies in the future.
         length = 0 if speed is not None else max(0, header.until - header.since)
         self._start = now - timedelta(microseconds=length // 1000)
 
     def after(self, time_ns: int) -> float:
-        """Seconds after the beginning at which it is due."""
+        """The seconds after the start of the import at which an event is due."""
         return 0.0 if self._speed is None else max(0, time_ns - self._since) / 1e9 / self._speed
 
     def moved(self, text: str) -> str:
-        """The publisher's time of an event, as far from the beginning as it was, in the speed it is played at."""
+        """The new `time` of an event: its distance from the first event, divided by the speed, after the new start."""
         if not self._shift:
             return text
         passed = datetime.fromisoformat(text) - datetime.fromtimestamp(self._since / 1e9, UTC)
@@ -75,29 +75,29 @@ class Clock:
 
 
 async def import_log(
-    wire: Wire, prefix: str, kinds: Kinds, path: Path, clock: Callable[[Header], Clock], *,
-    partial: bool = False, begin: Callable[[int], None] = ignore, progress: Callable[[int], None] = ignore,
-) -> Imported:  # fmt: skip
-    """Send all that is in the file, in order. Raises as `LogFile` and `Pipeline` do.
+    installation: Installation, path: Path, clock: Callable[[Header], Clock], *,
+    partial: bool = False, begin: Callable[[int], None] = no_progress, progress: Callable[[int], None] = no_progress,
+) -> ImportResult:  # fmt: skip
+    """Send all messages of the file in order. Raises what `LogFile` and `Pipeline` raise.
 
-    partial: take of a damaged file what can be read; else it is checked first, and nothing of a damaged one is sent.
-    begin: called with the number of messages there will be, where that is known. progress: with how many were sent since
-    the last call.
+    partial: send what can be read of a damaged file. Otherwise the whole file is checked before anything is sent.
+    begin: called once with the number of messages, if that is known. progress: called with the number of messages sent
+    since the last call.
     """
     if not partial:
         begin(_checked(path))
-    file, done = LogFile(path), Imported()
-    player = Player(Subjects(prefix), kinds, file.header, clock(file.header), done)
-    async with Pipeline(wire, 4096, 30.0, None) as pipeline:
+    file, done = LogFile(path), ImportResult()
+    player = Player(installation.subjects, installation.kinds, file.header, clock(file.header), done)
+    async with Pipeline(installation.wire, 4096, 30.0, None) as pipeline:
         async for message in player.messages(file, pipeline, partial=partial):
             await pipeline.add(message)
             progress(1)
-    done.stored, done.duplicates = pipeline.sent
+    done.stored, done.duplicates = pipeline.result
     return done
 
 
 def _checked(path: Path) -> int:
-    """How many messages a file makes, once it is known to be whole."""
+    """Read the whole file, and return how many messages it makes."""
     file = LogFile(path)
     for _ in file.items():
         pass
@@ -105,25 +105,25 @@ def _checked(path: Path) -> int:
 
 
 class Player:
-    """The messages of a file, each when it is due."""
+    """Makes the messages of a file, each when it is due."""
 
-    def __init__(self, subjects: Subjects, kinds: Kinds, header: Header, clock: Clock, done: Imported) -> None:
-        """Counts go to `done`."""
+    def __init__(self, subjects: Subjects, kinds: Kinds, header: Header, clock: Clock, done: ImportResult) -> None:
+        """done: the result, in which the counts are kept."""
         self.subjects, self.kinds, self.clock, self.done = subjects, kinds, clock, done
-        # The same file sent again is known by this; an event id that comes twice in a file was stored twice.
+        # By this the server recognises a file that is sent again. Event ids do not do: a file may hold one twice.
         self._file = hashlib.sha256(log_format.pack(header)).hexdigest()[:12]
 
-    async def messages(self, file: LogFile, pipeline: Pipeline, *, partial: bool) -> AsyncIterator[Outgoing]:
-        """States, parents first; then events."""
+    async def messages(self, file: LogFile, pipeline: Pipeline, *, partial: bool) -> AsyncIterator[EventMessage]:
+        """The states, parents first; then the events."""
         loop, states, items = asyncio.get_running_loop(), list[Entity](), file.items()
         begun: float | None = None
         try:
             for item in items:
                 if isinstance(item, StateItem):
                     states.append(_entity(item.body))
-                elif isinstance(item, EventItem) and not item.timer:  # the installation has timers of its own
+                elif isinstance(item, EventItem) and not item.timer:  # the installation fires its own timers
                     if begun is None:
-                        for message in self.adopted(states):
+                        for message in self.adopt_events(states):
                             yield message
                         begun = loop.time()
                     if (wait := begun + self.clock.after(item.time_ns) - loop.time()) > SOON:
@@ -135,50 +135,50 @@ class Player:
                 raise
             self.done.damage = str(error)
         if begun is None:
-            for message in self.adopted(states):
+            for message in self.adopt_events(states):
                 yield message
 
-    def event(self, item: EventItem) -> Outgoing:
-        """The event as it was, bytes and all; its `time` moved where that is asked for."""
+    def event(self, item: EventItem) -> EventMessage:
+        """The message of an event: its exact bytes, except that `time` is moved if the clock moves times."""
         subject, message_id = f"{self.subjects.prefix}.events.{item.address}", f"{SOURCE} {self._file}-{item.sequence}"
         try:
-            found = codec.decode(item.data)
-            read = envelope.read(found)
+            fields = codec.decode(item.data)
+            read = envelope.read(fields)
         except (codec.Undecodable, Invalid):
-            return Outgoing(subject, item.data, message_id, f"{item.sequence}", SOURCE)
+            return EventMessage(subject, item.data, message_id, f"{item.sequence}", SOURCE)
         body = item.data
         if read.time is not None and (moved := self.clock.moved(read.time)) != read.time:
-            body = codec.encode({**found, "time": moved})
-        return Outgoing(subject, body, message_id, read.id, read.source)
+            body = codec.encode({**fields, "time": moved})
+        return EventMessage(subject, body, message_id, read.id, read.source)
 
-    def adopted(self, states: list[Entity]) -> list[Outgoing]:
-        """`adopt` events for the states at the beginning."""
-        found = []
+    def adopt_events(self, states: list[Entity]) -> list[EventMessage]:
+        """The `adopt` events of the states at the beginning."""
+        messages = []
         for entity in sorted(states, key=lambda entity: entity.id.count("/")):
             if all(facet.base.phase == DELETED for facet in entity.facets):
                 continue
             try:
-                found.append(self._adopt(entity))
+                messages.append(self._adopt(entity))
                 self.done.states += 1
                 self.done.partly[entity.kind] += len(entity.facets) > 1
             except EventRefused:
                 self.done.left_out[entity.kind] += 1
-        return found
+        return messages
 
-    def _named(self, kind: str) -> int:
-        """Which facet an `adopt` of that kind names."""
+    def _adopted_facet(self, kind: str) -> int:
+        """The index of the facet that an `adopt` of the kind sets."""
         facets = self.kinds[kind].table.facets if kind in self.kinds else ()
-        named = (
-            i
-            for i, facet in enumerate(facets)
+        indexes = (
+            index
+            for index, facet in enumerate(facets)
             if any(row.trigger == "adopt" and row.to == FROM_DATA for row in facet.rows)
         )
-        return next(named, 0)
+        return next(indexes, 0)
 
-    def _adopt(self, entity: Entity) -> Outgoing:
-        base = entity.facets[self._named(entity.kind)].base
+    def _adopt(self, entity: Entity) -> EventMessage:
+        base = entity.facets[self._adopted_facet(entity.kind)].base
         data: dict[str, Any] = {"phase": base.phase, "conditions": list(base.conditions), **entity.attributes}
-        details = compose.Details(
+        details = compose.EventDetails(
             source=SOURCE, event_id=f"{self._file}-{entity.kind}-{entity.id}", time=timestamp(entity.facets[0].since)
         )
         event = compose.compose(entity.kind, "adopt", entity.id, data, details)

@@ -1,6 +1,6 @@
-"""Tables named on a command line: `package.module:NAME`, `path/to/file.py:NAME`, or `installed`.
+"""Loads the tables that a command line names: `package.module:NAME`, `path/to/file.py:NAME`, or `installed`.
 
-Belongs here: finding them and putting them in the place of those installed. Does not: tables, what is done with them.
+Belongs here: importing them, and replacing installed tables of the same name. Does not: using the tables.
 """
 
 import importlib
@@ -20,44 +20,44 @@ from phaseline.machines.language.table import Table
 INSTALLED = "installed"
 
 
-def kinds_at(where: str) -> Kinds:
-    """The kinds that `where` names: a `Kinds` as it is; tables take the place of installed ones of the same name.
+def load_kinds(where: str) -> Kinds:
+    """The kinds that `where` names. Tables replace the installed ones of the same name; a `Kinds` is taken as it is.
 
-    Raises `NoTables` saying what is wrong.
+    Raises `NoTables`.
     """
     if where == INSTALLED:
         return installed()
-    place, colon, name = where.rpartition(":")
-    if not colon or not place or not name:
+    path, colon, name = where.rpartition(":")
+    if not colon or not path or not name:
         raise NoTables(where=where, problem="write it as package.module:NAME or path/to/file.py:NAME, or `installed`")
-    found = _attribute(_module(where, place), where, name)
-    if isinstance(found, Kinds):
-        return found
-    tables = list(found) if isinstance(found, Iterable) else [found]
+    value = _attribute(_module(where, path), where, name)
+    if isinstance(value, Kinds):
+        return value
+    tables = list(value) if isinstance(value, Iterable) else [value]
     if not tables or not all(isinstance(table, Table) for table in tables):
         raise NoTables(
-            where=where, problem=f"{name} is no Table, no list of tables and no Kinds, but {type(found).__name__}"
+            where=where, problem=f"{name} must be a Table, a list of tables or a Kinds, found {type(value).__name__}"
         )
-    named = {kind.name: kind.table for kind in installed().values()} | {table.kind: table for table in tables}
+    by_name = {kind.name: kind.table for kind in installed().values()} | {table.kind: table for table in tables}
     try:
-        return Kinds(tuple(named.values()))
+        return Kinds(tuple(by_name.values()))
     except WrongTable as error:
         raise NoTables(where=where, problem=error) from None
 
 
-def _module(where: str, place: str) -> ModuleType:
-    """Import it as a person in this directory would expect."""
+def _module(where: str, path: str) -> ModuleType:
+    """Import a module by its name or file, also from the current directory."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        if not place.endswith(".py"):
-            return importlib.import_module(place)
-        spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+        if not path.endswith(".py"):
+            return importlib.import_module(path)
+        spec = importlib.util.spec_from_file_location(Path(path).stem, path)
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever a module raises when it is loaded
+    except Exception as error:  # a module may raise anything when it is loaded
         raise NoTables(where=where, problem=f"it cannot be loaded: {type(error).__name__}: {error}") from error
     return module
 
@@ -66,5 +66,5 @@ def _attribute(module: ModuleType, where: str, name: str) -> Any:
     try:
         return getattr(module, name)
     except AttributeError:
-        offered = ", ".join(word for word in vars(module) if word.isupper()) or "nothing in capitals"
-        raise NoTables(where=where, problem=f"there is no {name} in it; there is {offered}") from None
+        offered = ", ".join(each for each in vars(module) if each.isupper()) or "no name in capitals"
+        raise NoTables(where=where, problem=f"the module has no {name}; it has {offered}") from None

@@ -1,7 +1,8 @@
-"""A log as a file, read piece by piece and checked to the last byte.
+"""Reads a log file piece by piece and checks it to the last byte.
 
-Belongs here: opening, expanding, what is wrong with a file. Does not: the items (`logformat`), writing (`logwriter`),
-what the items mean (`recorded`). How a file is to be read is told by its first bytes, whatever its name.
+Belongs here: opening, decompressing, the errors of a damaged file. Does not: the items (`log_format`), writing
+(`log_writer`), turning items into steps (`file_log`).
+The first bytes decide how a file is read; its name does not matter.
 """
 
 import gzip
@@ -14,24 +15,22 @@ from pathlib import Path
 from typing import IO, cast
 
 import msgspec
-import zstandard
 
 from phaseline.engine.errors import BadLogFile, LogFileAltered, LogFileCut, NoLogFile
 from phaseline.engine.replay import log_format
-from phaseline.engine.replay.log_format import WORDS, End, EventItem, Header, Item, Malformed, Part
+from phaseline.engine.replay.log_format import ITEM_NAMES, End, EventItem, Header, Item, Malformed, Part
 from phaseline.engine.replay.log_writer import STANDARD
-from phaseline.schemas import codec
+from phaseline.schemas import codec, libraries
 
 PIECE = 1 << 18
 ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
-BROKEN = (Malformed, codec.Undecodable, OSError, zstandard.ZstdError)
-"""What damaged bytes raise on their way to us."""
 
 
 class LogFile:
-    """A log to be read: `header` at once, then `items()`.
+    """A log file to read: `header` is there at once, `items()` gives the rest.
 
-    Raises `NoLogFile` where it is none; at the end of `items`, after all that could be read: `LogFileCut`, `LogFileAltered`.
+    Raises `NoLogFile` if the file is no log. At the end of `items`, after all that could be read, raises `LogFileCut`
+    or `LogFileAltered`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,56 +38,56 @@ class LogFile:
         self.path = path
         self.counts: Counter[str] = Counter()
         self.last = 0
-        """The sequence of the last event read."""
+        """The position of the last event that was read."""
         self._digest = hashlib.sha256()
         self._parts = self._read()
         try:
             header = next(self._parts, None)
         except OSError as error:
             raise BadLogFile(name=path, problem=error.strerror or error) from None
-        except (*BROKEN, EOFError) as error:
+        except _broken(EOFError) as error:
             raise NoLogFile(name=path, problem=error) from None
         if not isinstance(header, Header):
             raise NoLogFile(name=path, problem="it does not begin with a header")
         self.header = header
 
     def items(self) -> Iterator[Item]:
-        """Each item in order, and then the proof that nothing is missing and nothing was changed."""
+        """Each item in order. At the end it checks that nothing is missing and nothing was changed."""
         while True:
             try:
                 part = next(self._parts, None)
             except EOFError:
                 part = None
-            except BROKEN as error:
-                raise LogFileAltered(name=self.path, read=self.told(), problem=error) from None
+            except _broken() as error:
+                raise LogFileAltered(name=self.path, read=self.summary(), problem=error) from None
             if part is None:
-                raise LogFileCut(name=self.path, read=self.told())
+                raise LogFileCut(name=self.path, read=self.summary())
             if isinstance(part, End):
                 self._check(part)
                 return
             if isinstance(part, Header):
-                raise LogFileAltered(name=self.path, read=self.told(), problem="there is a second header")
+                raise LogFileAltered(name=self.path, read=self.summary(), problem="there is a second header")
             if isinstance(part, EventItem):
                 self.last = part.sequence
-            self.counts[WORDS[type(part)]] += 1
+            self.counts[ITEM_NAMES[type(part)]] += 1
             yield part
 
-    def told(self) -> str:
-        """What was read so far, in words."""
+    def summary(self) -> str:
+        """What was read so far: `59 events, up to event 59`."""
         words = ", ".join(f"{count:,} {word}{'' if count == 1 else 's'}" for word, count in self.counts.items())
         return f"{words}, up to event {self.last}" if self.last else words or "nothing"
 
     def _check(self, end: End) -> None:
         counts = self.counts
-        found = End(counts["state"], counts["event"], counts["record"], counts["expected"], self._digest.hexdigest())
-        if found != end:
-            what = next(name for name in End.__struct_fields__ if getattr(end, name) != getattr(found, name))
-            problem = f"{what} should be {msgspec.to_builtins(end)[what]}, but is {getattr(found, what)}"
-            raise LogFileAltered(name=self.path, read=self.told(), problem=problem)
+        read = End(counts["state"], counts["event"], counts["record"], counts["expected"], self._digest.hexdigest())
+        if read != end:
+            what = next(name for name in End.__struct_fields__ if getattr(end, name) != getattr(read, name))
+            problem = f"{what} should be {msgspec.to_builtins(end)[what]}, but is {getattr(read, what)}"
+            raise LogFileAltered(name=self.path, read=self.summary(), problem=problem)
 
     def _read(self) -> Iterator[Part]:
         with sys.stdin.buffer if self.path == STANDARD else self.path.open("rb") as file:
-            source = _expanding(cast("io.BufferedReader", file))
+            source = _decompressed(cast("io.BufferedReader", file))
             first = source.read(PIECE)
             yield from self._lines(source, first) if first[:1] == b"{" else self._values(source, first)
 
@@ -117,8 +116,16 @@ class LogFile:
             piece = source.read(PIECE)
 
 
-def _expanding(file: io.BufferedReader) -> IO[bytes]:
+def _broken(*further: type[Exception]) -> tuple[type[Exception], ...]:
+    """The exceptions that damaged bytes can raise, and `further` ones."""
+    zstandard = sys.modules.get("zstandard")
+    return (Malformed, codec.Undecodable, OSError, *(() if zstandard is None else (zstandard.ZstdError,)), *further)
+
+
+def _decompressed(file: io.BufferedReader) -> IO[bytes]:
     start = file.peek(len(ZSTD))
     if start.startswith(ZSTD):
+        with libraries.needed("zstandard", "a log file compressed by zstd"):
+            import zstandard  # noqa: PLC0415  # the extra `cli` installs it
         return cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
     return cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if start.startswith(GZIP) else file

@@ -1,6 +1,6 @@
-"""What a log as a file is made of, and the two ways it is written: a msgpack stream, or JSON lines (docs: Logs as files).
+"""The format of log files: their items, and the two encodings, a msgpack stream and JSON lines (docs/replay.md).
 
-Belongs here: the items and their bytes. Does not: files, compression, checksums (`logfile`).
+Belongs here: the items and their bytes. Does not: files, compression, checksums (`log_file`, `log_writer`).
 """
 
 import base64
@@ -14,13 +14,13 @@ from phaseline.schemas.records import nanoseconds, timestamp
 
 FORMAT = 1
 NAME = "phaseline"
-"""The key by which a header is known."""
+"""The key that marks a header."""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """What a log holds. `first`, `last`: sequences in EVENTS; `since`, `until`: times of those events, ns.
+    """The first part of a log file. `first`, `last`: positions; `since`, `until`: the times of those events, ns.
 
-    eras: per partition, which tables decided from which event on, as `tables.eras` has them.
+    eras: for each partition, which tables decided from which position on (`engine.log.table_eras`).
     """
 
     format: int = FORMAT
@@ -33,42 +33,48 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     since: int = 0
     until: int = 0
     records: bool = False
-    """Whether the records that the events made are in it too."""
+    """Whether the file also holds the records that the events made."""
     eras: dict[str, list[dict[str, Any]]] = {}
 
 
 class StateItem(NamedTuple):
-    """An entity as it stood before the first event: the body of its last record."""
+    """The state of an entity before the first event: the body of its last record."""
 
     body: bytes
 
 
 class EventItem(NamedTuple):
-    """An event as it was stored. `address`: its subject from the root on. `sequence` in EVENTS, `time_ns`: the stream's."""
+    """An event as it was stored. `sequence`: its position. `time_ns`: when it was stored.
+
+    address: its subject from the root of the tree on.
+    """
 
     sequence: int
     time_ns: int
     address: str
     data: bytes
     timer: bool = False
-    """Whether it is a timer that fired, and no event from outside."""
+    """Whether it is a timer that fired instead of an event from outside."""
 
 
 class RecordItem(NamedTuple):
-    """A message of the log that the last event before it made. `place`: its subject without prefix and partition."""
+    """A record that the last event before it made. `subject`: without prefix, branch and partition.
 
-    place: str
+    The key of `subject` in JSON lines is `place`.
+    """
+
+    subject: str
     body: bytes
 
 
 class ExpectedItem(NamedTuple):
-    """An entity as it stood after the last event, for logs that are tests: the body of its last record."""
+    """The state of an entity after the last event, in logs that are tests: the body of its last record."""
 
     body: bytes
 
 
 class End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What must have come before. `sha256`: of all bytes before the end, uncompressed."""
+    """The last part of a log file: how many items it holds. `sha256`: of all bytes before the end, uncompressed."""
 
     states: int = 0
     events: int = 0
@@ -81,100 +87,102 @@ Item = StateItem | EventItem | RecordItem | ExpectedItem
 ITEMS: dict[str, type[Item]] = {
     "state": StateItem, "event": EventItem, "record": RecordItem, "expected": ExpectedItem,
 }  # fmt: skip
-WORDS: dict[type[Item], str] = {item: word for word, item in ITEMS.items()}
+ITEM_NAMES: dict[type[Item], str] = {item: name for name, item in ITEMS.items()}
 Part = Header | Item | End
 
 
 class Malformed(ValueError):
-    """An item that is none."""
+    """Bytes or a value that is no part of a log file."""
 
 
 def pack(part: Part) -> bytes:
-    """One part as msgpack: the header a map, items arrays that begin with what they are."""
+    """One part as msgpack: a map for the header, for all others an array that begins with the name of the item."""
     if isinstance(part, Header):
         return codec.encode({NAME: "log", **msgspec.to_builtins(part)})
     if isinstance(part, End):
         return codec.encode(("end", msgspec.to_builtins(part)))
-    return codec.encode((WORDS[type(part)], *part))
+    return codec.encode((ITEM_NAMES[type(part)], *part))
 
 
 def unpack(value: Any) -> Part:
-    """The inverse of `pack`, of a decoded value; raises `Malformed`."""
+    """The part that a decoded msgpack value holds, as `pack` wrote it. Raises `Malformed`."""
     if isinstance(value, dict):
         return _header(value)
     try:
-        word, *rest = value
-        if word == "end":
+        name, *rest = value
+        if name == "end":
             return msgspec.convert(rest[0], End)
-        return ITEMS[word](*rest)
+        return ITEMS[name](*rest)
     except (TypeError, ValueError, KeyError, IndexError) as error:
-        raise Malformed(f"no item of a log: {str(value)[:80]}") from error
+        raise Malformed(f"not an item of a log: {str(value)[:80]}") from error
 
 
 def to_line(part: Part) -> bytes:
-    """One part as a line of JSON. Bodies are shown decoded; `raw` beside one says that only these bytes are exact."""
-    return codec.encode_json(_told(part)) + b"\n"
+    """One part as a line of JSON. Bodies are decoded; where that would lose bytes, `raw` has the exact ones."""
+    return codec.encode_json(_line_map(part)) + b"\n"
 
 
-def _told(part: Part) -> dict[str, Any]:
+def _line_map(part: Part) -> dict[str, Any]:
     if isinstance(part, Header):
         return {NAME: "log", **msgspec.to_builtins(part)}
     if isinstance(part, End):
         return {"end": msgspec.to_builtins(part)}
     if isinstance(part, EventItem):
-        where: dict[str, Any] = {"sequence": part.sequence, "time": timestamp(part.time_ns), "address": part.address}
-        where |= {"timer": True} if part.timer else {}
-        return {**where, **_body("event", part.data)}
-    where = {"place": part.place} if isinstance(part, RecordItem) else {}
-    return {**where, **_body(WORDS[type(part)], part.body)}
+        line: dict[str, Any] = {"sequence": part.sequence, "time": timestamp(part.time_ns), "address": part.address}
+        line |= {"timer": True} if part.timer else {}
+        return {**line, **_body("event", part.data)}
+    line = {"place": part.subject} if isinstance(part, RecordItem) else {}
+    return {**line, **_body(ITEM_NAMES[type(part)], part.body)}
 
 
 def from_line(line: bytes) -> Part:
-    """The inverse of `to_line`; raises `Malformed`."""
+    """The part that a line of JSON holds, as `to_line` wrote it. Raises `Malformed`."""
     try:
-        told = codec.decode(line)
-        if NAME in told or "specversion" in told:
-            return _header(told)
-        if "end" in told:
-            return msgspec.convert(told["end"], End)
-        return _item(told)
+        values = codec.decode(line)
+        if NAME in values or "specversion" in values:
+            return _header(values)
+        if "end" in values:
+            return msgspec.convert(values["end"], End)
+        return _item(values)
     except Malformed:
         raise
     except (codec.Undecodable, KeyError, TypeError, ValueError) as error:
-        raise Malformed(f"no item of a log: {line[:80].decode(errors='replace').strip()} ({error})") from error
+        raise Malformed(f"not an item of a log: {line[:80].decode(errors='replace').strip()} ({error})") from error
 
 
-def _item(told: dict[str, Any]) -> Item:
-    word = next((word for word in ITEMS if word in told), "")
-    if not word:
-        raise Malformed(f"no item, it has only {', '.join(told)[:80]}")
-    body = base64.b64decode(told["raw"]) if "raw" in told else codec.encode(told[word])
-    if word == "state":
+def _item(values: dict[str, Any]) -> Item:
+    name = next((name for name in ITEMS if name in values), "")
+    if not name:
+        raise Malformed(f"not an item of a log, its only keys are {', '.join(values)[:80]}")
+    body = base64.b64decode(values["raw"]) if "raw" in values else codec.encode(values[name])
+    if name == "state":
         return StateItem(body)
-    if word == "expected":
+    if name == "expected":
         return ExpectedItem(body)
-    if "place" in told:
-        return RecordItem(told["place"], body)
-    return EventItem(told["sequence"], nanoseconds(told["time"]), told["address"], body, bool(told.get("timer")))
+    if "place" in values:
+        return RecordItem(values["place"], body)
+    return EventItem(
+        values["sequence"], nanoseconds(values["time"]), values["address"], body, bool(values.get("timer"))
+    )
 
 
-def _body(word: str, body: bytes) -> dict[str, Any]:
-    """A body as people read it, and as bytes too where that would not give the same ones back."""
+def _body(name: str, body: bytes) -> dict[str, Any]:
+    """A decoded body under `name`, and the bytes as `raw` if encoding it again would not give them back."""
     raw = {"raw": base64.b64encode(body).decode()}
     try:
-        found = codec.decode(body)
-        exact = codec.encode(codec.decode(codec.encode_json(found))) == body
+        decoded = codec.decode(body)
+        exact = codec.encode(codec.decode(codec.encode_json(decoded))) == body
     except (codec.Undecodable, TypeError, ValueError, OverflowError):
-        return {word: None, **raw}
-    return {word: found} if exact else {word: found, **raw}
+        return {name: None, **raw}
+    return {name: decoded} if exact else {name: decoded, **raw}
 
 
-def _header(told: Mapping[str, Any]) -> Header:
-    if told.get(NAME) != "log":
-        plain = ": these are plain events, which `phaseline publish --file` sends" if "specversion" in told else ""
+def _header(values: Mapping[str, Any]) -> Header:
+    if values.get(NAME) != "log":
+        plain = ": these are plain events, send them with `phaseline publish --file`" if "specversion" in values else ""
         raise Malformed(f"it has no header{plain}")
     try:
-        header = msgspec.convert({name: value for name, value in told.items() if name != NAME}, Header)
+        header = msgspec.convert({name: value for name, value in values.items() if name != NAME}, Header)
     except msgspec.ValidationError as error:
         raise Malformed(f"header: {error}") from error
     if header.format > FORMAT:

@@ -1,7 +1,8 @@
-"""A log as a file, written whole or not at all.
+"""Writes a log file, completely or not at all.
 
-Belongs here: opening, compressing, counting, the checksum. Does not: the items (`logformat`), reading (`logfile`).
-The name says how a file is written: `.jsonl` is JSON lines, all else msgpack; `.zst` or `.gz` after it compresses.
+Belongs here: opening, compressing, counting, the checksum. Does not: the items (`log_format`), reading (`log_file`).
+The name of the file decides its form: `.jsonl` is JSON lines, any other name is msgpack; a further `.zst` or `.gz`
+compresses it.
 """
 
 import gzip
@@ -14,24 +15,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, cast
 
-import zstandard
-
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.replay import log_format
-from phaseline.engine.replay.log_format import WORDS, End, Header, Item, Part
+from phaseline.engine.replay.log_format import ITEM_NAMES, End, Header, Item, Part
+from phaseline.schemas import libraries
 
 LEVEL = 3
 STANDARD = Path("-")
 
 
 class LogWriter:
-    """`with LogWriter(path, header) as log: log.write(item)`. The file appears when it is complete.
+    """A context manager that writes a log file: `with LogWriter(path, header) as log: log.write(item)`.
 
-    `-` is standard output, as JSON lines. Raises `BadLogFile` where the file cannot be written.
+    The file appears under its name when it is complete. `-` is standard output, as JSON lines. Raises `BadLogFile` if
+    the file cannot be opened.
     """
 
     def __init__(self, path: Path, header: Header) -> None:
-        """Nothing is opened yet."""
+        """Does not open the file yet."""
         self.path, self._header = path, header
         name = path.name.removesuffix(".zst").removesuffix(".gz")
         self._form = log_format.to_line if path == STANDARD or name.endswith((".jsonl", ".json")) else log_format.pack
@@ -46,19 +47,19 @@ class LogWriter:
             self._under = sys.stdout.buffer if self.path == STANDARD else self._part.open("wb")
         except OSError as error:
             raise BadLogFile(name=self.path, problem=error.strerror) from error
-        self._file = _compressing(self._under, self.path.suffix)
+        self._file = _compressed(self._under, self.path.suffix)
         self._put(self._header)
         return self
 
     def write(self, item: Item) -> None:
-        """One item, after all before it."""
-        self.counts[WORDS[type(item)]] += 1
+        """Write the next item."""
+        self.counts[ITEM_NAMES[type(item)]] += 1
         self._put(item)
 
     def _put(self, part: Part) -> None:
-        found = self._form(part)
-        self._digest.update(found)
-        self._file.write(found)
+        data = self._form(part)
+        self._digest.update(data)
+        self._file.write(data)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -80,8 +81,10 @@ class LogWriter:
             self._part.unlink()
 
 
-def _compressing(file: IO[bytes], suffix: str) -> IO[bytes]:
+def _compressed(file: IO[bytes], suffix: str) -> IO[bytes]:
     if suffix == ".zst":
+        with libraries.needed("zstandard", "a log file compressed by zstd"):
+            import zstandard  # noqa: PLC0415  # the extra `cli` installs it
         compressor = zstandard.ZstdCompressor(level=LEVEL)
         return cast("IO[bytes]", compressor.stream_writer(file, closefd=False))
     if suffix == ".gz":

@@ -1,7 +1,7 @@
-"""What was recorded: the states at the beginning, then each event with the records that it made, in order.
+"""The form of a recorded log: the states at the beginning, then each event with the records that it made, in order.
 
-Belongs here: the shape that replay, audit, what-if and export read, wherever it comes from (`serverlog`, `filelog`).
-Does not: reading it, folding it.
+Belongs here: the protocol that replay, audit, what-if and export read, whether the log comes from a server
+(`server_log`) or a file (`file_log`); one processor per partition to decide its events again. Does not: reading a log.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -19,11 +19,14 @@ from phaseline.schemas.records import Entity, Record, Rejection
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 STEP = 1_000
-"""Events between two words on the progress."""
+"""Events between two reports of the progress."""
 
 
 class Span(NamedTuple):
-    """Which events: sequences in EVENTS, both included; `last` None for all there are. `root`: of this tree only."""
+    """A part of a log. `first`, `last`: positions, both included; `last` is None for all that exist.
+
+    root: only the events of this tree, if given.
+    """
 
     root: str | None = None
     first: int = 1
@@ -31,7 +34,7 @@ class Span(NamedTuple):
 
 
 class StoredEvent(NamedTuple):
-    """An event as EVENTS holds it. `subject`: the inbox's; `time_ns`: when it was stored."""
+    """An event as the stream EVENTS holds it. `time_ns`: when it was stored."""
 
     subject: str
     data: bytes
@@ -40,10 +43,10 @@ class StoredEvent(NamedTuple):
 
 
 class RecordedStep(NamedTuple):
-    """An event and what the log holds of it; or, without an event, messages that none is there for.
+    """An event with the messages that the log holds for it. `event` is None for messages that belong to no event.
 
-    `messages` may hold some of earlier causes too, where nothing explains them. tables: the digest of the tables that
-    decided it, where that is known.
+    `messages` may include records with an earlier cause, if no event explains them. tables: the digest of the tables
+    that decided the event, if it is known.
     """
 
     partition: int
@@ -52,91 +55,93 @@ class RecordedStep(NamedTuple):
     tables: str | None = None
 
 
-class Origin(Protocol):
-    """Where a log comes from: an installation's prefix, and how many partitions it has."""
+class LogSource(Protocol):
+    """The installation that a log comes from: its prefix, and how many partitions it has."""
 
     @property
     def prefix(self) -> str:
-        """The first word of its subjects."""
+        """The first word of the installation's subjects."""
 
     @property
     def partitions(self) -> int:
-        """Fixed once it was made."""
+        """The number of partitions. It never changes."""
 
 
-class Recorded(Origin, Protocol):
-    """A log to be replayed. Read `before` to its end, then `happened`."""
+class RecordedLog(LogSource, Protocol):
+    """A log to replay. Read `initial` to its end, then `steps`."""
 
     begins: int
-    """The first event that is in it."""
-    recorded: bool
+    """The position of the first event in it."""
+    has_records: bool
     """Whether it holds records, or events only."""
     undecided: int
-    """Events met that no worker had come to."""
+    """How many events were read that no worker had decided."""
 
-    def before(self) -> AsyncIterator[Record]:
-        """What leads to the states before the first event; nothing where that is the beginning of all."""
+    def initial(self) -> AsyncIterator[Record]:
+        """The records that lead to the states before the first event; none if the log is complete."""
 
-    def happened(self) -> AsyncIterator[RecordedStep]:
-        """Each event with what it made, in the order in which they were stored."""
+    def steps(self) -> AsyncIterator[RecordedStep]:
+        """Each event with the records that it made, in the order in which the events were stored."""
 
 
 class Processors(dict[int, Processor]):
-    """A folder per partition, made when it is first needed."""
+    """A processor for each partition, made when it is first needed."""
 
-    def __init__(self, kinds: Kinds, source: Origin) -> None:
-        """All fold by `kinds`."""
+    def __init__(self, kinds: Kinds, source: LogSource) -> None:
+        """Each of them decides by the tables of `kinds`."""
         super().__init__()
         self.kinds, self._subjects, self._partitions = kinds, Subjects(source.prefix), source.partitions
-        self.events = 0
+        self.event_count = 0
 
     def __missing__(self, partition: int) -> Processor:
         self[partition] = Processor(Tree(self.kinds, shared_runner()), self._subjects, partition)
         return self[partition]
 
-    def of(self, entity_id: str) -> Processor:
-        """The folder of the partition that an entity is in."""
+    def for_entity(self, entity_id: str) -> Processor:
+        """The processor of the partition that an entity is in."""
         return self[partition_of_id(entity_id, self._partitions)]
 
     def answer(self, partition: int, event: InboxEvent) -> list[Record]:
-        """The records that an event makes in its partition; a fault is logged. Nothing changes yet."""
+        """The records that an event makes in its partition. Does not change the tree; logs a fault."""
         decision = self[partition].answer(event)
         if decision.fault is not None:
             log_fault(event, decision.fault)
         return decision.records
 
-    async def begin(self, source: Recorded) -> None:
-        """Bring all trees to where they stood before the first event."""
-        async for record in source.before():
+    async def restore(self, source: RecordedLog) -> None:
+        """Bring all trees to the states before the first event."""
+        async for record in source.initial():
             if not isinstance(record, Rejection):
-                evolve(self.of(record.entity.id).tree, record)
+                evolve(self.for_entity(record.entity.id).tree, record)
 
     @property
-    def entities(self) -> int:
-        """How many entities there are."""
-        return sum(len(folder.tree) for folder in self.values())
+    def entity_count(self) -> int:
+        """How many entities all trees hold."""
+        return sum(len(processor.tree) for processor in self.values())
 
-    def all(self) -> Iterator[Entity]:
+    def entities(self) -> Iterator[Entity]:
         """Every entity, partition by partition."""
-        for folder in self.values():
-            for found in folder.tree.entities.values():
-                yield from found.values()
+        for processor in self.values():
+            for of_kind in processor.tree.entities.values():
+                yield from of_kind.values()
 
 
-async def rebuild(source: Recorded, folders: Processors, root: str | None, progress: Callable[[int], None]) -> None:
-    """Fold all that was recorded into `folders`. progress: called with the number of events since the last call."""
-    await folders.begin(source)
-    async for happened in source.happened():
-        if happened.event is None:
+async def rebuild(
+    source: RecordedLog, processors: Processors, root: str | None, progress: Callable[[int], None]
+) -> None:
+    """Decide all recorded events with `processors`. progress: called with the number of events since the last call."""
+    await processors.restore(source)
+    async for step in source.steps():
+        if step.event is None:
             continue
-        tree = folders[happened.partition].tree
-        for record in folders.answer(happened.partition, happened.event):
+        tree = processors[step.partition].tree
+        for record in processors.answer(step.partition, step.event):
             if is_under(record, root):
                 evolve(tree, record)
-        folders.events += 1
-        if folders.events % STEP == 0:
+        processors.event_count += 1
+        if processors.event_count % STEP == 0:
             progress(STEP)
-    progress(folders.events % STEP)
+    progress(processors.event_count % STEP)
 
 
 def read(message: Message) -> Record:
@@ -148,10 +153,13 @@ def read(message: Message) -> Record:
 
 
 def entity_of(record: Record) -> tuple[str, str]:
-    """Kind and id of what a record is about."""
+    """The kind and id of the entity that a record is about."""
     return (record.kind, record.id) if isinstance(record, Rejection) else (record.entity.kind, record.entity.id)
 
 
 def is_under(record: Record, root: str | None) -> bool:
-    """Whether a record stands under the tree `root`; what could not be read may name another than its subject does."""
+    """Whether a record belongs to the tree `root`; always true if `root` is None.
+
+    The rejection of an unreadable event may name another tree than its subject does.
+    """
     return root is None or entity_of(record)[1].partition("/")[0] == root

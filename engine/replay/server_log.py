@@ -1,7 +1,8 @@
-"""Reads what an installation has recorded from its streams, while it keeps working.
+"""A recorded log that comes from the streams of an installation, which keeps working meanwhile.
 
-Belongs here: reading EVENTS and LOG side by side, one partition each in step. Does not: using what is read (`audit`,
-`whatif`, `exporting`). It reads what is there when it begins, and holds some thousand messages at most.
+Belongs here: reading EVENTS and LOG side by side, so that each event meets its records. Does not: using the log
+(`audit`, `whatif`, `export_log`).
+It reads what exists when it begins, and holds a few thousand messages at most.
 """
 
 from collections import deque
@@ -23,19 +24,22 @@ from phaseline.schemas.records import Record, nanoseconds
 from phaseline.schemas.subjects import SHORTENED, quote
 
 
-class Head:
-    """The log of one partition, one record at a time. `cause`: the next one's, None at the end of what was there."""
+class LogCursor:
+    """Reads the log of one partition record by record.
+
+    cause: the position of the event that made the next record; None at the end of the log.
+    """
 
     def __init__(self, reader: Reader, wanted: Callable[[str], bool]) -> None:
-        """`wanted`: whether a subject is one of the records that are asked for; all else is passed over."""
+        """wanted: says of a subject whether its message is to be read; all others are skipped."""
         self._reader, self._wanted = reader, wanted
         self._held: deque[Stored] = deque()
         self._next: Message | None = None
         self.cause: int | None = None
 
     async def advance(self) -> Message | None:
-        """The next message; goes on to the one after it."""
-        found = self._next
+        """Return the next message, and move to the one after it."""
+        current = self._next
         while True:
             if not self._held:
                 self._held.extend([] if self._reader.caught_up else await self._reader.take(BUFFER))
@@ -43,25 +47,25 @@ class Head:
                 if not self._reader.caught_up:
                     continue
                 self._next = self.cause = None
-                return found
+                return current
             stored = self._held.popleft()
             if self._wanted(stored.subject):
                 self._next = Message(stored.subject, stored.data)
                 self.cause = cause_of(stored.data, self.cause or 0)
-                return found
+                return current
 
     async def take_up_to(self, sequence: int) -> list[Message]:
-        """The messages whose cause is at most `sequence`."""
-        found = []
+        """The messages up to the last one whose cause is at most `sequence`."""
+        messages = []
         while self.cause is not None and self.cause <= sequence:
             message = await self.advance()
             if message is not None:
-                found.append(message)
-        return found
+                messages.append(message)
+        return messages
 
 
 def cause_of(body: bytes, otherwise: int) -> int:
-    """The sequence of the event that made a record, read no further than its id; `otherwise` where it is no record."""
+    """The position of the event that made a record, decoding only its id; `otherwise` if the body is no record."""
     try:
         return int(str(codec.peek(body, "id")).partition("-")[0])
     except ValueError:
@@ -69,34 +73,37 @@ def cause_of(body: bytes, otherwise: int) -> int:
 
 
 class ServerLog:
-    """`async with ServerLog.open(installation, span) as log:` gives a `Recorded`."""
+    """A `RecordedLog` from a server: `async with ServerLog.open(installation, span) as log:`."""
 
     def __init__(self, installation: Installation, span: Span, *, records: bool) -> None:
-        """Nothing is read yet."""
-        self.installation, self.span, self.recorded = installation, span, records
+        """Reads nothing yet: use `open`."""
+        self.installation, self.span, self.has_records = installation, span, records
         self.prefix, self.partitions = installation.prefix, installation.layout.partitions
         self.undecided = 0
         self.begins, self.ends = 1, 0
         self.eras: dict[int, list[Era]] = {}
-        """Which tables decided what, by partition."""
+        """Which tables decided which events, by partition."""
         self._decided: dict[int, int] = {}
-        self._heads: dict[int, Head] = {}
+        self._cursors: dict[int, LogCursor] = {}
         self._stalled: set[int] = set()
-        """Partitions whose next event is undecided, and so all after it."""
+        """Partitions whose next event, and so each later one, is undecided."""
 
     @classmethod
     @asynccontextmanager
     async def open(cls, installation: Installation, span: Span, *, records: bool = True) -> AsyncIterator[Self]:
-        """Find out what is there, and begin to read. records: with the records of the events; without, undecided ones too."""
+        """Find out which events exist, and begin to read.
+
+        records: read the records too, and leave out undecided events. Without them all events are read.
+        """
         log = cls(installation, span, records=records)
         await log._measure()
         async with AsyncExitStack() as stack:
             for partition in log._own_partitions() if records or log.begins > 1 else ():
-                # One filter, whatever is wanted of it: with several the server is slow where there are many subjects.
+                # Always one filter: with several, the server is slow if the stream has many subjects.
                 reader = Reader(installation.wire, installation.layout.log, [f"{log.prefix}.*.{partition}.>"])
-                head = Head(await stack.enter_async_context(reader), log._wants(partition))
-                await head.advance()
-                log._heads[partition] = head
+                cursor = LogCursor(await stack.enter_async_context(reader), log._wants(partition))
+                await cursor.advance()
+                log._cursors[partition] = cursor
             yield log
 
     async def _measure(self) -> None:
@@ -104,45 +111,45 @@ class ServerLog:
         held = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]
         self.begins = max(self.span.first, int(held["first_seq"]), 1)
         self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
-        # First how far it is decided, then the log: so all that is decided by then is in what is read.
+        # The checkpoints are read before the log. So the log that is read holds all records of the decided events.
         for partition in self._own_partitions():
             mark = await last_message(wire, layout.log, subjects.checkpoint(partition))
             self._decided[partition] = checkpoint.decode(mark.data).position if mark else 0
             self.eras[partition] = await table_eras.eras(self.installation, partition)
 
-    async def messages_before(self) -> AsyncIterator[Message]:
-        """The log's messages of all events before the first one that is read."""
-        for head in self._heads.values():
-            for message in await head.take_up_to(self.begins - 1):
+    async def initial_messages(self) -> AsyncIterator[Message]:
+        """The log messages of all events before the first event of the span."""
+        for cursor in self._cursors.values():
+            for message in await cursor.take_up_to(self.begins - 1):
                 yield message
 
-    async def before(self) -> AsyncIterator[Record]:
-        """The same, as records."""
-        async for message in self.messages_before():
+    async def initial(self) -> AsyncIterator[Record]:
+        """See `RecordedLog.initial`."""
+        async for message in self.initial_messages():
             yield read(message)
 
-    async def happened(self) -> AsyncIterator[RecordedStep]:
-        """Event by event, with its records; then the records that are left over."""
-        root, place = self.span.root, self.prefix.count(".") + 2
+    async def steps(self) -> AsyncIterator[RecordedStep]:
+        """See `RecordedLog.steps`. Records that belong to no event come last."""
+        root, index = self.span.root, self.prefix.count(".") + 2
         inbox = [] if root is None else [f"{self.prefix}.*.{self._own_partitions()[0]}.{quote(root)}.>"]
         async with Reader(self.installation.wire, self.installation.layout.events, inbox, self.begins) as events:
             async for event in _up_to(events, self.ends):
-                partition = int(event.subject.split(".", place + 1)[place])
-                if not self.recorded:
+                partition = int(event.subject.split(".", index + 1)[index])
+                if not self.has_records:
                     yield RecordedStep(partition, event, [])
                 elif (messages := await self._messages(partition, event)) is None:
                     self.undecided += 1
                 else:
                     yield RecordedStep(partition, event, messages, decided_by(self.eras[partition], event.sequence))
-        for partition, head in self._heads.items() if self.recorded else ():
-            if partition not in self._stalled and (left := await head.take_up_to(self.ends)):
+        for partition, cursor in self._cursors.items() if self.has_records else ():
+            if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
                 yield RecordedStep(partition, None, left)
 
     async def _messages(self, partition: int, event: Stored) -> list[Message] | None:
-        """What the event made, or None where it is not decided yet."""
-        head = self._heads[partition]
-        messages = await head.take_up_to(event.sequence)
-        if head.cause is None and event.sequence > self._decided[partition] and not _is_whole(messages):
+        """The messages that the event made; None if it is not decided yet."""
+        cursor = self._cursors[partition]
+        messages = await cursor.take_up_to(event.sequence)
+        if cursor.cause is None and event.sequence > self._decided[partition] and not _is_whole(messages):
             self._stalled.add(partition)
         return None if partition in self._stalled else messages
 
@@ -151,13 +158,13 @@ class ServerLog:
         return range(self.partitions) if root is None else [self.installation.partition_of(root)]
 
     def _wants(self, partition: int) -> Callable[[str], bool]:
-        """Which subjects are records: all of them, or those under the tree."""
-        place = f"{self.prefix}.log.{partition}"
-        starts = (f"{place}.transition.", f"{place}.rejection.", f"{self.installation.subjects.marks(partition)}.")
+        """Says of a subject whether it is that of a record, in the tree `span.root` if there is one."""
+        log = f"{self.prefix}.log.{partition}"
+        starts = (f"{log}.transition.", f"{log}.rejection.", f"{self.installation.subjects.marks(partition)}.")
         if self.span.root is None:
             return lambda subject: subject.startswith(starts)
         token = quote(self.span.root)
-        # What stands before the root: kind, facet and state; kind and reason; kind. Rejections shorten long names.
+        # Tokens before the root: kind, facet and state; kind and reason; kind. Rejections shorten long names.
         shapes = tuple(zip(starts, (3, 2, 1), (token, token[:SHORTENED], token), strict=True))
 
         def under(subject: str) -> bool:
@@ -170,7 +177,7 @@ class ServerLog:
 
 
 def _is_whole(messages: list[Message]) -> bool:
-    """Whether these are all that the event of the last one made: a large cascade may be on its way in."""
+    """Whether the messages are all that their event made. Those of a large cascade are committed in several batches."""
     if not messages:
         return False
     body: dict[str, Any] = codec.decode(messages[-1].body)
@@ -186,16 +193,16 @@ async def _up_to(reader: Reader, last: int) -> AsyncIterator[Stored]:
 
 
 async def first_event_after(installation: Installation, moment: datetime) -> int:
-    """The sequence of the first event stored at `moment` or later; one more than the last where there is none."""
+    """The position of the first event stored at `moment` or later; one more than the last position if there is none."""
     wire, events = installation.wire, installation.layout.events
     info = await wire.api(f"STREAM.INFO.{events}")
     async with Reader(wire, events, [], moment.astimezone().isoformat()) as reader:
-        if not reader.caught_up and (found := await reader.take(1)):
-            return found[0].sequence
+        if not reader.caught_up and (events_after := await reader.take(1)):
+            return events_after[0].sequence
     return int(info["state"]["last_seq"]) + 1
 
 
-async def moment_of(log: ServerLog, sequence: int) -> int:
-    """When an event was stored, ns; 0 where there is none."""
+async def stored_time(log: ServerLog, sequence: int) -> int:
+    """When an event was stored, ns; 0 if it no longer exists."""
     kept = await event_at(log.installation, sequence) if sequence else None
     return 0 if kept is None else nanoseconds(kept.time)

@@ -1,7 +1,9 @@
-"""Had other tables been there: the same events folded through them, held against what came of the events.
+"""A what-if: decides recorded events by other tables and compares the records with those that were made.
 
-Belongs here: counting what would differ. Does not: reading the log (`recorded`), tables, words for people (`cli`).
-What came of them is what the log holds; of a log without records, what the tables installed here make.
+Belongs here: counting the differences. Does not: reading the log (`recorded_log`), loading tables (`load_tables`),
+showing the report (`engine.cli.render_replay`).
+The records that were made are those in the log. For a log without records they are those that the installed tables
+make.
 """
 
 from collections import Counter
@@ -11,16 +13,16 @@ from typing import NamedTuple
 
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import StateUnknown
-from phaseline.engine.replay.recorded_log import STEP, Processors, Recorded, RecordedStep, is_under, read
+from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, is_under, read
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Record, Rejection, State, Transition
 
 EXAMPLES = 3
-"""Events named for each sort of difference."""
+"""Events that the report names for each sort of difference."""
 
 
-class Move(NamedTuple):
-    """A sort of transition: where an entity's facet goes from and to, on which trigger."""
+class TransitionSort(NamedTuple):
+    """A sort of transition: the facet of a kind, the states before and after, and the trigger."""
 
     kind: str
     facet: str
@@ -29,8 +31,8 @@ class Move(NamedTuple):
     trigger: str
 
 
-class Refusal(NamedTuple):
-    """A sort of rejection."""
+class RejectionSort(NamedTuple):
+    """A sort of rejection: the kind, the trigger and the rejection reason."""
 
     kind: str
     trigger: str
@@ -38,21 +40,21 @@ class Refusal(NamedTuple):
 
 
 @dataclass(slots=True)
-class Seen:
-    """How often something differs, with the first events (their sequences) where it does."""
+class Occurrences:
+    """How often a sort of record occurred, and the positions of the first events that made it."""
 
     count: int = 0
     events: list[int] = field(default_factory=list)
 
     def add(self, count: int, sequence: int) -> None:
-        """So many more, on this event."""
+        """Count this many more, made by the event at `sequence`."""
         self.count += count
         if len(self.events) < EXAMPLES:
             self.events.append(sequence)
 
 
 class FinalDifference(NamedTuple):
-    """An entity that ends elsewhere: its facets' states; None where it is not known at all."""
+    """An entity whose states at the end differ. `was`, `would`: the state of each facet; None if it is unknown."""
 
     kind: str
     id: str
@@ -61,17 +63,21 @@ class FinalDifference(NamedTuple):
 
 
 @dataclass(slots=True)
-class Difference:
-    """What would differ. `lost` is what happened and would not, `gained` what did not and would."""
+class WhatIfReport:
+    """The result of a what-if.
+
+    lost: transitions that were made and would not be; gained: transitions that would be made and were not. final: the
+    entities that would end in other states. undecided: how many events no worker has decided yet.
+    """
 
     begins: int = 1
     events: int = 0
     entities: int = 0
     undecided: int = 0
-    gained: dict[Move, Seen] = field(default_factory=dict)
-    lost: dict[Move, Seen] = field(default_factory=dict)
-    rejections_gained: dict[Refusal, Seen] = field(default_factory=dict)
-    rejections_lost: dict[Refusal, Seen] = field(default_factory=dict)
+    gained: dict[TransitionSort, Occurrences] = field(default_factory=dict)
+    lost: dict[TransitionSort, Occurrences] = field(default_factory=dict)
+    rejections_gained: dict[RejectionSort, Occurrences] = field(default_factory=dict)
+    rejections_lost: dict[RejectionSort, Occurrences] = field(default_factory=dict)
     final: list[FinalDifference] = field(default_factory=list)
 
     @property
@@ -79,65 +85,68 @@ class Difference:
         """Whether nothing would differ."""
         return not (self.gained or self.lost or self.rejections_gained or self.rejections_lost or self.final)
 
-    def differ(self, sequence: int, was: Iterable[Record], would: Iterable[Record]) -> None:
-        """Note how the records of one event differ."""
-        had, has = Counter(map(_what, was)), Counter(map(_what, would))
-        for found, moves, refusals in (
-            (has - had, self.gained, self.rejections_gained),
-            (had - has, self.lost, self.rejections_lost),
+    def add_differences(self, sequence: int, was: Iterable[Record], would: Iterable[Record]) -> None:
+        """Add the differences between the records of one event."""
+        before, after = Counter(map(_sort, was)), Counter(map(_sort, would))
+        for difference, transitions, rejections in (
+            (after - before, self.gained, self.rejections_gained),
+            (before - after, self.lost, self.rejections_lost),
         ):
-            for (_, what), count in found.items():
-                if isinstance(what, Move):
-                    moves.setdefault(what, Seen()).add(count, sequence)
-                elif isinstance(what, Refusal):
-                    refusals.setdefault(what, Seen()).add(count, sequence)
+            for (_, sort), count in difference.items():
+                if isinstance(sort, TransitionSort):
+                    transitions.setdefault(sort, Occurrences()).add(count, sequence)
+                elif isinstance(sort, RejectionSort):
+                    rejections.setdefault(sort, Occurrences()).add(count, sequence)
 
 
-def _what(record: Record) -> tuple[str, Move | Refusal | None]:
-    """What a record says, with whose it is; the numbers in it left out, which follow from what came before."""
+def _sort(record: Record) -> tuple[str, TransitionSort | RejectionSort | None]:
+    """The id of the entity of a record, and the sort of the record; None for a mark.
+
+    Versions and times are left out: they differ after every earlier difference.
+    """
     if isinstance(record, Transition):
         entity = record.entity
-        return entity.id, Move(entity.kind, record.facet, record.before, record.after, record.trigger)
+        return entity.id, TransitionSort(entity.kind, record.facet, record.before, record.after, record.trigger)
     if isinstance(record, Rejection):
-        return record.id, Refusal(record.kind, record.trigger, record.reason)
+        return record.id, RejectionSort(record.kind, record.trigger, record.reason)
     return record.entity.id, None
 
 
 class WhatIf:
-    """One comparison under way: `installed` says what came of a log without records."""
+    """One what-if under way. `installed`: the tables that make the records of a log that has none."""
 
     def __init__(
         self,
-        source: Recorded,
+        source: RecordedLog,
         installed: Kinds,
         changed: Kinds,
         root: str | None,
         progress: Callable[[int], None] | None,
     ) -> None:
-        """progress: called with the number of events folded since the last call. Only the tree `root`, where one is named."""
+        """root: compare only this tree, if given. progress: called with the number of events since the last call."""
         self.source, self.root = source, root
         self.would = Processors(changed, source)
-        self.did = None if source.recorded else Processors(installed, source)
+        self.did = None if source.has_records else Processors(installed, source)
         self.was: dict[tuple[str, str], Entity] = {}
-        self.difference = Difference(begins=source.begins)
+        self.report = WhatIfReport(begins=source.begins)
         self._progress = progress or (lambda _: None)
 
-    async def run(self) -> Difference:
-        """Fold all; raises `StateUnknown` where the log begins in a state that the changed tables do not have."""
-        async for record in self.source.before():
+    async def run(self) -> WhatIfReport:
+        """Decide all events again. Raises `StateUnknown` if the other tables lack a state that the log begins in."""
+        async for record in self.source.initial():
             if not isinstance(record, Rejection):
-                self._begin(record.entity)
+                self._restore(record.entity)
         try:
-            async for happened in self.source.happened():
-                if happened.event is not None:
-                    self._compare(happened)
+            async for step in self.source.steps():
+                if step.event is not None:
+                    self._compare(step)
         finally:
-            self._progress(self.difference.events % STEP)
-            self.difference.undecided = self.source.undecided
+            self._progress(self.report.events % STEP)
+            self.report.undecided = self.source.undecided
             self._compare_ends()
-        return self.difference
+        return self.report
 
-    def _begin(self, entity: Entity) -> None:
+    def _restore(self, entity: Entity) -> None:
         kind = self.would.kinds.get(entity.kind)
         for name, facet in zip(entity.names, entity.facets, strict=True):
             known = dict(zip(kind.names, kind.machines, strict=True)) if kind else {}
@@ -147,48 +156,46 @@ class WhatIf:
                         kind=entity.kind, id=entity.id, facet=name, state=state, begins=self.source.begins
                     )
         self.was[entity.kind, entity.id] = entity
-        for folders in filter(None, (self.would, self.did)):
-            folders.of(entity.id).tree.put(entity)
+        for processors in filter(None, (self.would, self.did)):
+            processors.for_entity(entity.id).tree.put(entity)
 
-    def _compare(self, happened: RecordedStep) -> None:
-        assert happened.event is not None
-        was = self._came(happened)
-        would = [
-            record for record in self.would.answer(happened.partition, happened.event) if is_under(record, self.root)
-        ]
+    def _compare(self, step: RecordedStep) -> None:
+        assert step.event is not None
+        was = self._records_made(step)
+        would = [record for record in self.would.answer(step.partition, step.event) if is_under(record, self.root)]
         for record in would:
-            evolve(self.would[happened.partition].tree, record)
+            evolve(self.would[step.partition].tree, record)
         for record in was:
             if not isinstance(record, Rejection):
                 self.was[record.entity.kind, record.entity.id] = record.entity
         if was or would:
-            self.difference.differ(happened.event.sequence, was, would)
-        self.difference.events += 1
-        if self.difference.events % STEP == 0:
+            self.report.add_differences(step.event.sequence, was, would)
+        self.report.events += 1
+        if self.report.events % STEP == 0:
             self._progress(STEP)
 
-    def _came(self, happened: RecordedStep) -> list[Record]:
-        """What came of the event."""
-        assert happened.event is not None
+    def _records_made(self, step: RecordedStep) -> list[Record]:
+        """The records that the event made; those of the installed tables if the log has none."""
+        assert step.event is not None
         if self.did is None:
-            return [read(message) for message in happened.messages]
-        records = self.did.answer(happened.partition, happened.event)
+            return [read(message) for message in step.messages]
+        records = self.did.answer(step.partition, step.event)
         for record in records:
-            evolve(self.did[happened.partition].tree, record)
+            evolve(self.did[step.partition].tree, record)
         return [record for record in records if is_under(record, self.root)]
 
     def _compare_ends(self) -> None:
         would = {
             (kind, entity_id): entity
-            for folder in self.would.values()
-            for kind, entities in folder.tree.entities.items()
+            for processor in self.would.values()
+            for kind, entities in processor.tree.entities.items()
             for entity_id, entity in entities.items()
         }
-        self.difference.entities = len(would.keys() | self.was.keys())
+        self.report.entities = len(would.keys() | self.was.keys())
         for kind, entity_id in sorted(would.keys() | self.was.keys()):
             was, will = _states(self.was.get((kind, entity_id))), _states(would.get((kind, entity_id)))
             if was != will:
-                self.difference.final.append(FinalDifference(kind, entity_id, was, will))
+                self.report.final.append(FinalDifference(kind, entity_id, was, will))
 
 
 def _states(entity: Entity | None) -> dict[str, State] | None:

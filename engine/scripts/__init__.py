@@ -1,5 +1,6 @@
-"""Runs users' scripts (Lua, jq) in a process of its own, which is killed when it takes too long.
+"""Runs users' scripts (Lua, jq) in a child process, which is killed if a script takes too long.
 
-Belongs here: `sandbox` (the process), `child` (what runs in it), `lua`, `jq_paths`, and `runner` (the `ScriptRunner` that
-rules ask). Does not: what an answer means (`machines.kubernetes`).
+Belongs here: `runner` (called by rules), `sandbox` (the child process seen from the parent), `child` (its main loop),
+`lua` and `jq_paths` (the languages). Does not: choosing a script, and the meaning of its result
+(`machines.kubernetes`).
 """

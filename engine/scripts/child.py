@@ -1,6 +1,7 @@
-"""The child itself: reads a request, runs it, writes the answer, for ever.
+"""The main loop of the child process: reads a request, runs its script, writes the answer.
 
-Belongs here: the limits of the process, requests and answers. Does not: the languages (`lua`, `paths`).
+Belongs here: the limits of the process, and the framing of requests and answers. Does not: the languages (`lua`,
+`jq_paths`).
 """
 
 import resource
@@ -14,15 +15,15 @@ from phaseline.schemas import codec
 
 HEAD = struct.Struct(">I")
 MEMORY = 1 << 30
-"""Bytes of address space: the interpreter itself maps a few hundred MB."""
+"""The limit of the address space in bytes. The interpreter alone maps a few hundred MB."""
 
 RUNS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"lua": lua.run, "jq": jq_paths.run}
 
 
 def main() -> None:
-    """Serve until the other end closes."""
-    for what in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
-        resource.setrlimit(what, (0, 0))
+    """Answer requests until the parent closes the pipe."""
+    for limit in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+        resource.setrlimit(limit, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
     _send(outgoing, {})

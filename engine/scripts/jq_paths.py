@@ -1,4 +1,4 @@
-"""jq in the child process: removes paths from an object.
+"""jq in the child process: deletes paths from an object.
 
 Belongs here: running `del(<expression>)`. Does not: which expressions apply (`machines.kubernetes.diff.ignore`).
 """
@@ -10,7 +10,7 @@ import jq  # type: ignore[import-not-found,unused-ignore]  # it ships no types
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
-    """Delete what `program` selects: `{object}`, or `{error, broken}` (broken: the program is invalid)."""
+    """Delete the paths that `program` selects; returns `{object}`, or `{error, broken}`. broken: it is invalid."""
     try:
         compiled = _compiled(request["program"])
     except ValueError as error:
@@ -30,5 +30,5 @@ def _compiled(program: str) -> Any:
 
 
 def _first_line(error: ValueError) -> str:
-    """Jq goes on with the program and an arrow under it, which we would put elsewhere."""
+    """The first line of an error. The further lines of jq repeat the program."""
     return str(error).partition("\n")[0]

@@ -11,9 +11,9 @@ from typing import Any
 from lupa import lua52  # type: ignore[import-untyped]  # it ships no types
 
 INSTRUCTIONS = 50_000_000
-"""The most steps of a script: about 0.1 s. Unlike a time, the limit is the same on every machine."""
+"""The most steps of a script, about 0.1 s. Unlike a time limit, it is the same on every machine."""
 MEMORY = 64 << 20
-"""Bytes that a script may hold."""
+"""The most memory of a script in bytes."""
 
 PRELUDE = """
 local python_now, steps = ...
@@ -50,7 +50,7 @@ sethook(function() error("it took more than " .. steps .. " steps", 0) end, "", 
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
-    """Run `script` on `object` at `now` (whole s): `{status, message}`, `{}` for no answer, or `{error}`."""
+    """Run `script` on `object` at `now` (whole s); returns `{status, message}`, `{}` for no answer, or `{error}`."""
     try:
         runtime = lua52.LuaRuntime(
             register_eval=False, register_builtins=False, unpack_returned_tuples=False, max_memory=MEMORY,
@@ -67,27 +67,27 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(*_: object) -> str:
-    """Scripts may not read attributes of Python objects."""
+    """Forbid scripts to read attributes of Python objects."""
     raise AttributeError("not for scripts")
 
 
-def _table(runtime: Any, found: Any) -> Any:
-    """JSON as Lua tables; null is dropped."""
-    if isinstance(found, Mapping):
-        return runtime.table_from({name: _table(runtime, value) for name, value in found.items() if value is not None})
-    if isinstance(found, list):
-        return runtime.table_from([_table(runtime, value) for value in found if value is not None])
-    if isinstance(found, int) and not isinstance(found, bool):
-        return float(found)
-    return found
+def _table(runtime: Any, value: Any) -> Any:
+    """A JSON value as a Lua value. Null is left out of maps and lists."""
+    if isinstance(value, Mapping):
+        return runtime.table_from({name: _table(runtime, each) for name, each in value.items() if each is not None})
+    if isinstance(value, list):
+        return runtime.table_from([_table(runtime, each) for each in value if each is not None])
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value
 
 
-def _answer(found: Any) -> dict[str, Any]:
-    if found is None:
+def _answer(result: Any) -> dict[str, Any]:
+    if result is None:
         return {}
-    if lua52.lua_type(found) != "table":
-        return {"error": f"it must return a table, and returned {json.dumps(found, default=str):.60}"}
-    status, message = found["status"], found["message"]
+    if lua52.lua_type(result) != "table":
+        return {"error": f"it must return a table, and returned {json.dumps(result, default=str):.60}"}
+    status, message = result["status"], result["message"]
     for name, value in (("status", status), ("message", message)):
         if value is not None and not isinstance(value, str):
             return {"error": f"{name} must be a string, found a {lua52.lua_type(value) or type(value).__name__}"}

@@ -1,6 +1,6 @@
 """The child process that runs users' scripts, seen from the parent.
 
-Belongs here: starting, asking and killing it. Does not: what runs in it (`child`).
+Belongs here: starting the process, sending requests, killing it. Does not: the code that runs in it (`child`).
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import select
 import struct
 import subprocess
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import Any, Self
@@ -16,23 +17,24 @@ from typing import Any, Self
 from phaseline.schemas import codec
 
 SECONDS = 1.0
-"""How long a script may take."""
+"""The most seconds that a script may take."""
 START_SECONDS = 15.0
-"""How long the process may take to start on a busy machine."""
+"""The most seconds that the process may take to start, on a busy machine."""
 HEAD = struct.Struct(">I")
 
 
 class Stopped(Exception):
-    """A script did not end by itself. The message says why."""
+    """A script did not end by itself. The message gives the cause."""
 
 
 class Sandbox:
-    """One child process, started when first asked. Not thread-safe."""
+    """One child process, started with the first request. Threads take turns."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
-        """`seconds`: how long a program may take."""
+        """`seconds`: how long a script may take."""
         self.seconds = seconds
         self._child: subprocess.Popen[bytes] | None = None
+        self._turn = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -43,9 +45,12 @@ class Sandbox:
         self.close()
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The child's answer; raises `Stopped` if the process had to be killed, or ended by itself."""
+        """The answer to a request; raises `Stopped` if the process had to be killed, or ended by itself."""
+        with self._turn:
+            return self._ask(codec.encode(request))
+
+    def _ask(self, body: bytes) -> dict[str, Any]:
         child = self._child or self._start()
-        body = codec.encode(request)
         try:
             self._write(child, HEAD.pack(len(body)) + body, self.seconds)
             return self._answer(child, self.seconds)
@@ -57,7 +62,7 @@ class Sandbox:
             raise Stopped("its process ended: it needed too much memory, or too deep a stack") from None
 
     def close(self) -> None:
-        """End the process; the next question starts another."""
+        """End the process. The next request starts another one."""
         child, self._child = self._child, None
         if child is None:
             return
@@ -80,7 +85,7 @@ class Sandbox:
             self._answer(self._child, START_SECONDS)
         except (EOFError, TimeoutError):
             self.close()
-            raise Stopped("the process in which programs run does not start") from None
+            raise Stopped("the process that runs scripts does not start") from None
         return self._child
 
     @staticmethod
@@ -100,13 +105,13 @@ class Sandbox:
 
     @staticmethod
     def _read(child: subprocess.Popen[bytes], size: int, end: float) -> bytes:
-        pipe, found = child.stdout.fileno(), bytearray()  # type: ignore[union-attr]  # it is piped
-        while len(found) < size:
+        pipe, received = child.stdout.fileno(), bytearray()  # type: ignore[union-attr]  # it is piped
+        while len(received) < size:
             ready, _, _ = select.select([pipe], [], [], max(0.0, end - time.monotonic()))
             if not ready:
                 raise TimeoutError
-            more = os.read(pipe, size - len(found))
+            more = os.read(pipe, size - len(received))
             if not more:
                 raise EOFError
-            found += more
-        return bytes(found)
+            received += more
+        return bytes(received)

@@ -1,6 +1,7 @@
-"""The test kit for people with kinds of their own: `from phaseline.testing import given, check_laws`.
+"""The test kit for authors of kinds: `from phaseline.testing import given, check_laws`. It needs no server.
 
-Belongs here: what the kit offers, by name. Does not: how it works (`scenario`, `search`), a server: none of it needs one.
+Belongs here: `scenario` (given / when / then) with `placement` and `failure_text`; `laws` with `search`,
+`random_events`, `histories` and `recompute`; `replay` (recorded logs as tests). Does not: tests of Phaseline itself.
 """
 
 from phaseline.engine.testing.replay import Replayed, replay

@@ -1,6 +1,6 @@
-"""What a failed test says: records and trees in plain words.
+"""The text of a failed test: records and trees in words.
 
-Belongs here: texts. Does not: what is expected and found (`scenario`).
+Belongs here: texts. Does not: comparing expected with actual states (`scenario`).
 """
 
 import json
@@ -9,20 +9,20 @@ from collections.abc import Iterable, Sequence
 from phaseline.engine.core.tree import Tree
 from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition
 
-MOST = 40
-"""Lines of records, and of the tree, that are told one by one."""
+MAX_LINES = 40
+"""The most records, and the most entities of the tree, that a text lists."""
 
 
-def told(record: Record) -> str:
-    """A record in a line."""
+def record_line(record: Record) -> str:
+    """A record as one line."""
     if isinstance(record, Rejection):
         legal = f" (legal: {', '.join(record.legal)})" if record.legal else ""
         return f"{record.kind} {record.id}: {record.trigger} rejected as {record.reason}, {record.message}{legal}"
-    who = f"{record.entity.kind} {record.entity.id}"
+    name = f"{record.entity.kind} {record.entity.id}"
     if isinstance(record, Mark):
-        return f"{who}: only the sequence is remembered, {dict(record.entity.sequences)}"
+        return f"{name}: only the sequence is remembered, {dict(record.entity.sequences)}"
     facet = f" {record.facet}" if len(record.entity.names) > 1 else ""
-    return f"{who}{facet}: {_change(record)} by {record.trigger}{_why(record)}"
+    return f"{name}{facet}: {_change(record)} by {record.trigger}{_origin(record)}"
 
 
 def _change(record: Transition) -> str:
@@ -30,30 +30,30 @@ def _change(record: Transition) -> str:
     if record.before != record.after:
         return f"{start} -> {record.after}"
     base = record.entity.facets[record.entity.names.index(record.facet)].base
-    return f"{record.after} still, its base is now {base}"
+    return f"still {record.after}, with the new base {base}"
 
 
-def _why(record: Transition) -> str:
+def _origin(record: Transition) -> str:
     return "" if record.cause.by == "event" else f" ({record.cause.by} of {record.cause.origin})"
 
 
-def failure(expected: str, found: str, event: str, records: Sequence[Record], after: Tree) -> AssertionError:
-    """What is raised where a test fails: what it expected and found, what the event made, the tree after it."""
-    made = lines(f"{event} made", map(told, records), len(records)) if records else f"{event} made no record"
-    return AssertionError(f"expected {expected}; {found}\n\n{made}\n{tree(after)}")
+def failure(expected: str, actual: str, event: str, records: Sequence[Record], after: Tree) -> AssertionError:
+    """The error of a failed test: expected and actual result, the records of the event, and the tree after it."""
+    made = lines(f"{event} made", map(record_line, records), len(records)) if records else f"{event} made no record"
+    return AssertionError(f"expected {expected}; {actual}\n\n{made}\n{tree(after)}")
 
 
-def tree(found: Tree) -> str:
-    """The tree, entity under entity."""
-    if not len(found):
+def tree(after: Tree) -> str:
+    """The tree, with each entity under its parent."""
+    if not len(after):
         return "the tree is empty"
-    entities = [entity for by_id in found.entities.values() for entity in by_id.values()]
+    entities = [entity for by_id in after.entities.values() for entity in by_id.values()]
     entities.sort(key=lambda entity: (entity.id.split("/"), entity.kind))
-    return lines("the tree as it stands", map(standing, entities), len(entities))
+    return lines("the tree now", map(entity_line, entities), len(entities))
 
 
-def standing(entity: Entity) -> str:
-    """`node c1/p/n1  Failed [ClusterNotRunning] (base Running [Ok])`, with its attributes; indented by how deep it is."""
+def entity_line(entity: Entity) -> str:
+    """`node c1/p/n1  Failed [ClusterNotRunning] (base Running [Ok])`, with its attributes, indented by its depth."""
     facets = "; ".join(
         (f"{name} " if len(entity.names) > 1 else "")
         + f"{facet.state}"
@@ -64,12 +64,12 @@ def standing(entity: Entity) -> str:
     return f"{'  ' * entity.id.count('/')}{entity.kind} {entity.id}  {facets}{attributes}"
 
 
-def data(found: object) -> str:
+def data(value: object) -> str:
     """Data as JSON."""
-    return json.dumps(found, ensure_ascii=False, default=repr)
+    return json.dumps(value, ensure_ascii=False, default=repr)
 
 
-def lines(title: str, found: Iterable[str], count: int) -> str:
-    """A title with lines under it, the first ones of many."""
-    shown = [f"  {line}" for line, _ in zip(found, range(MOST), strict=False)]
-    return "\n".join([f"{title}:", *shown, *([f"  ... and {count - MOST} more"] if count > MOST else [])])
+def lines(title: str, items: Iterable[str], count: int) -> str:
+    """A title with the first items under it, and the number of the others."""
+    shown = [f"  {line}" for line, _ in zip(items, range(MAX_LINES), strict=False)]
+    return "\n".join([f"{title}:", *shown, *([f"  ... and {count - MAX_LINES} more"] if count > MAX_LINES else [])])

@@ -1,6 +1,7 @@
-"""Histories without a server: events as bytes, decided one after another over a tree, everything they did remembered.
+"""Histories without a server: events as bytes, decided one after another on a tree, with all their records.
 
-Belongs here: which kinds, making events, playing them. Does not: random ones (`wishes`), what must hold of them (`laws`).
+Belongs here: choosing the kinds, making events, deciding them. Does not: random events (`random_events`), the laws
+(`laws`).
 """
 
 from collections.abc import Iterable
@@ -21,36 +22,36 @@ from phaseline.schemas.subjects import Subjects
 
 SUBJECTS = Subjects("pl")
 
-Offered = Kinds | Table | Iterable[Table] | None
-"""How a test names kinds: compiled ones, a table, several, or None for all that are installed."""
+KindsLike = Kinds | Table | Iterable[Table] | None
+"""The kinds of a test: compiled kinds, a table, several tables, or None for all installed kinds."""
 
 
-def kinds_of(offered: Offered) -> Kinds:
-    """The kinds that a test is about. Tables that have to do with the built-in ones are put among them, others stand alone.
+def kinds_of(given: KindsLike) -> Kinds:
+    """The kinds that a test is about. Tables that belong to built-in kinds are added to these; others stand alone.
 
-    A table takes the place of a built-in one of the same name. Raises `WrongTable`.
+    A table replaces a built-in table of the same kind. Raises `WrongTable`.
     """
-    if offered is None:
+    if given is None:
         return installed()
-    if isinstance(offered, Kinds):
-        return offered
-    tables = (offered,) if isinstance(offered, Table) else tuple(offered)
+    if isinstance(given, Kinds):
+        return given
+    tables = (given,) if isinstance(given, Table) else tuple(given)
     own = {table.kind for table in tables}
-    shipped = {table.kind for table in BUILT_IN}
-    if own.isdisjoint(shipped) and all(table.parent is None or table.parent in own for table in tables):
+    built_in = {table.kind for table in BUILT_IN}
+    if own.isdisjoint(built_in) and all(table.parent is None or table.parent in own for table in tables):
         return Kinds(tables)
     return Kinds((*(table for table in BUILT_IN if table.kind not in own), *tables))
 
 
 class Sent(NamedTuple):
-    """An event as the stream keeps it."""
+    """An event as the stream EVENTS stores it."""
 
     subject: str
     body: bytes
 
 
 class Step(NamedTuple):
-    """An event, what the intake read in it, and the records it made."""
+    """One event of a history: its bytes, its arrival or rejection, and its records."""
 
     sent: Sent
     read: Arrival | Rejection
@@ -58,29 +59,29 @@ class Step(NamedTuple):
 
     @property
     def accepted(self) -> bool:
-        """Whether nothing refused it."""
+        """Whether the event was not rejected."""
         return not any(isinstance(record, Rejection) for record in self.records)
 
     def __repr__(self) -> str:
         if isinstance(self.read, Rejection):
             return f"{self.sent.subject}: rejected as {self.read.reason}"
         numbered = "" if self.read.sequence is None else f" #{self.read.sequence}"
-        said = f" {dict(self.read.data)}" if self.read.data else ""
-        where = f"{self.read.kind} {self.read.trigger} {self.read.id}{said}{numbered} from {self.read.cause.source}"
-        return f"{where}: {self.came}"
+        data = f" {dict(self.read.data)}" if self.read.data else ""
+        where = f"{self.read.kind} {self.read.trigger} {self.read.id}{data}{numbered} from {self.read.cause.source}"
+        return f"{where}: {self.result}"
 
     @property
-    def came(self) -> str:
-        """What came of it, in a few words."""
-        refused = next((record.reason for record in self.records if isinstance(record, Rejection)), None)
-        if refused is not None:
-            return f"rejected as {refused}"
+    def result(self) -> str:
+        """The answer to the event, in a few words."""
+        reason = next((record.reason for record in self.records if isinstance(record, Rejection)), None)
+        if reason is not None:
+            return f"rejected as {reason}"
         return f"{len(self.records)} record{'' if len(self.records) == 1 else 's'}"
 
 
 @dataclass
 class History:
-    """Events decided so far, and the tree they led to."""
+    """The events decided so far, and the tree after them."""
 
     kinds: Kinds
     tree: Tree = field(init=False)
@@ -93,19 +94,19 @@ class History:
         count = len(self.steps)
         return "\n".join([f"{count} event{'' if count == 1 else 's'}:", *(f"  {step}" for step in self.steps)])
 
-    def read(self, sent: Sent, place: int | None = None) -> Arrival | Rejection:
-        """What the intake reads when `sent` is stored next, or at that place of the stream."""
-        place = place or len(self.steps) + 1
-        return intake.read(self.kinds, SUBJECTS, sent.subject, sent.body, place, place * SECOND + 123)
+    def read(self, sent: Sent, position: int | None = None) -> Arrival | Rejection:
+        """The arrival or rejection of an event that is stored next, or at `position`."""
+        position = position or len(self.steps) + 1
+        return intake.read(self.kinds, SUBJECTS, sent.subject, sent.body, position, position * SECOND + 123)
 
-    def decide(self, sent: Sent, place: int | None = None) -> Step:
-        """What `sent` would make, nothing changed yet."""
-        found = self.read(sent, place)
-        return Step(sent, found, [found] if isinstance(found, Rejection) else decide(self.tree, found).records)
+    def decide(self, sent: Sent, position: int | None = None) -> Step:
+        """Decide an event that is stored next, or at `position`, without changing the tree."""
+        read = self.read(sent, position)
+        return Step(sent, read, [read] if isinstance(read, Rejection) else decide(self.tree, read).records)
 
-    def take(self, sent: Sent, place: int | None = None) -> Step:
-        """Decide `sent`, stored next or at that place of the stream, and let it take effect."""
-        step = self.decide(sent, place)
+    def take(self, sent: Sent, position: int | None = None) -> Step:
+        """Decide an event that is stored next, or at `position`, and change the tree."""
+        step = self.decide(sent, position)
         for record in step.records:
             evolve(self.tree, record)
         self.steps.append(step)
@@ -113,12 +114,12 @@ class History:
 
 
 def stored(subject: str) -> str:
-    """The subject of an event as the server stores it, whatever the partition."""
+    """The subject under which the server stores an event, in partition 0."""
     return SUBJECTS.inbox(0).removesuffix(">") + subject.removeprefix(f"{SUBJECTS.prefix}.events.")
 
 
 def event(kind: str, trigger: str, entity_id: str, data: dict[str, Any] | None = None, **more: Any) -> Sent:
-    """An event as the server stores it; `more`: other attributes of its envelope."""
+    """An event as the server stores it. `more`: other attributes of its envelope."""
     body = {"specversion": "1.0", "id": "e", "source": "/t", "type": f"{kind}.{trigger}", "data": data or {}, **more}
     return Sent(stored(SUBJECTS.event(kind, trigger, entity_id)), codec.encode(body))
 

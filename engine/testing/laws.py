@@ -1,7 +1,7 @@
-"""What holds of every history, whatever the kinds.
+"""The laws: statements that hold for every history of any kinds.
 
-Belongs here: the laws, each a function that raises `AssertionError` with what it expected and found.
-Does not: looking for a history that breaks one (`search`), rules that only one family of kinds has.
+Belongs here: each law as a function that raises `AssertionError` with the expected and the actual value.
+Does not: searching for a history that breaks a law (`search`), laws of particular kinds.
 """
 
 from collections import Counter, defaultdict
@@ -15,59 +15,59 @@ from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing import failure_text
 from phaseline.engine.testing.histories import SUBJECTS, History, Step, play
-from phaseline.engine.testing.recompute import Anew
+from phaseline.engine.testing.recompute import Recomputed
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
 
-OFTEN = 9
-"""Events between two looks at whether everything follows from the bases: looking at all is slow."""
+RECOMPUTE_EVERY = 9
+"""The number of events after which all states and tallies are computed again, which is slow."""
 
 
 def same(what: str, found: object, expected: object) -> None:
-    """Raise unless both are the same; of maps and lists the first part that differs is told."""
+    """Raise `AssertionError` unless both are equal; in maps and lists, it names the first part that differs."""
     if found == expected:
         return
     if isinstance(found, Mapping) and isinstance(expected, Mapping):
         for key in (*expected, *found):
             same(f"{what}, {_key(key)}", found.get(key), expected.get(key))
     if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        for place, (is_, wanted) in enumerate(zip(found, expected, strict=True)):
-            same(f"{what}, {place}", is_, wanted)
+        for index, (each, wanted) in enumerate(zip(found, expected, strict=True)):
+            same(f"{what}, {index}", each, wanted)
     raise AssertionError(f"{what}: expected {expected}, found {found}")
 
 
 def _key(key: object) -> str:
-    """What stands somewhere in a map: a name, or several."""
+    """A key of a map as text: a name, or several names."""
     return " ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def bodies(history: History) -> list[list[bytes]]:
-    """The records of each event as they would stand in the log."""
-    folder = Processor(history.tree, SUBJECTS, 0)
-    return [[message.body for message in folder.messages(step.records)] for step in history.steps]
+    """The records of each event in the bytes of the log."""
+    processor = Processor(history.tree, SUBJECTS, 0)
+    return [[message.body for message in processor.messages(step.records)] for step in history.steps]
 
 
 def replay_equals_live(history: History) -> None:
-    """The log's bytes lead to the tree that the events led to."""
+    """The bytes of the log lead to the same tree as the events."""
     again = Tree(history.kinds, shared_runner())
-    for found in bodies(history):
-        for each in found:
-            evolve(again, wire_codec.read(each))
+    for of_event in bodies(history):
+        for body in of_event:
+            evolve(again, wire_codec.read(body))
     same("entities after a replay", again.entities, history.tree.entities)
     same("tallies after a replay", again.tallies, history.tree.tallies)
     same("children after a replay", again.below, history.tree.below)
 
 
 def the_same_events_make_the_same_bytes(history: History) -> None:
-    """Played again from nothing."""
+    """The same events on an empty tree make the same records, byte for byte."""
     again = bodies(play(history.kinds, [step.sent for step in history.steps]))
-    for place, (found, expected) in enumerate(zip(again, bodies(history), strict=True)):
-        same(f"event {place + 1} decided again", [*map(codec.decode, found)], [*map(codec.decode, expected)])
-        same(f"event {place + 1} decided again, in bytes", found, expected)
+    for number, (found, expected) in enumerate(zip(again, bodies(history), strict=True), 1):
+        same(f"event {number} decided again", [*map(codec.decode, found)], [*map(codec.decode, expected)])
+        same(f"event {number} decided again, in bytes", found, expected)
 
 
 def versions_have_no_gaps_and_records_follow_each_other(history: History) -> None:
-    """Each record of an entity goes on where the one before it ended."""
+    """Each record of an entity begins where the previous one ended."""
     known: dict[tuple[str, str], Entity] = {}
     for step in history.steps:
         for record in step.records:
@@ -78,91 +78,92 @@ def versions_have_no_gaps_and_records_follow_each_other(history: History) -> Non
             if isinstance(record, Transition):
                 _follows(record, before)
             elif before is None:
-                raise AssertionError(f"{entity.kind} {entity.id}: a mark, but no transition before it")
+                raise AssertionError(f"{entity.kind} {entity.id}: a mark without a transition before it")
             else:
-                same(f"{entity.kind} {entity.id} after a mark", _but_sequences(entity), _but_sequences(before))
+                same(f"{entity.kind} {entity.id} after a mark", _without_sequences(entity), _without_sequences(before))
             known[entity.kind, entity.id] = entity
 
 
-def _but_sequences(entity: Entity) -> dict[str, Any]:
+def _without_sequences(entity: Entity) -> dict[str, Any]:
     return {"version": entity.version, "facets": list(entity.facets), "attributes": entity.attributes}
 
 
 def _follows(record: Transition, before: Entity | None) -> None:
-    """One facet goes from where it was to where the record says; all else stays."""
+    """One facet changes from its previous state to the record's state, and everything else stays."""
     entity = record.entity
     index = entity.names.index(record.facet)
     facet = entity.facets[index]
-    who = f"{entity.kind} {entity.id} {record.facet}, version {entity.version}"
-    same(f"{who}: `to` and the entity's state", record.after, facet.state)
-    same(f"{who}: version", entity.version, 1 if before is None else before.version + 1)
+    name = f"{entity.kind} {entity.id} {record.facet}, version {entity.version}"
+    same(f"{name}: `to` and the state of the entity", record.after, facet.state)
+    same(f"{name}: version", entity.version, 1 if before is None else before.version + 1)
     if before is None:
-        same(f"{who}: `from` of an entity's first", record.before, None)
+        same(f"{name}: `from` of the first record", record.before, None)
         return
     old = before.facets[index]
-    same(f"{who}: `from`", record.before, old.state)
+    same(f"{name}: `from`", record.before, old.state)
     others = [i for i in range(len(entity.facets)) if i != index]
-    same(f"{who}: its other facets", [entity.facets[i] for i in others], [before.facets[i] for i in others])
+    same(f"{name}: its other facets", [entity.facets[i] for i in others], [before.facets[i] for i in others])
     if (facet.base, facet.state, entity.attributes) == (old.base, old.state, before.attributes):
-        raise AssertionError(f"{who}: a record, though nothing changed")
-    same(f"{who}: since when", facet.since, old.since if facet.state == old.state else record.time)
+        raise AssertionError(f"{name}: it has a record although nothing changed")
+    same(f"{name}: since", facet.since, old.since if facet.state == old.state else record.time)
 
 
-def each_facet_is_told_once_an_event_and_why(history: History) -> None:
-    """However much an event sets off; and all of it names the event as its cause."""
-    for place, step in enumerate(history.steps, 1):
-        told = Counter((r.entity.kind, r.entity.id, r.facet) for r in step.records if isinstance(r, Transition))
-        same(f"event {place}: facets told more than once", [facet for facet, times in told.items() if times > 1], [])
+def each_facet_has_one_record_per_event_with_its_cause(history: History) -> None:
+    """However much one event triggers, each facet has at most one transition, and each record names the event."""
+    for number, step in enumerate(history.steps, 1):
+        counts = Counter((r.entity.kind, r.entity.id, r.facet) for r in step.records if isinstance(r, Transition))
+        repeated = [facet for facet, times in counts.items() if times > 1]
+        same(f"event {number}: facets with more than one transition", repeated, [])
         for record in step.records:
-            same(f"event {place}: its records' cause", record.cause.sequence, place)
+            same(f"event {number}: the cause of its records", record.cause.sequence, number)
             if isinstance(record, Transition) and isinstance(step.read, Arrival):
-                _why_is_told(history, record, step.read)
+                _names_its_cause(history, record, step.read)
 
 
-def _why_is_told(history: History, record: Transition, arrival: Arrival) -> None:
+def _names_its_cause(history: History, record: Transition, arrival: Arrival) -> None:
     cause, entity = record.cause, record.entity
-    who = f"{entity.kind} {entity.id}, {record.trigger} by {cause.by}"
+    name = f"{entity.kind} {entity.id}, {record.trigger} by {cause.by}"
     if cause.by == "event":
         own = (entity.kind, entity.id, record.trigger, cause.origin)
-        same(f"{who}: whose it is", own, (arrival.kind, arrival.id, arrival.trigger, None))
+        same(f"{name}: its entity and trigger", own, (arrival.kind, arrival.id, arrival.trigger, None))
         return
     of, _, entity_id = (cause.origin or "").partition("/")
     if history.tree.entities.get(of, {}).get(entity_id) is None:
-        raise AssertionError(f"{who}: it comes from {cause.origin}, which is unknown")
-    named = history.kinds[entity.kind].table.facets[entity.names.index(record.facet)]
-    if named.message_names is None or not (record.message or "").startswith(BECAUSE):
-        same(f"{who}: words of the event", (record.reason, record.message), (None, None))
-    asked = any(
-        entity.kind in found.at and record.trigger == found.trigger for found in history.kinds[of].table.cascades
+        raise AssertionError(f"{name}: its cause {cause.origin} is unknown")
+    facet = history.kinds[entity.kind].table.facets[entity.names.index(record.facet)]
+    if facet.message_names is None or not (record.message or "").startswith(BECAUSE):
+        same(f"{name}: reason and message of the event", (record.reason, record.message), (None, None))
+    cascaded = any(
+        entity.kind in cascade.at and record.trigger == cascade.trigger for cascade in history.kinds[of].table.cascades
     )
-    fired = asked or history.kinds[entity.kind].roles.get(record.trigger) == "derived" or record.trigger == "adopt"
+    fired = cascaded or history.kinds[entity.kind].roles.get(record.trigger) == "derived" or record.trigger == "adopt"
     if not fired and (cause.by == "cascade" or record.trigger != arrival.trigger):
-        raise AssertionError(f"{who}: nothing fires {record.trigger} there")
+        raise AssertionError(f"{name}: nothing fires {record.trigger} there")
 
 
 def an_event_with_a_sequence_does_nothing_the_second_time(history: History) -> None:
-    """However late it comes, once it was taken."""
+    """An accepted event that comes again, however late, has no effect."""
     for step in history.steps:
         if step.accepted and isinstance(step.read, Arrival) and step.read.sequence is not None:
-            again = [failure_text.told(record) for record in history.decide(step.sent).records]
+            again = [failure_text.record_line(record) for record in history.decide(step.sent).records]
             same(f"`{step}` sent again at the end", again, [])
 
 
 def deciding_changes_nothing(history: History) -> None:
-    """Nor does a rejection, once it is committed."""
+    """Deciding an event leaves the tree as it is, and so does a committed rejection."""
     again = History(history.kinds)
-    for place, step in enumerate(history.steps, 1):
-        before = held(again.tree)
-        found = again.decide(step.sent)
-        same(f"the tree after event {place} was decided and not taken", held(again.tree), before)
+    for number, step in enumerate(history.steps, 1):
+        before = contents(again.tree)
+        decided = again.decide(step.sent)
+        same(f"the tree after event {number} was decided and not taken", contents(again.tree), before)
         again.take(step.sent)
-        if not found.accepted:
-            same(f"event {place}: records of an event that was refused", len(found.records), 1)
-            same(f"the tree after event {place} was refused", held(again.tree), before)
+        if not decided.accepted:
+            same(f"event {number}: the number of records of a rejected event", len(decided.records), 1)
+            same(f"the tree after event {number} was rejected", contents(again.tree), before)
 
 
-def held(tree: Tree) -> dict[str, Any]:
-    """All that a tree holds, not to be changed any more."""
+def contents(tree: Tree) -> dict[str, Any]:
+    """A copy of everything that a tree holds."""
     return {
         "entities": {kind: dict(found) for kind, found in tree.entities.items()},
         "children": {kind: {parent: list(ids) for parent, ids in found.items()} for kind, found in tree.below.items()},
@@ -170,8 +171,8 @@ def held(tree: Tree) -> dict[str, Any]:
     }
 
 
-def trees_do_not_heed_each_other(history: History) -> None:
-    """Each root's events alone, in their order, lead to the same entities."""
+def trees_do_not_influence_each_other(history: History) -> None:
+    """The events of one root alone, in their order, lead to the same entities."""
     by_root: dict[str, list[Step]] = defaultdict(list)
     for step in history.steps:
         if isinstance(step.read, Arrival):
@@ -180,12 +181,12 @@ def trees_do_not_heed_each_other(history: History) -> None:
         alone = History(history.kinds)
         for step in steps:
             alone.take(step.sent, step.read.cause.sequence)
-        among = {key: found for key, found in outlook(history.tree).items() if key[1].split("/")[0] == root}
-        same(f"the tree of {root} by itself", outlook(alone.tree), among)
+        among = {key: found for key, found in states_of(history.tree).items() if key[1].split("/")[0] == root}
+        same(f"the tree of {root} by itself", states_of(alone.tree), among)
 
 
-def outlook(tree: Tree) -> dict[tuple[str, str], tuple[Any, ...]]:
-    """Of every entity: its bases, states, attributes; nothing that tells when or how often."""
+def states_of(tree: Tree) -> dict[tuple[str, str], tuple[Any, ...]]:
+    """The bases, states and attributes of every entity, without times and versions."""
     return {
         (kind, entity_id): (tuple((f.base, f.state) for f in entity.facets), entity.attributes)
         for kind, found in tree.entities.items()
@@ -194,27 +195,27 @@ def outlook(tree: Tree) -> dict[tuple[str, str], tuple[Any, ...]]:
 
 
 def states_and_tallies_follow_from_the_bases(history: History) -> None:
-    """After every few events, whatever order they came in: all views looked at anew, all children counted anew."""
+    """All states and tallies, computed again every few events, are equal to those that the changesets kept."""
     again = History(history.kinds)
     for number, step in enumerate(history.steps, 1):
         again.take(step.sent)
-        if number % OFTEN == 0 or number == len(history.steps):
+        if number % RECOMPUTE_EVERY == 0 or number == len(history.steps):
             _follow_from_the_bases(again.tree, f"after event {number}")
 
 
 def _follow_from_the_bases(tree: Tree, when: str) -> None:
-    anew = Anew(tree)
+    again = Recomputed(tree)
     live = {(k, i): [f.state for f in e.facets] for k, found in tree.entities.items() for i, e in found.items()}
-    same(f"states {when}", live, anew.states)
+    same(f"states {when}", live, again.states)
     for kind in tree.kinds.values():
         ids = tree.entities[kind.name] if kind.parent else ()
         parents = Counter("/".join(found.split("/")[: kind.parent_arity]) for found in ids)
         known = tree.below[kind.name]
-        same(f"how many {kind.name}s there are {when}", {of: len(found) for of, found in known.items()}, dict(parents))
+        same(f"the number of {kind.name}s {when}", {of: len(found) for of, found in known.items()}, dict(parents))
         same(f"the {kind.name}s {when}", {found for below in known.values() for found in below}, set(ids))
     for (of, below, facet, has), counts in tree.tallies.items():
         for entity_id in tree.entities[of]:
-            expected = dict(anew.tally(entity_id, of, below, facet, has))
+            expected = dict(again.tally(entity_id, of, below, facet, has))
             same(f"the tally of {below}s of {of} {entity_id} {when}", counts.get(entity_id, {}), expected)
 
 
@@ -222,9 +223,9 @@ LAWS: tuple[Callable[[History], None], ...] = (
     replay_equals_live,
     the_same_events_make_the_same_bytes,
     versions_have_no_gaps_and_records_follow_each_other,
-    each_facet_is_told_once_an_event_and_why,
+    each_facet_has_one_record_per_event_with_its_cause,
     an_event_with_a_sequence_does_nothing_the_second_time,
     deciding_changes_nothing,
-    trees_do_not_heed_each_other,
+    trees_do_not_influence_each_other,
     states_and_tallies_follow_from_the_bases,
 )

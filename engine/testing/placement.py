@@ -1,6 +1,7 @@
-"""Entities put where a test wants them, and the states that tests name.
+"""Puts entities into states that a test names.
 
-Belongs here: from words to states, from states to a tree in which they stand. Does not: given / when / then (`scenario`).
+Belongs here: reading the states that tests name, and making a tree with an entity in such a state. Does not: given /
+when / then (`scenario`).
 """
 
 import re
@@ -21,67 +22,67 @@ from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Cause, State, state
 from phaseline.schemas.subjects import ancestor_id
 
-Named = str | State
+StateLike = str | State
 """A state as tests write it: `"Running"`, `"Failed [Balance, NotReady]"`, or a `State`."""
-_WRITTEN = re.compile(r"(?P<phase>[^\s\[\]]+)(?:\s*\[(?P<conditions>[^\[\]]*)\])?\Z")
-WHY = Origin("adopt", "event")
+_STATE = re.compile(r"(?P<phase>[^\s\[\]]+)(?:\s*\[(?P<conditions>[^\[\]]*)\])?\Z")
+ORIGIN = Origin("adopt", "event")
 __tracebackhide__ = methodcaller("errisinstance", AssertionError)
-"""For pytest: what fails is a line of the test, not one of ours."""
+"""Tells pytest to show the failing line of the test instead of a line of this module."""
 
 
-class Meant(NamedTuple):
-    """A state that a test names. `conditions` None: whichever they are."""
+class WantedState(NamedTuple):
+    """A state that a test names. `conditions`: None for any conditions."""
 
     phase: str
     conditions: tuple[str, ...] | None
 
     @property
     def text(self) -> str:
-        """As a state is written."""
+        """The state as it is written."""
         return self.phase if self.conditions is None else str(State(self.phase, self.conditions))
 
 
-class Placed(NamedTuple):
-    """An entity to be put somewhere; fields as `Given.state` takes them."""
+class Placement(NamedTuple):
+    """An entity and the state into which to put it. The fields are the arguments of `Given.state`."""
 
     kind: str
     id: str
     facet: str | None
-    state: Named
+    state: StateLike
     conditions: Iterable[str] | None
-    base: Named | None
+    base: StateLike | None
     attributes: Mapping[str, Any]
 
 
-def wrong(problem: str) -> AssertionError:
-    """What is raised where a test says something that cannot be."""
+def wrong_test(problem: str) -> AssertionError:
+    """The error of a test that names something impossible."""
     return AssertionError(f"the test is wrong: {problem}")
 
 
 def kind_of(kinds: Kinds, kind: str, entity_id: str) -> Kind:
-    """The kind of that name; raises `AssertionError` where there is none, or the id does not fit it."""
+    """The kind of that name; raises `AssertionError` if it is unknown, or the id does not fit it."""
     try:
-        found = intake.find_kind(kinds, kind)
-        intake.check_arity(found, entity_id)
+        compiled = intake.find_kind(kinds, kind)
+        intake.check_arity(compiled, entity_id)
     except (RejectedEvent, Invalid) as error:
-        raise wrong(str(error)) from None
-    return found
+        raise wrong_test(str(error)) from None
+    return compiled
 
 
 def facet_of(kind: Kind, name: str | None) -> int:
-    """The place of a facet, the first where none is named."""
+    """The index of a facet; 0 without a name. Raises `AssertionError` if there is no such facet."""
     if name is not None and name not in kind.names:
-        raise wrong(f"{kind.name} has no facet {name!r}; it has {', '.join(kind.names)}")
+        raise wrong_test(f"{kind.name} has no facet {name!r}; it has {', '.join(kind.names)}")
     return 0 if name is None else kind.names.index(name)
 
 
-def meant(kind: Kind, index: int, named: Named, conditions: Iterable[str] | None = None) -> Meant:
-    """What a test names; raises `AssertionError` where there is no such phase or condition."""
+def wanted_state(kind: Kind, index: int, named: StateLike, conditions: Iterable[str] | None = None) -> WantedState:
+    """The state that a test names; raises `AssertionError` if the facet has no such phase or condition."""
     phase, written = _read(named)
-    said = written if conditions is None else tuple(conditions)
+    wanted = written if conditions is None else tuple(conditions)
     machine = kind.machines[index]
     _check(kind, index, "state", phase, machine.phases)
-    for condition in said or ():
+    for condition in wanted or ():
         _check(
             kind,
             index,
@@ -89,94 +90,98 @@ def meant(kind: Kind, index: int, named: Named, conditions: Iterable[str] | None
             condition,
             sorted({label.condition for label in machine.facet.labels if label.condition}),
         )
-    return Meant(phase, said)
+    return WantedState(phase, wanted)
 
 
-def _read(named: Named) -> tuple[str, tuple[str, ...] | None]:
+def _read(named: StateLike) -> tuple[str, tuple[str, ...] | None]:
     if isinstance(named, State):
         return named.phase, named.conditions or None
-    written = _WRITTEN.match(named)
+    written = _STATE.match(named)
     if written is None:
-        raise wrong(f"{named!r} is no state: write 'Failed' or 'Failed [Balance]'")
+        raise wrong_test(f"{named!r} is not a state: write 'Failed' or 'Failed [Balance]'")
     inside: str | None = written["conditions"]
     return written["phase"], None if inside is None else tuple(inside.replace(",", " ").split())
 
 
-def _check(kind: Kind, index: int, what: str, word: str, words: Iterable[str]) -> None:
-    if word not in words:
-        who = f"{kind.name} {kind.names[index]}" if len(kind.names) > 1 else kind.name
-        raise wrong(f"{who} has no {what} {word!r}; it has {', '.join(words)}")
+def _check(kind: Kind, index: int, what: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        owner = f"{kind.name} {kind.names[index]}" if len(kind.names) > 1 else kind.name
+        raise wrong_test(f"{owner} has no {what} {name!r}; it has {', '.join(known)}")
 
 
-def differs(wanted: Meant, found: State) -> bool:
-    """Whether a state is another than the one named."""
-    return wanted.phase != found.phase or wanted.conditions not in (None, found.conditions)
+def differs(wanted: WantedState, actual: State) -> bool:
+    """Whether a state is not the wanted one."""
+    return wanted.phase != actual.phase or wanted.conditions not in (None, actual.conditions)
 
 
-def copied(tree: Tree) -> Tree:
-    """The same tree, to be changed by itself."""
-    found = Tree(tree.kinds, tree.programs)
+def copy_of(tree: Tree) -> Tree:
+    """An independent copy of a tree."""
+    copy = Tree(tree.kinds, tree.scripts)
     for by_id in tree.entities.values():
         for entity in by_id.values():
-            found.put(entity)
-    return found
+            copy.put(entity)
+    return copy
 
 
-def place(tree: Tree, wanted: Placed, number: int, time: int) -> Tree:
-    """The tree with one entity more, or with one elsewhere, and every view and tally as it follows from that.
+def put(tree: Tree, wanted: Placement, position: int, time: int) -> Tree:
+    """A copy of the tree with an entity in the wanted state, and with the views and tallies that follow from it.
 
-    number, time: place (of the event that might have done it) and moment, ns. Raises `AssertionError` where it cannot be so.
+    position, time (ns): of the event that could have led there. Raises `AssertionError` if the state is impossible.
     """
     kind = kind_of(tree.kinds, wanted.kind, wanted.id)
     index = facet_of(kind, wanted.facet)
-    who = f"{wanted.kind} {wanted.id}"
-    shown = meant(kind, index, wanted.state, wanted.conditions)
-    base = _base(kind, index, shown if wanted.base is None else meant(kind, index, wanted.base))
-    after = copied(tree)
-    draft = Changeset(after, WHY.trigger, number, time)
-    _adopt_above(draft, kind, wanted.id)
-    touched = draft.touch(kind.name, wanted.id)
-    touched.attributes = {**(touched.attributes or kind.attributes), **_attributes(kind, wanted.attributes)}
-    draft.move(kind.name, wanted.id, index, base, WHY)
-    draft.settle()
-    for record in transitions(draft, Cause(number, f"e{number}", "/test", "event"), None, None).records:
+    name = f"{wanted.kind} {wanted.id}"
+    shown = wanted_state(kind, index, wanted.state, wanted.conditions)
+    base = _base(kind, index, shown if wanted.base is None else wanted_state(kind, index, wanted.base))
+    after = copy_of(tree)
+    changeset = Changeset(after, ORIGIN.trigger, position, time)
+    _adopt_above(changeset, kind, wanted.id)
+    change = changeset.change(kind.name, wanted.id)
+    change.attributes = {**(change.attributes or kind.attributes), **_attributes(kind, wanted.attributes)}
+    changeset.move(kind.name, wanted.id, index, base, ORIGIN)
+    changeset.settle()
+    for record in transitions(changeset, Cause(position, f"e{position}", "/test", "event"), None, None).records:
         evolve(after, record)
-    found = after.entities[kind.name][wanted.id].facets[index]
-    if found.base == base and not differs(shown, found.state):
+    facet = after.entities[kind.name][wanted.id].facets[index]
+    if facet.base == base and not differs(shown, facet.state):
         return after
-    problem = f"{who} cannot be {shown.text} there, it shows {found.state} (base {found.base})"
-    hint = f"name that state, with base={str(base)!r}, or change what is around it"
-    raise wrong(f"{problem}: {hint}\n\n{failure_text.tree(after)}")
+    problem = f"{name} cannot be {shown.text} there, it shows {facet.state} (base {facet.base})"
+    hint = f"name that state, with base={str(base)!r}, or change the entities around it"
+    raise wrong_test(f"{problem}: {hint}\n\n{failure_text.tree(after)}")
 
 
-def _base(kind: Kind, index: int, wanted: Meant) -> State:
-    """The base that is meant, one that can arise; the phase's own condition where none is named."""
+def _base(kind: Kind, index: int, wanted: WantedState) -> State:
+    """The wanted base, if rows lead to it; without conditions, the phase's own condition is added."""
     facet, conditions = kind.machines[index].facet, wanted.conditions
     if conditions is None:
         own = own_condition(facet, wanted.phase)
         conditions = () if own is None else (own,)
     if State(wanted.phase, tuple(sorted(conditions))) in kind.bases[index]:
         return state(wanted.phase, conditions)
-    there = sorted(str(base) for base in kind.bases[index] if base.phase == wanted.phase)
-    can = f"it can be {' or '.join(there[:8])}" if there else "only a view shows it: name the base under it with base="
-    found = State(wanted.phase, conditions)
-    raise wrong(f"no row of {kind.name} leads to {found} as a base; {can}")
+    possible = sorted(str(base) for base in kind.bases[index] if base.phase == wanted.phase)
+    can = (
+        f"it can be {' or '.join(possible[:8])}"
+        if possible
+        else "only a view shows it: name the base under it with base="
+    )
+    base = State(wanted.phase, conditions)
+    raise wrong_test(f"no row of {kind.name} leads to {base} as a base; {can}")
 
 
-def _adopt_above(draft: Changeset, kind: Kind, entity_id: str) -> None:
-    """Make known what is above, as an observation would."""
+def _adopt_above(changeset: Changeset, kind: Kind, entity_id: str) -> None:
+    """Adopt the missing ancestors, as an observation does."""
     if kind.parent is None:
         return
-    above = draft.kinds[kind.parent]
+    above = changeset.kinds[kind.parent]
     above_id = ancestor_id(entity_id, kind.parent_arity)
-    found = draft.above(entity_id, above.name)
-    if found is not None and found.facets[0].base.phase == DELETED:
-        raise wrong(f"{above.name} {above_id} is Deleted: nothing can be placed under it")
-    if found is None or found.facets[0].base.phase == ABSENT:
-        _adopt_above(draft, above, above_id)
-        draft.touch(above.name, above_id).attributes = above.attributes
+    entity = changeset.above(entity_id, above.name)
+    if entity is not None and entity.facets[0].base.phase == DELETED:
+        raise wrong_test(f"{above.name} {above_id} is Deleted: nothing can be placed under it")
+    if entity is None or entity.facets[0].base.phase == ABSENT:
+        _adopt_above(changeset, above, above_id)
+        changeset.change(above.name, above_id).attributes = above.attributes
         for index, base in enumerate(above.adopted):
-            draft.move(above.name, above_id, index, base, WHY)
+            changeset.move(above.name, above_id, index, base, ORIGIN)
 
 
 def _attributes(kind: Kind, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -184,5 +189,5 @@ def _attributes(kind: Kind, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
     for name in wanted:
         if name not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            raise wrong(f"{kind.name} has no attribute {name!r}; {has}")
+            raise wrong_test(f"{kind.name} has no attribute {name!r}; {has}")
     return wanted

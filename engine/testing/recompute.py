@@ -1,6 +1,6 @@
-"""States and tallies computed from nothing but bases and attributes, the slow and obvious way.
+"""Computes states and tallies from bases and attributes alone, in the slow and obvious way.
 
-Belongs here: that computation, for any kinds. Does not: what it is compared with (`laws`).
+Belongs here: that computation, for any kinds. Does not: comparing its results (`laws`).
 """
 
 from collections import defaultdict
@@ -12,19 +12,19 @@ from phaseline.machines.language.table import ABSENT, DELETED, OK, View
 from phaseline.schemas.records import FacetState, State
 
 
-class Standing(NamedTuple):
-    """What predicates see of an entity."""
+class RecomputedEntity(NamedTuple):
+    """An entity as predicates see it."""
 
     facets: Sequence[FacetState]
     attributes: Mapping[str, Any]
 
 
-class Anew:
-    """States computed from nothing but bases and attributes: every view of everything, over and over till none changes."""
+class Recomputed:
+    """All states of a tree, computed again: every view of every entity, repeated until no state changes."""
 
     def __init__(self, tree: Tree) -> None:
-        """Compute them all; raises `AssertionError` where they do not settle."""
-        self.kinds, self.programs = tree.kinds, tree.programs
+        """Compute all states; raises `AssertionError` if they do not settle."""
+        self.kinds, self.scripts = tree.kinds, tree.scripts
         self.bases = {
             (kind, entity_id): (tuple(f.base for f in entity.facets), entity.attributes)
             for kind, found in tree.entities.items()
@@ -35,15 +35,15 @@ class Anew:
         while self._round():
             rounds += 1
             if rounds > len(self.states) + 2:
-                raise AssertionError("the views do not settle: each round of looking at them all changes another state")
+                raise AssertionError("the views do not settle: each round of computing them changes another state")
 
-    def above(self, entity_id: str, kind: str) -> Standing | None:
-        """The ancestor of that kind, as predicates ask for it."""
+    def above(self, entity_id: str, kind: str) -> RecomputedEntity | None:
+        """The ancestor of that kind; None if it is unknown."""
         key = (kind, "/".join(entity_id.split("/")[: len(self.kinds[kind].table.id)]))
         if key not in self.bases:
             return None
         bases, attributes = self.bases[key]
-        return Standing([FacetState(b, s, 0) for b, s in zip(bases, self.states[key], strict=True)], attributes)
+        return RecomputedEntity([FacetState(b, s, 0) for b, s in zip(bases, self.states[key], strict=True)], attributes)
 
     def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
         """How many descendants are in which phase, counted one by one."""
@@ -58,12 +58,12 @@ class Anew:
         changed = False
         for (kind, entity_id), (bases, _) in self.bases.items():
             for index, facet in enumerate(self.kinds[kind].table.facets):
-                found = self._seen(facet.views, bases[index], entity_id)
+                found = self._state(facet.views, bases[index], entity_id)
                 changed = changed or found != self.states[kind, entity_id][index]
                 self.states[kind, entity_id][index] = found
         return changed
 
-    def _seen(self, views: tuple[View, ...], base: State, entity_id: str) -> State:
+    def _state(self, views: tuple[View, ...], base: State, entity_id: str) -> State:
         for view in views:
             covers = (not view.base or base.phase in view.base) and base.phase not in (*view.unless, ABSENT, DELETED)
             if covers and all(seen.holds(self, entity_id) for seen in view.while_):

@@ -1,7 +1,8 @@
-"""Given this, when that, then what: a test of a table in three words, without a server.
+"""Scenarios: tests of a table in the form given / when / then, without a server.
 
-Belongs here: the words, and the clock. Does not: placing entities (`placing`), texts of failures (`telling`), any rule.
-A scenario never changes: each word makes a new one, so that tests may share a beginning.
+A scenario never changes. Each method returns a new one, so that tests can share a beginning.
+Belongs here: the methods of a scenario, and its clock. Does not: putting entities into states (`placement`), the text
+of failures (`failure_text`), the rules of a kind.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,40 +15,45 @@ from phaseline.engine.core import intake
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.publish import compose
-from phaseline.engine.publish.compose import Details
+from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing import failure_text, placement
-from phaseline.engine.testing.histories import SUBJECTS, Offered, kinds_of, stored
-from phaseline.engine.testing.placement import Named, differs, facet_of, kind_of, meant, wrong
+from phaseline.engine.testing.histories import SUBJECTS, KindsLike, kinds_of, stored
+from phaseline.engine.testing.placement import StateLike, differs, facet_of, kind_of, wanted_state, wrong_test
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.envelope import Invalid, check_time
 from phaseline.schemas.records import NONE, SECOND, Entity, Record, Rejection, Transition, nanoseconds, timestamp
 
 START = "2026-01-01T00:00:00Z"
-"""When the first event of a scenario is stored, unless `at` says otherwise; the next ones follow a second apart."""
+"""The time of the first event of a scenario, unless `at` sets another. Each further event is one second later."""
 SOURCE = "/test"
 __tracebackhide__ = methodcaller("errisinstance", AssertionError)
-"""For pytest: what fails is a line of the test, not one of ours."""
+"""Tells pytest to show the failing line of the test instead of a line of this module."""
 
 
-def given(kinds: Offered = None) -> "Given":
-    """The beginning of a scenario: nothing is known yet.
+def given(kinds: KindsLike = None) -> "Given":
+    """The beginning of a scenario, with no entity known.
 
-    kinds: a `Table`, several, or `Kinds`; all that are installed where left out. Tables stand alone, or among the built-in
-    ones where one of them hangs under such or takes its place. Raises `WrongTable`.
+    kinds: a `Table`, several tables, or `Kinds`; left out, all installed kinds. Tables stand alone. If one of them
+    hangs under a built-in kind, or replaces one, the built-in kinds are added. Raises `WrongTable` if the tables have
+    errors.
     """
-    found = kinds_of(kinds)
-    return Given(found, Tree(found, shared_runner()), nanoseconds(START), 1)
+    compiled = kinds_of(kinds)
+    return Given(compiled, Tree(compiled, shared_runner()), nanoseconds(START), 1)
 
 
 @dataclass(frozen=True, repr=False)
 class Given:
-    """What is so before the event that a test is about. `clock`: when the next event is stored, ns; `number`: its place."""
+    """The situation before the event that a test is about."""
 
     kinds: Kinds
+    """The kinds of the scenario."""
     tree: Tree
+    """All entities so far. Do not change it."""
     clock: int
-    number: int
+    """The time at which the next event is stored, ns."""
+    position: int
+    """The position of the next event."""
 
     def __repr__(self) -> str:
         return f"<{failure_text.tree(self.tree)}>"
@@ -55,140 +61,175 @@ class Given:
     # ---- time
 
     def at(self, moment: str | datetime) -> Self:
-        """The next event is stored at this moment: a `datetime` or RFC 3339, with an offset."""
+        """A scenario whose next event is stored at `moment`: a `datetime` or text in RFC 3339, with an offset.
+
+        Raises `AssertionError` if `moment` has another form.
+        """
         text = moment if isinstance(moment, str) else moment.isoformat()
         try:
             check_time(text)
         except Invalid:
-            raise wrong(f"a moment is RFC 3339 with an offset, like {START}; found {text!r}") from None
+            raise wrong_test(f"a moment must be RFC 3339 with an offset, such as {START}; found {text!r}") from None
         return replace(self, clock=nanoseconds(text))
 
     def later(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> Self:
-        """The next event is stored so much later."""
+        """A scenario whose next event is stored so much later."""
         passed = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
         return replace(self, clock=self.clock + passed // timedelta(microseconds=1) * 1000)
 
     # ---- given
 
     def event(
-        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, **details: Unpack[Details]
+        self,
+        kind: str,
+        trigger: str,
+        entity_id: str,
+        data: Mapping[str, Any] | None = None,
+        **details: Unpack[EventDetails],
     ) -> "Given":
-        """An event that happened before; raises `AssertionError` where it is rejected. `details` as for `when`."""
+        """An event that happened before. The arguments are those of `when`.
+
+        Raises `AssertionError` if the event is rejected, and `Unsendable` if a client could not publish it.
+        """
         after = self.when(kind, trigger, entity_id, data, **details)
         if after.rejection is not None:
-            raise after.failure(f"{after.told}, which is given, to be taken")
-        return Given(after.kinds, after.tree, after.clock, after.number)
+            raise after.failure(f"the given event {after.description} to be accepted")
+        return Given(after.kinds, after.tree, after.clock, after.position)
 
     def state(
-        self, kind: str, entity_id: str, state: Named, *, conditions: Iterable[str] | None = None,
-        facet: str | None = None, attributes: Mapping[str, Any] | None = None, base: Named | None = None,
+        self, kind: str, entity_id: str, state: StateLike, *, conditions: Iterable[str] | None = None,
+        facet: str | None = None, attributes: Mapping[str, Any] | None = None, base: StateLike | None = None,
     ) -> "Given":  # fmt: skip
-        """An entity that stands somewhere, whatever led there; what is above it, and unknown, is adopted with it.
+        """An entity in a state, however it came there. Unknown ancestors are adopted with it.
 
-        state: what it shows, `"Running"`, or with conditions `"Failed [Balance]"`; those of the phase itself where left out.
-        base: what is under the state, where a view shows another. facet: the first where left out. Raises
-        `AssertionError` where no row leads to the base, or views show something else there.
+        state: the state that it shows, such as `"Running"` or `"Failed [Balance]"`; without conditions, the phase's own
+        condition. conditions: in order of arrival, instead of those in `state`. facet: the first if left out.
+        attributes: values by name. base: the base, if a view shows another state. Raises `AssertionError` if a name is
+        unknown, no row leads to the base, or the views show another state.
         """
-        wanted = placement.Placed(kind, entity_id, facet, state, conditions, base, attributes or {})
-        tree = placement.place(self.tree, wanted, self.number, self.clock)
-        return Given(self.kinds, tree, self.clock + SECOND, self.number + 1)
+        wanted = placement.Placement(kind, entity_id, facet, state, conditions, base, attributes or {})
+        tree = placement.put(self.tree, wanted, self.position, self.clock)
+        return Given(self.kinds, tree, self.clock + SECOND, self.position + 1)
 
     def entity(self, kind: str, entity_id: str) -> Entity:
-        """An entity as it stands; raises `AssertionError` where it is unknown."""
-        found = self.tree.get(kind_of(self.kinds, kind, entity_id).name, entity_id)
-        if found is None:
+        """An entity as it is now; raises `AssertionError` if it is unknown."""
+        entity = self.tree.get(kind_of(self.kinds, kind, entity_id).name, entity_id)
+        if entity is None:
             raise AssertionError(f"{kind} {entity_id} is unknown\n\n{failure_text.tree(self.tree)}")
-        return found
+        return entity
 
     # ---- when
 
     def when(
-        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, **details: Unpack[Details]
+        self,
+        kind: str,
+        trigger: str,
+        entity_id: str,
+        data: Mapping[str, Any] | None = None,
+        **details: Unpack[EventDetails],
     ) -> "Then":
-        """The event that the test is about, as any publisher might send it.
+        """The event that the test is about. It is composed and read like any publisher's event.
 
-        details: `source` ("/test"), `event_id`, `sequence`, `time` (the publisher's clock; the scenario's where left out).
+        data: the fields of the event. details: `source` (default "/test"), `event_id`, `sequence`, and `time` (the
+        publisher's clock; the scenario's if left out). A rejected event is no error here: see `Then.rejection`. Raises
+        `Unsendable` if a client could not publish the event.
         """
-        said: Details = {"source": SOURCE, "event_id": f"e{self.number}", "time": timestamp(self.clock), **details}
-        message = compose.pack(SUBJECTS, compose.compose(kind, trigger, entity_id, data, said))
-        read = intake.read(self.kinds, SUBJECTS, stored(message.subject), message.body, self.number, self.clock)
+        envelope: EventDetails = {
+            "source": SOURCE,
+            "event_id": f"e{self.position}",
+            "time": timestamp(self.clock),
+            **details,
+        }
+        message = compose.pack(SUBJECTS, compose.compose(kind, trigger, entity_id, data, envelope))
+        read = intake.read(self.kinds, SUBJECTS, stored(message.subject), message.body, self.position, self.clock)
         records = [read] if isinstance(read, Rejection) else decide(self.tree, read).records
-        tree = placement.copied(self.tree)
+        tree = placement.copy_of(self.tree)
         for record in records:
             evolve(tree, record)
-        numbered = f" #{said['sequence']}" if "sequence" in said else ""
-        told = f"{kind} {trigger} {entity_id}{f' {failure_text.data(data)}' if data else ''}{numbered}"
-        return Then(self.kinds, tree, self.clock + SECOND, self.number + 1, tuple(records), told)
+        numbered = f" #{envelope['sequence']}" if "sequence" in envelope else ""
+        description = f"{kind} {trigger} {entity_id}{f' {failure_text.data(data)}' if data else ''}{numbered}"
+        return Then(self.kinds, tree, self.clock + SECOND, self.position + 1, tuple(records), description)
 
 
 @dataclass(frozen=True, repr=False)
 class Then(Given):
-    """What came of an event. `records`: all that it made; `told`: the event, in words."""
+    """The situation after the event that a test is about."""
 
     records: tuple[Record, ...]
-    told: str
+    """All records that the event made."""
+    description: str
+    """The event in words, for the text of failures."""
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
-        """What it moved."""
+        """The transitions that the event made."""
         return tuple(record for record in self.records if isinstance(record, Transition))
 
     @property
     def rejection(self) -> Rejection | None:
-        """Why it was refused, if it was."""
+        """The rejection of the event; None if it was accepted."""
         return next((record for record in self.records if isinstance(record, Rejection)), None)
 
     def then(
-        self, kind: str, entity_id: str, state: Named, *, conditions: Iterable[str] | None = None,
-        facet: str | None = None, attributes: Mapping[str, Any] | None = None, base: Named | None = None,
+        self, kind: str, entity_id: str, state: StateLike, *, conditions: Iterable[str] | None = None,
+        facet: str | None = None, attributes: Mapping[str, Any] | None = None, base: StateLike | None = None,
     ) -> Self:  # fmt: skip
-        """After it, this is the entity's state; `"Absent"` is what is unknown. What is not named is not looked at.
+        """Expect this state of an entity after the event. `"Absent"` means that the entity is unknown.
 
-        conditions, in order of arrival, may stand in the state too: `"Failed [Balance]"`. facet: the first where left out.
+        state: a phase, or a phase with conditions such as `"Failed [Balance]"`. conditions: in order of arrival,
+        instead of those in `state`; without both, any conditions pass. facet: the first if left out. attributes: only
+        those named are compared. base: the base, if it matters. Raises `AssertionError` if anything differs or a name
+        is unknown.
         """
-        found = kind_of(self.kinds, kind, entity_id)
-        index = facet_of(found, facet)
+        compiled = kind_of(self.kinds, kind, entity_id)
+        index = facet_of(compiled, facet)
         entity = self.tree.get(kind, entity_id)
-        facets, held = (found.unborn, NONE) if entity is None else (entity.facets, entity.attributes)
-        who = f"{kind} {entity_id}{f' {facet}' if facet else ''}"
-        wanted = meant(found, index, state, conditions)
+        facets, values = (compiled.unborn, NONE) if entity is None else (entity.facets, entity.attributes)
+        subject = f"{kind} {entity_id}{f' {facet}' if facet else ''}"
+        wanted = wanted_state(compiled, index, state, conditions)
         if differs(wanted, facets[index].state):
-            raise self.failure(f"{who} to be {wanted.text}", f"it is {facets[index].state}")
-        under = None if base is None else meant(found, index, base)
+            raise self.failure(f"{subject} to be {wanted.text}", f"it is {facets[index].state}")
+        under = None if base is None else wanted_state(compiled, index, base)
         if under is not None and differs(under, facets[index].base):
-            raise self.failure(f"{who} to have the base {under.text}", f"its base is {facets[index].base}")
+            raise self.failure(f"{subject} to have the base {under.text}", f"its base is {facets[index].base}")
         for name, value in (attributes or {}).items():
-            if name not in held or held[name] != value:
+            if name not in values or values[name] != value:
                 raise self.failure(
-                    f"{who} to have {name} {failure_text.data(value)}", f"it has {failure_text.data(held)}"
+                    f"{subject} to have {name} {failure_text.data(value)}", f"it has {failure_text.data(values)}"
                 )
         return self
 
     def then_rejected(self, reason: str | None = None, message: str | None = None) -> Self:
-        """It was refused, with this reason, and a message that holds these words."""
-        found = self.rejection
-        wanted = "".join([f" as {reason}" if reason else "", f", saying {message!r}" if message else ""])
-        if found is None or reason not in (None, found.reason) or (message or "") not in found.message:
-            raise self.failure(f"{self.told} to be rejected{wanted}")
+        """Expect a rejection, with this reason and a message that contains `message`, if they are given.
+
+        Raises `AssertionError` otherwise.
+        """
+        rejection = self.rejection
+        wanted = "".join([f" as {reason}" if reason else "", f" with the message {message!r}" if message else ""])
+        if rejection is None or reason not in (None, rejection.reason) or (message or "") not in rejection.message:
+            raise self.failure(f"{self.description} to be rejected{wanted}")
         return self
 
     def then_nothing(self) -> Self:
-        """It was taken and had no effect: it was so already, or the event is a repeat."""
+        """Expect no effect, as of a redundant observation or a repeat. Raises `AssertionError` otherwise."""
         if self.transitions or self.rejection is not None:
-            raise self.failure(f"{self.told} to have no effect")
+            raise self.failure(f"{self.description} to have no effect")
         return self
 
     def then_transitions(self, count: int) -> Self:
-        """It moved so many facets, of whatever entities."""
+        """Expect this number of transitions, of any entities. Raises `AssertionError` otherwise."""
         if len(self.transitions) != count:
-            raise self.failure(f"{self.told} to make {count} transition{'' if count == 1 else 's'}")
+            raise self.failure(f"{self.description} to make {count} transition{'' if count == 1 else 's'}")
         return self
 
-    def failure(self, expected: str, found: str | None = None) -> AssertionError:
-        """What a failed expectation raises; also for expectations of your own. found: what came of the event where left out."""
-        return failure_text.failure(expected, found or self._came(), self.told, self.records, self.tree)
+    def failure(self, expected: str, actual: str | None = None) -> AssertionError:
+        """The error of a failed expectation, also for expectations of your own: `raise after.failure("...")`.
 
-    def _came(self) -> str:
+        expected: completes "expected ...". actual: the actual result; left out, the answer to the event.
+        """
+        return failure_text.failure(expected, actual or self._answer(), self.description, self.records, self.tree)
+
+    def _answer(self) -> str:
         if self.rejection is not None:
             return f"it is rejected as {self.rejection.reason}"
         count = len(self.transitions)

@@ -1,6 +1,6 @@
-"""Who should own which partition: keys that expire, and rendezvous hashing over the workers alive.
+"""Leases: which worker should own which partition, by keys that expire and rendezvous hashing over the live workers.
 
-Belongs here: the even share, and quick take-over. Does not: safety; that is the fence's alone (`commit`).
+Belongs here: even shares, and quick take-over. Does not: safety, which the fence alone ensures (`fenced_commit`).
 """
 
 import asyncio
@@ -11,32 +11,31 @@ from hashlib import blake2b
 import structlog
 
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import Settings
+from phaseline.engine.log.installation import Installation
 
-TICKS = 4
-"""Renewals in the life of a lease."""
+RENEWALS = 4
+"""How often a lease is renewed before it would expire."""
 
 log = structlog.get_logger(__name__)
-Change = Callable[[int], Awaitable[None]]
+Callback = Callable[[int], Awaitable[None]]
+"""Called with the number of a partition."""
 
 
 @lru_cache(maxsize=16)
 def shares(partitions: int, workers: frozenset[str]) -> tuple[str, ...]:
-    """Which worker should own each partition: as many each, give or take one; a change of the workers moves few.
+    """Which worker should own each partition. Shares differ by at most one. Few partitions move when workers change.
 
-    Rendezvous hashing, best matches first, but nobody is given more than a share: with few partitions chance alone
-    would leave one worker most of them.
+    Rendezvous hashing with a limit: the best matches come first, and no worker gets more than its share. Without the
+    limit, chance would give one worker most of a few partitions.
     """
-    least, more = divmod(partitions, len(workers))
+    least, extra = divmod(partitions, len(workers))
     load = dict.fromkeys(workers, 0)
     owners = [""] * partitions
     for _, partition, worker in sorted(_matches(partitions, workers), reverse=True):
-        one_more = load[worker] == least and more > 0
-        if owners[partition] or not (load[worker] < least or one_more):
+        takes_extra = load[worker] == least and extra > 0
+        if owners[partition] or not (load[worker] < least or takes_extra):
             continue
-        more -= one_more
+        extra -= takes_extra
         load[worker] += 1
         owners[partition] = worker
     return tuple(owners)
@@ -49,39 +48,41 @@ def _matches(partitions: int, workers: frozenset[str]) -> Iterator[tuple[bytes, 
 
 
 class Leases:
-    """One worker's leases. `held`: partition -> the sequence of its key."""
+    """The leases of one worker."""
 
-    def __init__(self, wire: Wire, settings: Settings, layout: Layout, worker: str) -> None:
-        """`worker`: a name of its own, fit for a subject."""
-        self._wire, self._layout, self._worker = wire, layout, worker
-        self._seconds = settings.lease
-        self._ttl = f"{round(settings.lease)}s"
+    def __init__(self, installation: Installation, worker: str, seconds: float) -> None:
+        """`worker`: a unique name, fit for a subject. `seconds`: how long a lease lives without a renewal."""
+        self._wire, self._layout, self._worker = installation.wire, installation.layout, worker
+        self._seconds = seconds
+        self._ttl = f"{round(seconds)}s"
         self.held: dict[int, int] = {}
+        """By partition, the sequence of the key in LEASE."""
         self._waits = False
 
-    async def run(self, stop: asyncio.Event, gained: Change, lost: Change) -> None:
-        """Keep an even share until `stop`: `gained` and `lost` are awaited for each partition that comes or goes."""
+    async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback) -> None:
+        """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
         while not stop.is_set():
             try:
-                await self._tick(gained, lost)
-                self._answered(None)
+                await self._renew_all(gained, lost)
+                self._log_outcome(None)
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-                self._answered(error)
+                self._log_outcome(error)
             try:
-                async with asyncio.timeout(self._seconds / TICKS):
+                async with asyncio.timeout(self._seconds / RENEWALS):
                     await stop.wait()
             except TimeoutError:
                 continue
 
-    def _answered(self, error: Exception | None) -> None:
-        """Say once that leases cannot be renewed, and once that they can again."""
+    def _log_outcome(self, error: Exception | None) -> None:
+        """Log once that leases cannot be renewed, and once that they can be renewed again."""
         if error is not None and not self._waits:
-            log.warning("lease_wait", worker=self._worker, why=str(error))
+            log.warning("lease_wait", worker=self._worker, error=str(error))
         elif error is None and self._waits:
             log.info("lease_back", worker=self._worker)
         self._waits = error is not None
 
-    async def _tick(self, gained: Change, lost: Change) -> None:
+    async def _renew_all(self, gained: Callback, lost: Callback) -> None:
+        """Renew the leases of our share, give up the others, and take partitions of our share that nobody holds."""
         await self._write(self._key_of_worker, None)
         keys = await self.keys()
         alive = frozenset(key.removeprefix("worker.") for key in keys if key.startswith("worker.")) | {self._worker}
@@ -95,25 +96,25 @@ class Leases:
         await asyncio.gather(*(self._acquire(partition, gained) for partition in free))
 
     async def keys(self) -> set[str]:
-        """What is leased now, and by whom the workers are alive: `worker.<name>`, `partition.<number>`."""
+        """The keys that have not expired: `worker.<name>` of each live worker, `partition.<number>` of each lease."""
         answer = await self._wire.api(f"STREAM.INFO.{self._layout.lease}", {"subjects_filter": ">"})
-        found: dict[str, int] = answer["state"].get("subjects") or {}
-        return {subject.removeprefix(f"{self._layout.prefix}.lease.") for subject in found}
+        subjects: dict[str, int] = answer["state"].get("subjects") or {}
+        return {subject.removeprefix(f"{self._layout.prefix}.lease.") for subject in subjects}
 
     async def give_up(self, partition: int) -> None:
-        """Let others have `partition` at once."""
+        """Delete the lease of `partition`, so that another worker can take it at once."""
         sequence = self.held.pop(partition, None)
         if sequence is not None:
             await self._delete(sequence)
 
     async def release_all(self) -> None:
-        """Give up everything, the worker's own key too."""
+        """Delete all leases, and the key that says that this worker is alive."""
         for partition in list(self.held):
             await self.give_up(partition)
         try:
             await self._wire.api(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
         except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-            log.info("lease_left", worker=self._worker, why=str(error))
+            log.info("lease_left", worker=self._worker, error=str(error))
 
     @property
     def _key_of_worker(self) -> str:
@@ -128,18 +129,18 @@ class Leases:
             headers["Nats-Expected-Last-Subject-Sequence"] = str(expected)
         return (await self._wire.publish_acked(key, self._worker.encode(), headers)).seq
 
-    async def _renew(self, partition: int, lost: Change) -> None:
+    async def _renew(self, partition: int, lost: Callback) -> None:
         try:
             self.held[partition] = await self._write(self._key(partition), self.held[partition])
         except Fenced:
-            # It expired while we could not renew it. Nobody has it yet: go on, the fence tells if that is wrong.
+            # The lease expired before it was renewed. Take it anew if nobody has it; the fence keeps this safe.
             try:
                 self.held[partition] = await self._write(self._key(partition), 0)
             except Fenced:
                 self.held.pop(partition, None)
                 await lost(partition)
 
-    async def _acquire(self, partition: int, gained: Change) -> None:
+    async def _acquire(self, partition: int, gained: Callback) -> None:
         try:
             self.held[partition] = await self._write(self._key(partition), 0)
         except Fenced:
@@ -150,4 +151,4 @@ class Leases:
         try:
             await self._wire.api(f"STREAM.MSG.DELETE.{self._layout.lease}", {"seq": sequence, "no_erase": True})
         except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-            log.debug("lease_left", worker=self._worker, why=str(error))
+            log.info("lease_left", worker=self._worker, error=str(error))

@@ -1,10 +1,11 @@
-"""One partition's loop: fetch, decide, commit, go on (docs/design.md, The commit).
+"""The loop of one partition: fetch events, decide them, commit their records, go on (docs/design.md, The commit).
 
-Belongs here: the loop, and which form a commit takes. Does not: rules (`decide`), how a commit is made safe (`commit`).
+Belongs here: the loop, and the choice of a commit's form. Does not: rules (`core.decide`), making a commit safe
+(`fenced_commit`).
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Self, TypeVar
 
 from phaseline.engine.core.process import BATCH_LIMIT, Batch, EventCounts, Processor
@@ -12,12 +13,9 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import NotOwned
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream.reader import Reader, Stored
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker import oversized_commit
 from phaseline.engine.worker.takeover import Claim, take_over
-from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.subjects import Subjects
 
 T = TypeVar("T")
 SLICE = 1_000
@@ -25,113 +23,124 @@ SLICE = 1_000
 IDLE = 0.5
 """Seconds after which an idle partition brings its checkpoint up to date."""
 AHEAD = 200
-"""Waiting events that are worth folding while a commit is under way; fewer gather until it is done."""
+"""Waiting events that are worth deciding while a commit is under way. Fewer events wait until it is done."""
 
 
-class Pipe:
-    """At most one commit under way, so that the next slice can be folded meanwhile. What it raises comes out at `empty`."""
+class CommitSlot:
+    """Runs at most one commit, so that the next events can be decided meanwhile. `wait` raises the commit's error."""
 
     def __init__(self) -> None:
-        """Start with none."""
+        """No commit is under way yet."""
         self._under_way: asyncio.Task[None] | None = None
 
-    async def put(self, commit: Coroutine[None, None, None]) -> None:
-        """Begin `commit`, and see its bytes off before anything else is computed."""
+    async def start(self, commit: Coroutine[None, None, None]) -> None:
+        """Start `commit`. Its bytes are sent before this returns, because deciding blocks the event loop."""
         self._under_way = asyncio.create_task(commit)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 
-    async def empty(self) -> None:
-        """Wait until nothing is under way."""
+    async def wait(self) -> None:
+        """Wait until no commit is under way."""
         under_way, self._under_way = self._under_way, None
         if under_way is not None:
             await under_way
 
     async def __aenter__(self) -> Self:
-        """Nothing to prepare."""
+        """Return the slot, with nothing under way."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """See the last commit through."""
-        await self.empty()
+        """Wait for the last commit."""
+        await self.wait()
 
 
 class Partition:
-    """One share of the trees, owned by this process while `run` runs."""
+    """One share of the trees. This process owns it while `run` runs."""
 
-    def __init__(self, wire: Wire, layout: Layout, kinds: Kinds, number: int, worker: str, accepted: str = "") -> None:
-        """`worker` names the process in checkpoints and logs. accepted: tables to go on by, as `take_over` has it."""
-        self.wire, self.layout, self.kinds = wire, layout, kinds
+    def __init__(self, installation: Installation, number: int, worker: str, accepted: str = "") -> None:
+        """`worker` is the owner's name in checkpoints and log lines. `accepted` is passed to `take_over`."""
+        self.installation = installation
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = EventCounts()
         self.tree: Tree | None = None
-        self.position = self.folded = self.committed = 0
-        self._looking: list[tuple[int, asyncio.Future[None]]] = []
+        self.position = 0
+        """The last event that is in the tree, committed or not."""
+        self.decided = self.committed = 0
+        """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Take over, then fold events until `stop`; raises `Fenced` when somebody else has the partition."""
+        """Take the partition over and process its events until `stop`; raises `Fenced` once another worker owns it."""
         try:
             await self._run(stop)
         finally:
             self.tree = None
-            for _, looking in self._looking:
-                looking.cancel()
+            for _, waiting in self._waiting:
+                waiting.cancel()
 
     async def _run(self, stop: asyncio.Event) -> None:
-        claim = await take_over(self.wire, self.layout, self.kinds, self.number, self.worker, self.accepted)
-        await oversized_commit.resume(self.wire, self.layout, self.number, claim)
-        folder = Processor(claim.tree, Subjects(self.layout.prefix), self.number)
-        self.counts, self.tree, self.position = folder.counts, claim.tree, claim.position
-        inbox = Subjects(self.layout.prefix).stored(self.number)
-        async with Reader(self.wire, self.layout.events, [inbox], start=claim.position + 1) as events, Pipe() as pipe:
-            held: list[Stored] = []
+        """Fetch, decide, commit, go on. Events are decided while the commit before them is under way."""
+        claim = await take_over(self.installation, self.number, self.worker, self.accepted)
+        await oversized_commit.resume(self.installation, claim)
+        processor = Processor(claim.tree, self.installation.subjects, self.number)
+        self.counts, self.tree, self.position = processor.counts, claim.tree, claim.position
+        async with self._inbox(claim.position + 1) as inbox, CommitSlot() as slot:
+            events: list[Stored] = []
             while not stop.is_set():
-                if events.buffered < AHEAD:
-                    await pipe.empty()
-                held = held or await events.take(SLICE, IDLE)
-                commit = folder.fold(held, claim.position)
-                self.folded, self.position = self.folded + 1, commit.position
-                for fault in commit.faults:
-                    log_fault(*fault)
-                del held[: commit.events]
-                await pipe.empty()
-                await pipe.put(self.commit(claim, commit))
+                if inbox.buffered < AHEAD:
+                    await slot.wait()
+                events = events or await inbox.take(SLICE, IDLE)
+                batch = self._decide(processor, events, claim.position)
+                del events[: batch.events]
+                await slot.wait()
+                await slot.start(self.commit(claim, batch))
 
-    async def commit(self, claim: Claim, commit: Batch) -> None:
-        """Make a commit last, in the cheapest form that is safe."""
-        behind = claim.position if len(commit.messages) > BATCH_LIMIT else commit.position
-        moved, claim.position = claim.checkpoint.position < commit.position, behind
-        if len(commit.messages) > BATCH_LIMIT:
-            await oversized_commit.commit(self.wire, self.layout, self.number, claim, commit.messages, commit.position)
-        elif commit.lone:
-            await claim.fence.append_one(*commit.messages[0])
-        elif commit.messages:
-            await claim.append(commit.messages)
-        elif moved:
-            await claim.move()
+    def _inbox(self, start: int) -> Reader:
+        """The reader of this partition's events from position `start` on."""
+        subject = self.installation.subjects.stored(self.number)
+        return Reader(self.installation.wire, self.installation.layout.events, [subject], start=start)
+
+    def _decide(self, processor: Processor, events: Sequence[Stored], position: int) -> Batch:
+        """The next batch: the records of as many of these events as fit it."""
+        batch = processor.process(events, position)
+        self.decided, self.position = self.decided + 1, batch.position
+        for fault in batch.faults:
+            log_fault(*fault)
+        return batch
+
+    async def commit(self, claim: Claim, batch: Batch) -> None:
+        """Store a batch in the cheapest form that is safe."""
+        if len(batch.messages) > BATCH_LIMIT:
+            await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
+        elif batch.is_single:
+            await claim.append_one(batch.messages[0], batch.position)
+        elif batch.messages:
+            await claim.append(batch.messages, batch.position)
+        elif claim.checkpoint.position < batch.position:
+            await claim.move(batch.position)
         self.committed += 1
-        if self._looking:
-            self._let_see()
+        if self._waiting:
+            self._wake()
 
     async def look(self, ask: Callable[[Tree], T]) -> tuple[T, int]:
-        """What `ask` finds in the tree, and the last event that it takes into account, in EVENTS; once that is committed.
+        """What `ask` reads from the tree, and the position of the last event in it. Returns once both are committed.
 
         Raises `NotOwned` where the partition is not loaded, or is lost meanwhile.
         """
         if self.tree is None:
             raise NotOwned(partition=self.number)
         found, position = ask(self.tree), self.position
-        if self.folded > self.committed:
-            looking: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._looking.append((self.folded, looking))
-            await asyncio.wait({looking})
-            if looking.cancelled():
+        if self.decided > self.committed:
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append((self.decided, waiting))
+            await asyncio.wait({waiting})
+            if waiting.cancelled():
                 raise NotOwned(partition=self.number)
         return found, position
 
-    def _let_see(self) -> None:
-        """Tell who looked at what is committed by now."""
-        for folded, looking in self._looking:
-            if folded <= self.committed and not looking.done():
-                looking.set_result(None)
-        self._looking = [(folded, looking) for folded, looking in self._looking if not looking.done()]
+    def _wake(self) -> None:
+        """Wake the calls of `look` whose batch is committed."""
+        for decided, waiting in self._waiting:
+            if decided <= self.committed and not waiting.done():
+                waiting.set_result(None)
+        self._waiting = [(decided, waiting) for decided, waiting in self._waiting if not waiting.done()]

@@ -1,6 +1,6 @@
-"""Running it: a worker process, the whole system on an embedded server, the demo.
+"""Running systems: one worker process, or an embedded server with several workers.
 
-Belongs here: putting the pieces together and taking them apart in order. Does not: options and words for people (`cli`).
+Belongs here: starting the parts, and stopping them in order. Does not: options, texts for people (`engine.cli`).
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 
 DRAIN = 10.0
-"""Seconds a further worker process gets to finish its commits."""
+"""Seconds that a worker process of ours has to finish its commits."""
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +42,7 @@ def stopped_by_signals() -> asyncio.Event:
 
 
 async def work(settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None) -> Worker:
-    """One worker against a server that exists, until `stop`; the answer tells what it did.
+    """Run one worker on a server that exists, until `stop`. Returns the worker with its counts.
 
     ready: set once the streams exist.
     """
@@ -63,7 +63,7 @@ async def system(
     workers: int = 1,
     sync_always: bool = False,
 ) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker]]]:
-    """An embedded server with a worker in this process, and `workers - 1` further processes; all drained at the end."""
+    """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end."""
     async with EmbeddedServer(data, port, sync_always=sync_always) as server:
         settings = replace(settings, nats=(server.url,))
         stop, ready = asyncio.Event(), asyncio.Event()
@@ -89,13 +89,13 @@ async def _drained(process: asyncio.subprocess.Process) -> None:
     try:
         await asyncio.wait_for(process.wait(), DRAIN)
     except TimeoutError:
-        log.warning("worker_killed", pid=process.pid, why=f"it did not stop within {DRAIN:g} s")
+        log.warning("worker_killed", pid=process.pid, seconds=DRAIN)
         process.kill()
         await process.wait()
 
 
 async def until(stop: asyncio.Event, task: asyncio.Task[Worker]) -> None:
-    """Wait for `stop`; a worker that ends by itself ends the wait with its error."""
+    """Wait for `stop`. Raises the error of a worker that ends before that."""
     waiting = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,7 +1,7 @@
-"""Becoming a partition's owner: fence everybody else out, load what is committed, finish what was begun.
+"""Taking over a partition: fence out the former owner, load the committed tree, note the tables.
 
-Belongs here: the steps from nothing to a tree that may be folded on (docs/design.md, Taking over a partition).
-Does not: the loop that follows (`partition`), which worker should own what (`lease`).
+Belongs here: the steps from nothing to a `Claim` (docs/design.md, Taking over a partition), and the claim's commits.
+Does not: the loop that follows (`partition`), which worker should own which partition (`lease`).
 """
 
 from collections.abc import Sequence
@@ -14,94 +14,101 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.tree import Tree, restore
 from phaseline.engine.jetstream.direct_get import last_message
 from phaseline.engine.jetstream.reader import Reader
-from phaseline.engine.jetstream.streams import Layout
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
-from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.worker.fenced_commit import Fence
-from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.subjects import Subjects
 
 LOAD = 5_000
+"""Messages of STATE that are read at once."""
 SLOW = 10.0
-"""Seconds without a message after which a take-over says what it waits for."""
+"""Seconds without a message after which a take-over logs that it waits for STATE."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class Claim:
-    """A partition owned: its tree as committed, its fence, and the checkpoint that stands. `position` is in EVENTS."""
+    """A partition that this worker owns: its tree, its fence, the last checkpoint, and its position.
 
+    The position can be ahead of the checkpoint's, because `append_one` does not write a checkpoint.
+    """
+
+    partition: int
     tree: Tree
     fence: Fence
     checkpoint: Checkpoint
     position: int
 
-    async def append(self, messages: Sequence[Message], plan: Plan | None = None) -> None:
-        """Commit `messages` in one batch with the checkpoint of where we are."""
-        self.checkpoint = replace(self.checkpoint, position=self.position, plan=plan)
+    async def append(self, messages: Sequence[Message], position: int, plan: Plan | None = None) -> None:
+        """Commit `messages` and the checkpoint of `position` in one batch."""
+        self._advance(position)
+        self.checkpoint = replace(self.checkpoint, position=position, plan=plan)
         await self.fence.append(messages, self.checkpoint.encode_as)
 
-    async def move(self) -> None:
-        """Commit the checkpoint of where we are, alone."""
-        self.checkpoint = replace(self.checkpoint, position=self.position)
+    async def append_one(self, message: Message, position: int) -> None:
+        """Commit one record without a checkpoint. The record's cause says the position."""
+        self._advance(position)
+        await self.fence.append_one(*message)
+
+    async def move(self, position: int) -> None:
+        """Commit the checkpoint of `position` alone."""
+        self._advance(position)
+        self.checkpoint = replace(self.checkpoint, position=position)
         await self.fence.move(self.checkpoint.encode_as)
 
+    def _advance(self, position: int) -> None:
+        """Set the position before the commit is sent, because the next events are decided while it is under way."""
+        self.position = position
 
-async def take_over(wire: Wire, layout: Layout, kinds: Kinds, partition: int, worker: str, accepted: str = "") -> Claim:
-    """Own `partition` from here on; raises `Fenced` where somebody else was faster, `KindMissing`, or as `Wire` does.
 
-    Where other tables decided before: raises `TablesDiffer` unless those at hand are `accepted`.
+async def take_over(installation: Installation, partition: int, worker: str, accepted: str = "") -> Claim:
+    """Own `partition` from here on; raises `Fenced` where another worker was faster, `KindMissing`, or as `Wire` does.
+
+    Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
     """
-    subject = Subjects(layout.prefix).checkpoint(partition)
-    found = await last_message(wire, layout.log, subject)
-    # Read after the checkpoint: who changes the tables moves that, and our fence with it.
-    era = await table_eras.latest(Installation(wire, layout, kinds), partition)
+    kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
+    found = await last_message(installation.wire, installation.layout.log, subject)
+    # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint: our fence fails.
+    era = await table_eras.latest(installation, partition)
     table_eras.check(kinds, era, partition, accepted)
     last = checkpoint.decode(found.data) if found else Checkpoint()
-    mine = replace(last, epoch=last.epoch + 1, worker=worker)
-    fence = Fence(wire, layout.log, subject, found.sequence if found else 0)
-    await fence.move(mine.encode_as)
-    tree, highest = await load(wire, layout, kinds, partition, mine.epoch)
-    log.info(
-        "partition_taken",
-        partition=partition,
-        epoch=mine.epoch,
-        entities=len(tree),
-        position=max(last.position, highest),
-    )
-    claim = Claim(tree, fence, mine, max(last.position, highest) if last.plan is None else last.position)
+    own = replace(last, epoch=last.epoch + 1, worker=worker)
+    fence = Fence(installation.wire, installation.layout.log, subject, found.sequence if found else 0)
+    await fence.move(own.encode_as)
+    tree, highest = await load(installation, partition, own.epoch)
+    # While a plan is under way, some records of its event are in the tree: the position is still before that event.
+    position = max(last.position, highest) if last.plan is None else last.position
+    log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
+    claim = Claim(partition, tree, fence, own, position)
     if era is None or era.digest != kinds.digest:
-        # A cascade that is under way was decided before.
-        behind = max(claim.position, 0 if last.plan is None else last.plan.cause)
-        await _note(claim, layout, partition, Era(behind, kinds.digest, kinds.versions, worker))
+        # The event of a plan was decided by the former tables.
+        begins = max(position, 0 if last.plan is None else last.plan.cause)
+        await _note_tables(installation, claim, Era(begins, kinds.digest, kinds.versions, worker))
     return claim
 
 
-async def _note(claim: Claim, layout: Layout, partition: int, era: Era) -> None:
-    """Say in the log that other tables decide from here on."""
-    message = Message(Subjects(layout.prefix).tables(partition), era.encode())
-    await claim.append([message], claim.checkpoint.plan)
-    log.info("tables_noted", partition=partition, tables=era.digest, position=era.position)
+async def _note_tables(installation: Installation, claim: Claim, era: Era) -> None:
+    """Write into the log that other tables decide from here on."""
+    message = Message(installation.subjects.tables(claim.partition), era.encode())
+    await claim.append([message], claim.position, claim.checkpoint.plan)
+    log.info("tables_noted", partition=claim.partition, tables=era.digest, position=era.position)
 
 
-async def load(wire: Wire, layout: Layout, kinds: Kinds, partition: int, epoch: int) -> tuple[Tree, int]:
-    """The partition's tree, and the sequence of the last event that made a record in it.
+async def load(installation: Installation, partition: int, epoch: int) -> tuple[Tree, int]:
+    """The partition's tree, and the position of the last event that made a record in it.
 
-    STATE copies LOG in order, so once the checkpoint of `epoch` has come through it, the copy is complete.
+    STATE copies LOG in order. So the copy is complete once it holds the checkpoint of `epoch`.
     """
-    tree, highest = Tree(kinds, shared_runner()), 0
-    subjects = Subjects(layout.prefix)
-    own = subjects.state_checkpoint(partition)
-    async with Reader(wire, layout.state, [f"{subjects.prefix}.state.{partition}.>"]) as reader:
+    tree, highest = installation.tree(), 0
+    own = installation.subjects.state_checkpoint(partition)
+    states = f"{installation.prefix}.state.{partition}.>"
+    async with Reader(installation.wire, installation.layout.state, [states]) as reader:
         while True:
             found = await reader.take(LOAD, SLOW)
             if not found:
-                log.warning("state_copy_behind", partition=partition, waiting_for_epoch=epoch)
+                log.warning("state_copy_behind", partition=partition, epoch=epoch)
             for stored in found:
                 if stored.subject == own:
                     if checkpoint.decode(stored.data).epoch >= epoch:

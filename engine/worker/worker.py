@@ -1,7 +1,7 @@
-"""A worker process: one connection, as many partition loops as its leases give it.
+"""A worker: one connection, and a loop for each partition that its leases give it.
 
-Belongs here: starting and stopping partitions as ownership changes, and what a partition's end means.
-Does not: the loop itself (`partition`), who should own what (`lease`).
+Belongs here: starting and stopping partitions as leases come and go, and handling the error that ends a partition.
+Does not: the loop itself (`partition`), which worker should own what (`lease`).
 """
 
 import asyncio
@@ -30,45 +30,49 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
+from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
 
 MINIMUM_SERVER = (2, 15)
-"""In 2.14 a consumer of several filters passes over messages of a batch: watches and outcomes would miss records."""
+"""In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
 UNAVAILABLE = 503
 REPORT = 60.0
-"""Seconds between two lines that say what was done."""
+"""Seconds between two log lines with counts."""
 DRAIN = 10.0
-"""Seconds a partition gets to finish the commit under way. Cutting it off is safe: the next owner fences it."""
-BREATH = 1.0
-"""Seconds before a partition that failed is offered to the workers again."""
+"""Seconds that a partition has to finish its commit. To cancel it then is safe: the next owner fences it."""
+PAUSE = 1.0
+"""Seconds before a partition that failed is offered to the workers again, and between two tries to reach the server."""
+LONG_PAUSE = 10.0
+"""The same, where only a person can remove the cause."""
 
 log = structlog.get_logger(__name__)
 
 
 def worker_name() -> str:
-    """A name no other worker has: host, process, and a few random letters."""
+    """A unique name: host, process id, and four random characters."""
     host = "".join(c if c.isalnum() or c in "-_" else "-" for c in socket.gethostname())
     return f"{host}-{os.getpid()}-{secrets.token_hex(2)}"
 
 
 class Worker:
-    """Owns its share of the partitions from `run` until `stop` is set."""
+    """Owns a share of the partitions while `run` runs."""
 
     def __init__(
         self, wire: Wire, settings: Settings, kinds: Kinds, name: str | None = None, ready: asyncio.Event | None = None
     ) -> None:
-        """`name` shows in leases, checkpoints and logs; `ready` is set once the streams exist."""
+        """`name` is used in leases, checkpoints and log lines. `ready` is set once the streams exist."""
         self.wire, self.settings, self.kinds = wire, settings, kinds
         self.name = name or worker_name()
         self.owned: dict[int, tuple[Partition, asyncio.Event, asyncio.Task[None]]] = {}
         self.loaded: dict[int, Partition] = {}
-        """Those that may be asked what they hold."""
+        """The partitions that status queries may read."""
         self.done = EventCounts()
         self.ready = ready or asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until `stop`; then finish the commits under way and give the partitions back."""
+        """Work until `stop`; then finish the commits under way and give up the partitions."""
+        libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
         installation = await self._provisioned(stop)
@@ -76,7 +80,7 @@ class Worker:
             return
         layout = installation.layout
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
-        leases = Leases(self.wire, self.settings, layout, self.name)
+        leases = Leases(installation, self.name, self.settings.lease)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         reporting = asyncio.create_task(self._report())
@@ -91,9 +95,9 @@ class Worker:
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
 
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
-        """The installation; its streams are made where they are absent. Waits for servers that are away or elect a leader.
+        """The installation, with its streams created where they are absent; None where `stop` came first.
 
-        Raises `TablesDiffer` where a partition was decided by other tables than ours.
+        Waits while the servers are away or elect a leader. Raises `TablesDiffer` where other tables decided before.
         """
         waits = False
         while not stop.is_set():
@@ -103,9 +107,9 @@ class Worker:
                 if isinstance(error, ApiFailed) and error.code != UNAVAILABLE:
                     raise
                 if not waits:
-                    log.warning("worker_waits", worker=self.name, why=str(error))
+                    log.warning("worker_waits", worker=self.name, error=str(error))
                 waits = True
-                await asyncio.sleep(BREATH)
+                await asyncio.sleep(PAUSE)
         return None
 
     async def _checked(self, layout: Layout) -> Installation:
@@ -114,15 +118,13 @@ class Worker:
         return installation
 
     def counts(self) -> EventCounts:
-        """What became of all events this worker has seen."""
+        """The counts of all events that this worker has decided."""
         parts = [self.done, *(partition.counts for partition, _, _ in self.owned.values())]
         return EventCounts(*(sum(getattr(part, name) for part in parts) for name in EventCounts.__dataclass_fields__))
 
     async def _start(self, installation: Installation, leases: Leases, status: StatusService, number: int) -> None:
         stop = asyncio.Event()
-        partition = Partition(
-            self.wire, installation.layout, self.kinds, number, self.name, self.settings.accept_tables
-        )
+        partition = Partition(installation, number, self.name, self.settings.accept_tables)
         self.loaded[number] = partition
         listening = await status.listen(number)
         task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
@@ -134,30 +136,30 @@ class Worker:
             stop.set()
             await asyncio.wait({task}, timeout=DRAIN)
             if not task.done():
-                log.warning(
-                    "partition_cut_off", partition=number, worker=self.name, why=f"it did not stop in {DRAIN:g} s"
-                )
+                log.warning("partition_cut_off", partition=number, worker=self.name, seconds=DRAIN)
                 task.cancel()
                 await asyncio.wait({task})
 
     async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases, listening: int) -> None:
+        """Run a partition, log the error that ends it, and give up its lease."""
         number = partition.number
         try:
             await partition.run(stop)
         except Fenced as error:
-            log.warning("partition_lost", partition=number, worker=self.name, why=str(error))
+            log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
         except TablesDiffer as error:
-            log.warning("partition_refused", partition=number, worker=self.name, why=str(error))
-            await asyncio.sleep(BREATH * 10)
-        except KindMissing:
-            log.exception("partition_unreadable", partition=number, worker=self.name)
-            await asyncio.sleep(BREATH * 10)
+            log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
+            await asyncio.sleep(LONG_PAUSE)
+        except KindMissing as error:
+            log.exception("partition_unreadable", partition=number, worker=self.name, error=str(error))
+            await asyncio.sleep(LONG_PAUSE)
         except PhaselineError as error:
-            log.error("partition_failed", partition=number, worker=self.name, why=str(error))  # noqa: TRY400  # expected
-            await asyncio.sleep(BREATH)
-        except Exception:
-            log.exception("partition_broken", partition=number, worker=self.name)
-            await asyncio.sleep(BREATH)
+            # The error says all, so there is no traceback.
+            log.error("partition_failed", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
+            await asyncio.sleep(PAUSE)
+        except Exception as error:
+            log.exception("partition_broken", partition=number, worker=self.name, error=repr(error))
+            await asyncio.sleep(PAUSE)
         finally:
             self.owned.pop(number, None)
             self.loaded.pop(number, None)

@@ -1,4 +1,4 @@
-"""The release, tested with `phaseline.testing`: no server needed. Run it with `pytest` where `acme-kinds` is installed."""
+"""Tests of the release with `phaseline.testing`; they need no server. Install `acme-kinds` and run `pytest`."""
 
 from acme_kinds.release import RELEASE
 
@@ -13,14 +13,14 @@ def test_a_release_waits_for_approval() -> None:
     PENDING.when("release", "approve", "v2").when("release", "start", "v2").then("release", "v2", "Rolling")
 
 
-def test_causes_add_up_and_the_last_one_cleared_lets_it_go_on() -> None:
+def test_conditions_add_up_until_the_last_one_is_cleared() -> None:
     failed = ROLLING.event("release", "checks_failed", "v2").when("release", "timed_out", "v2")
     failed.then("release", "v2", "Failed", conditions=["ChecksFailed", "TimedOut"])
     failed.when("release", "checks_passed", "v2").then("release", "v2", "Failed [TimedOut]")
     failed.event("release", "resumed", "v2").when("release", "checks_passed", "v2").then("release", "v2", "Rolling")
 
 
-def test_what_is_reported_twice_is_told_once() -> None:
+def test_a_repeated_report_leaves_no_record() -> None:
     done = ROLLING.when("release", "finished", "v2", source="/ci", sequence=1).then_transitions(1)
     done.when("release", "finished", "v2", source="/ci", sequence=2).then_nothing()
 
@@ -30,7 +30,7 @@ def test_a_release_that_was_refused_may_be_approved_later() -> None:
     refused.when("release", "approve", "v2").then("release", "v2", "Approved", facet="approval")
 
 
-def test_notes_come_with_the_release_and_go_with_it() -> None:
+def test_the_notes_live_as_long_as_the_release() -> None:
     withdrawn = ROLLING.when("release", "withdraw", "v2").then("release", "v2", "Deleted")
     withdrawn.when("release", "create", "v2").then("release", "v2", "Waiting", facet="approval")
     PENDING.when("release", "approve", "v2").then("release", "v2", "Pending", attributes={"notes": "faster"})

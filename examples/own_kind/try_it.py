@@ -1,4 +1,4 @@
-"""A release's life without any server: events in, records out. Run it where `acme-kinds` is installed."""
+"""Decides a few events about a release without a server. Run it where `acme-kinds` is installed."""
 
 import json
 
@@ -6,16 +6,15 @@ from phaseline.engine.core import intake
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.machines import built_in
-from phaseline.machines.compiler.labels import label_of
-from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.subjects import Subjects
+from phaseline.tables import NoScripts, label_of
 
 EVENTS = ("create", "start", "approve", "start", "checks_failed", "timed_out", "checks_passed", "resumed", "finished")
 
 
 def main() -> None:
-    """Each event as a publisher sends it, and what becomes of it."""
+    """Print each event with the records that it leads to."""
     installed = built_in.installed()
     print("kinds:", ", ".join(installed))
     tree, facets = Tree(installed, NoScripts()), {facet.name: facet for facet in installed["release"].table.facets}

@@ -1,6 +1,8 @@
-"""What is wrong between tables: unknown relatives, cascades that circle, views that could not settle.
+"""Checks tables against each other: parents, predicates, fired triggers, circles, views that cannot settle.
 
-Belongs here: checks that need more than one table. Does not: compiled lookups (`kinds`).
+The rules are in docs/spec/reading-the-tables.md, section What a table may not be.
+Belongs here: checks that need more than one table, and the two questions that they share with `kinds` (`path`,
+`predicates`). Does not: checks of one table (`checks`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,22 +15,22 @@ from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, At
 from phaseline.machines.language.table import ABSENT, DELETED, SAME, Facet, Table, View
 
 
-def check_forest(tables: tuple[Table, ...]) -> None:
-    """Raise `WrongTable` unless `tables` fit each other."""
+def check_tables(tables: tuple[Table, ...]) -> None:
+    """Raise `WrongTable` unless the tables fit each other."""
     named = {table.kind: table for table in tables}
     if len(named) < len(tables):
         twice = sorted({t.kind for t in tables if [o.kind for o in tables].count(t.kind) > 1})
-        raise WrongTable(twice[0], ["two tables have this name: rename one"])
-    for check in (_parent, _children, _relatives, _fired, _settles):
+        raise WrongTable(twice[0], ["two tables have this kind: rename one"])
+    for check in (_parent, _children, _relatives, _fired_triggers, _settles):
         for table in tables:
             problems = [*check(table, named)]
             if problems:
                 raise WrongTable(table.kind, problems)
-    _cascades_end(named)
+    _check_circles(named)
 
 
 def path(named: Mapping[str, Table], above: str, below: str) -> Iterator[str]:
-    """The kinds from `above` (left out) down to `below`; nothing where `below` is not under `above`."""
+    """The kinds from below `above` down to `below`; none if `below` is not below `above`."""
     chain = [below]
     while (parent := named[chain[-1]].parent) is not None:
         if parent == above:
@@ -38,14 +40,14 @@ def path(named: Mapping[str, Table], above: str, below: str) -> Iterator[str]:
 
 
 def predicates(table: Table) -> Iterator[Predicate]:
-    """Everything a table looks at: guards, views, tallies."""
+    """The predicates of a table: of guards, views and on-tally triggers."""
     for facet in table.facets:
         for row in facet.rows:
             yield from row.when
         for view in facet.views:
             yield from view.while_
-    for reached in table.on_tally:
-        yield reached.when
+    for on_tally in table.on_tally:
+        yield on_tally.when
 
 
 def _parent(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
@@ -53,20 +55,23 @@ def _parent(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
         return
     parent = named.get(table.parent)
     if parent is None:
-        yield f"its parent {table.parent} is no kind here: register that table too, or correct the name"
+        yield f"parent {table.parent} is unknown: add the table of that kind, or correct the name"
     elif len(parent.id) >= len(table.id):
-        yield f"its id must be longer than its parent's ({'/'.join(parent.id)}): begin it with the parent's parts"
+        yield (
+            f"id {'/'.join(table.id)} is not longer than the parent's id {'/'.join(parent.id)}: "
+            "begin it with the parent's parts, and add at least one"
+        )
 
 
 def _children(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
-    """An observation of something below makes this known: its base must be one that can be."""
+    """The base with which a parent is adopted must be one that its rows can lead to."""
     if table.known_by == "itself" or not any(other.parent == table.kind for other in named.values()):
         return
     for facet in table.facets:
         if facet.adopted not in reachability.reachable(FacetMachine(facet), table.intents):
             yield (
-                f"{facet.name}: what is below it adopts it as {facet.adopted}, to which no row leads: "
-                f"name another base with adopted=State(...), State({ABSENT!r}) for none"
+                f"{facet.name}: no row leads to {facet.adopted}, the base of an adopted {table.kind}: "
+                f"name another base with adopted=State(...); State({ABSENT!r}) means that it stays unknown"
             )
 
 
@@ -77,62 +82,84 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
         if isinstance(predicate, Child):
             yield from _child(predicate, table, named)
         elif looks_up and kind != table.kind and not _is_above(kind, table.kind, named):
-            yield f"`{predicate.text()}`: {kind} is not above {table.kind}: name an ancestor"
+            yield f"`{predicate.text()}`: {kind} is not above {table.kind}: name a kind above it"
         elif isinstance(predicate, AnyBelow | AllBelow) and (
             predicate.of != table.kind or not _is_above(table.kind, kind, named)
         ):
-            yield f"`{predicate.text()}`: {kind} is not below {table.kind}: name a descendant, and of={table.kind}"
+            yield (
+                f"`{predicate.text()}`: it counts {kind} below {predicate.of}, but must count a kind below "
+                f"{table.kind}: write of={table.kind!r} and a kind below it"
+            )
         else:
             yield from _known(predicate, named)
     for facet in table.facets:
-        below, place = facet.message_names or (table.kind, 0)
-        if facet.message_names is not None and (
-            not _is_above(table.kind, below, named) or place >= len(named[below].facets)
-        ):
-            yield f"{facet.name} names those of {below}, facet {place}, which is not below it: name a descendant's facet"
+        if facet.message_names is not None and not _has_facet(table.kind, *facet.message_names, named):
+            below, index = facet.message_names
+            yield f"{facet.name}, message_names: {_no_facet(table.kind, below, index)}"
     yield from _unseen(table)
 
 
 def _child(predicate: Child, table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     child = named.get(predicate.kind)
     if predicate.of != table.kind or child is None or child.parent != table.kind or len(child.id) != len(table.id) + 1:
-        yield f"`{predicate.text()}`: {predicate.kind} is no child of {table.kind} by a name: name one, and of={table.kind}"
+        yield (
+            f"`{predicate.text()}`: {predicate.kind} is not a child of {table.kind} whose id has one part more: "
+            f"write of={table.kind!r} and the kind of such a child"
+        )
     elif predicate.named not in {attribute.name for attribute in table.attributes}:
-        yield f"`{predicate.text()}`: {table.kind} has no attribute {predicate.named}: declare it there"
+        yield _no_attribute(predicate, table.kind, predicate.named)
     else:
         yield from _phases(predicate.text(), child, child.facets[0], predicate.phases)
+
+
+def _no_attribute(predicate: Predicate, kind: str, name: str) -> str:
+    return f"`{predicate.text()}`: {kind} has no attribute {name}: add it there, or correct the name"
 
 
 def _is_above(above: str, below: str, named: Mapping[str, Table]) -> bool:
     return above in named and below in named and any(path(named, above, below))
 
 
+def _has_facet(above: str, below: str, facet: int, named: Mapping[str, Table]) -> bool:
+    return _is_above(above, below, named) and facet < len(named[below].facets)
+
+
+def _no_facet(above: str, below: str, facet: int) -> str:
+    return f"facet {facet} of {below} does not exist below {above}: name a kind below it and the index of its facet"
+
+
 def _unseen(table: Table) -> Iterator[str]:
-    """Views and tallies are told of changes only by what says what it reads."""
+    """Predicates whose changes the engine would not notice: it follows only those that declare what they read."""
     for facet in table.facets:
         for view in facet.views:
             for seen in view.while_:
                 own = isinstance(seen, AttributeIs) and seen.kind == table.kind
                 if not own and not isinstance(seen, Above | AnyBelow | AllBelow):
                     yield (
-                        f"view {view.to} looks at `{seen.text()}`, of whose change it would not hear: "
-                        "look at a state above, a tally below or an own attribute"
+                        f"{facet.name}, view {view.to}: the engine does not notice when `{seen.text()}` changes: "
+                        f"use Above, AnyBelow, AllBelow, or AttributeIs of {table.kind} itself"
                     )
-    for reached in table.on_tally:
-        if not isinstance(reached.when, AnyBelow | AllBelow):
-            yield f"{reached.trigger} waits for `{reached.when.text()}`, which is no tally: write AnyBelow(...) or AllBelow(...)"
+    for on_tally in table.on_tally:
+        if not isinstance(on_tally.when, AnyBelow | AllBelow):
+            yield (
+                f"on_tally {on_tally.trigger}: `{on_tally.when.text()}` does not ask a tally: "
+                "write AnyBelow(...) or AllBelow(...)"
+            )
 
 
 def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
     if isinstance(predicate, AttributeIs):
         if predicate.or_of is not None and not _is_above(predicate.or_of, predicate.kind, named):
-            yield f"`{predicate.text()}`: {predicate.or_of} is not above {predicate.kind}: name an ancestor"
+            yield f"`{predicate.text()}`: {predicate.or_of} is not above {predicate.kind}: name another kind in or_of="
         if predicate.name not in {a.name for a in named[predicate.kind].attributes}:
-            yield f"`{predicate.text()}`: {predicate.kind} has no attribute {predicate.name}: declare it there"
+            yield _no_attribute(predicate, predicate.kind, predicate.name)
     elif isinstance(predicate, Above | AnyBelow | AllBelow):
         facets = named[predicate.kind].facets
         if predicate.facet >= len(facets):
-            yield f"`{predicate.text()}`: {predicate.kind} has only {len(facets)} facet(s)"
+            yield (
+                f"`{predicate.text()}`: {predicate.kind} has {len(facets)} facet(s), found facet={predicate.facet}: "
+                "count from 0"
+            )
             return
         yield from _phases(predicate.text(), named[predicate.kind], facets[predicate.facet], predicate.phases)
         if isinstance(predicate, AnyBelow | AllBelow) and predicate.has is not None:
@@ -148,41 +175,44 @@ def _phases(text: str, table: Table, facet: Facet, phases: tuple[str, ...]) -> I
 
 
 def downward(table: Table) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """What a table fires at whom: each trigger and kind, with the triggers of its own that do."""
-    for fired in table.cascades:
-        yield from ((fired.trigger, kind, (*fired.on, *_entering(table, fired.into))) for kind in fired.at)
-    for told in table.fan_outs:
-        yield from ((trigger, told.at, told.on) for trigger in told.triggers)
+    """The triggers that a table fires at other kinds: each with the kind, and with the triggers that lead to it."""
+    for cascade in table.cascades:
+        yield from ((cascade.trigger, kind, (*cascade.on, *_entering(table, cascade.into))) for kind in cascade.at)
+    for fan_out in table.fan_outs:
+        yield from ((trigger, fan_out.at, fan_out.on) for trigger in fan_out.triggers)
 
 
-def _fired(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
+def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     for trigger, kind, _ in downward(table):
         if kind not in named or not any(path(named, table.kind, kind)):
-            yield f"it fires {trigger} at {kind}, which is not below it: name a descendant"
+            yield f"it fires {trigger} at {kind}, which is not below {table.kind}: name a kind below it"
         elif trigger not in (*named[kind].derived, *named[kind].intents):
-            yield f"it fires {trigger} at {kind}, where it is no derived trigger: add it to `derived`, with a row"
-    for fired in (fired for fired in table.cascades if fired.only_child is not None):
-        for kind in (kind for kind in fired.at if len(named[kind].id) != len(table.id) + 1):
-            yield f"it fires {fired.trigger} at one {kind}, whose id has more than a name more: name a child"
+            yield f"it fires {trigger} at {kind}, where it is not derived: add it to `derived` there, with a row"
+    for cascade in (cascade for cascade in table.cascades if cascade.only_child is not None):
+        for kind in (kind for kind in cascade.at if len(named[kind].id) != len(table.id) + 1):
+            yield (
+                f"cascade {cascade.trigger}: only_child= needs a child whose id has one part more, found {kind}: "
+                "name the kind of such a child"
+            )
     for kind, facet in table.tallies:
-        if kind not in named or not any(path(named, table.kind, kind)) or facet >= len(named[kind].facets):
-            yield f"it counts facet {facet} of {kind}, which is not below it: name a descendant and one of its facets"
-    for reached in table.on_tally:
-        if reached.trigger not in table.derived:
-            yield f"it fires {reached.trigger} at itself: add it to `derived`, with a row"
+        if not _has_facet(table.kind, kind, facet, named):
+            yield f"tallies: {_no_facet(table.kind, kind, facet)}"
+    for on_tally in table.on_tally:
+        if on_tally.trigger not in table.derived:
+            yield f"on_tally {on_tally.trigger}: the trigger is not derived: add it to `derived`, with a row"
     firing = {(kind, trigger) for t in named.values() for trigger, kind, _ in downward(t)}
-    firing |= {(table.kind, reached.trigger) for reached in table.on_tally}
-    firing |= {(table.kind, after.trigger) for facet in table.facets for after in facet.timeouts}
+    firing |= {(table.kind, on_tally.trigger) for on_tally in table.on_tally}
+    firing |= {(table.kind, timeout.trigger) for facet in table.facets for timeout in facet.timeouts}
     for trigger in table.derived:
         if (table.kind, trigger) not in firing:
-            yield f"nothing fires the derived trigger {trigger}: add a Cascade, a FanOut, an OnTally or a Timeout for it, or remove it"
+            yield (
+                f"nothing fires the derived trigger {trigger}: add a Cascade, a FanOut, an OnTally or a Timeout that "
+                "fires it, or remove it"
+            )
 
 
 def _settles(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
-    """A view that looks up must not depend on what a view that looks down shows.
-
-    See docs/spec/reading-the-tables.md, Base and state.
-    """
+    """A view that looks up must not depend on what a view that looks down shows, or views might never settle."""
     yield from _mirrors(table)
     for facet in table.facets:
         for view in facet.views:
@@ -194,26 +224,27 @@ def _settles(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
                             seen, above, other
                         ):
                             yield (
-                                f"view {view.to} looks up at `{seen.text()}`, which {seen.kind}'s view {other.to} changes by "
-                                "looking down: look at the base (base=True), or at phases that view neither shows nor covers"
+                                f"{facet.name}, view {view.to}: it looks up at `{seen.text()}`, but the view "
+                                f"{other.to} of {seen.kind}, which looks down, can change that: look at the base "
+                                "(base=True), or at phases that this view neither shows nor covers"
                             )
 
 
 def _mirrors(table: Table) -> Iterator[str]:
-    """Views of one facet may look at another's state, but not in a circle."""
-    looks = {
-        index: {s.facet for view in facet.views for s in view.while_ if isinstance(s, Above) and s.kind == table.kind and not s.base}
-        for index, facet in enumerate(table.facets)
-    }  # fmt: skip
+    """Views of one facet may look at the state of another facet of the entity, but not in a circle."""
+    looks: dict[int, set[int]] = {}
+    for index, facet in enumerate(table.facets):
+        seen = [seen for view in facet.views for seen in view.while_ if isinstance(seen, Above)]
+        looks[index] = {one.facet for one in seen if one.kind == table.kind and not one.base}
     try:
         TopologicalSorter(looks).prepare()
     except CycleError as error:
         circle = " -> ".join(table.facets[index].name for index in reversed(error.args[1]))
-        yield f"its views look at what they show themselves ({circle}): look at the base (base=True)"
+        yield f"views of facets look at each other in a circle ({circle}): look at the base (base=True) in one of them"
 
 
 def _swayed(seen: Above, above: Facet, other: View) -> bool:
-    """Whether the view `other` of the facet `above` can change what `seen` says of it."""
+    """Whether the view `other` of the facet `above` can change the answer of the predicate `seen`."""
     covered = set(other.base or phases_of(above)).difference(other.unless, (ABSENT, DELETED))
     if other.to in seen.phases or covered.intersection(seen.phases):
         return True
@@ -221,26 +252,28 @@ def _swayed(seen: Above, above: Facet, other: View) -> bool:
     return any(v.to in seen.phases and covered.intersection(v.base or phases_of(above)) for v in later)
 
 
-def _cascades_end(named: Mapping[str, Table]) -> None:
+def _check_circles(named: Mapping[str, Table]) -> None:
+    """Raise `WrongTable` if cascades, fan-outs and on-tally triggers can fire each other for ever."""
     graph: dict[str, dict[str, None]] = {}
     for table in named.values():
-        for trigger, kind, causes in downward(table):
-            for on in causes:
+        for trigger, kind, triggers in downward(table):
+            for on in triggers:
                 graph.setdefault(f"{table.kind}.{on}", {})[f"{kind}.{trigger}"] = None
-        for reached in table.on_tally:
-            if isinstance(reached.when, AnyBelow | AllBelow):
-                for trigger in named[reached.when.kind].triggers:
-                    graph.setdefault(f"{reached.when.kind}.{trigger}", {})[f"{table.kind}.{reached.trigger}"] = None
+        for on_tally in table.on_tally:
+            if isinstance(on_tally.when, AnyBelow | AllBelow):
+                for trigger in named[on_tally.when.kind].triggers:
+                    graph.setdefault(f"{on_tally.when.kind}.{trigger}", {})[f"{table.kind}.{on_tally.trigger}"] = None
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         circle = " -> ".join(reversed(error.args[1]))
         raise WrongTable(
-            error.args[1][0].split(".")[0], [f"its cascades circle: {circle}: drop one of them"]
+            error.args[1][0].split(".")[0], [f"triggers fire each other in a circle: {circle}: remove one of them"]
         ) from error
 
 
 def _entering(table: Table, phase: str | None) -> list[str]:
+    """The triggers whose rows can take a facet into `phase`."""
     return (
         []
         if phase is None

@@ -1,7 +1,7 @@
-"""What becomes of phase and conditions when a row is taken or a view shows.
+"""Computes the phase and the conditions after a row, and under a view.
 
-See docs/spec/reading-the-tables.md, Conditions.
-Belongs here: the arithmetic of one facet's conditions. Does not: which row or view applies (`machine`, `engine.settle`).
+The rules are in docs/spec/reading-the-tables.md, section Conditions.
+Belongs here: the conditions of one facet. Does not: which row or view applies (`machine`, `kinds`).
 """
 
 from functools import cache
@@ -12,25 +12,25 @@ from phaseline.schemas.records import State, state
 
 @cache
 def own_condition(facet: Facet, phase: str) -> str | None:
-    """The condition that a phase brings along; None where a row must say which (or the phase has none)."""
+    """The condition that comes with a phase by itself; None if a row must name one, or if the phase needs none."""
     own = [label.condition for label in facet.labels if label.phase == phase and label.condition not in facet.sticky]
     return None if None in own else OK if OK in own else own[0] if len(own) == 1 else None
 
 
 @cache
 def stands_alone(facet: Facet, phase: str) -> bool:
-    """Whether the phase has a label without a condition, so that it needs none."""
+    """Whether the phase needs no condition, because it has a label without one."""
     return any(label.phase == phase and label.condition is None for label in facet.labels)
 
 
-def causes(facet: Facet) -> frozenset[str]:
-    """The conditions that hold an entity in the phase that collects them."""
-    found = (label.condition for label in facet.labels if label.phase == facet.accumulates_in)
-    return frozenset(condition for condition in found if condition is not None)
+def accumulated_conditions(facet: Facet) -> frozenset[str]:
+    """The conditions that hold an entity in the accumulating phase."""
+    conditions = (label.condition for label in facet.labels if label.phase == facet.accumulates_in)
+    return frozenset(condition for condition in conditions if condition is not None)
 
 
-def taken(facet: Facet, row: Row, base: State, phase: str) -> State:
-    """The base after `row` took it to `phase`."""
+def base_after(facet: Facet, row: Row, base: State, phase: str) -> State:
+    """The base after `row` has taken it to `phase`."""
     if phase == DELETED:
         return state(DELETED)
     stays = phase == base.phase and (row.to == SAME or phase == facet.accumulates_in)
@@ -39,8 +39,8 @@ def taken(facet: Facet, row: Row, base: State, phase: str) -> State:
     return state(phase, _joined(kept, arriving, own_condition(facet, phase)))
 
 
-def shown(facet: Facet, view: View, base: State) -> State:
-    """What a view makes of the base. View by view the base's causes stay or go, as it says."""
+def state_shown(facet: Facet, view: View, base: State) -> State:
+    """The state that a view shows over a base: the view's condition, after the base's conditions that it keeps."""
     if isinstance(view.keeps, tuple):
         kept = [c for c in base.conditions if c in view.keeps]
     else:
@@ -49,15 +49,15 @@ def shown(facet: Facet, view: View, base: State) -> State:
     return state(view.to, _joined(kept, view.condition or own, own))
 
 
-def lapsed(facet: Facet, base: State, conditions: frozenset[str]) -> State:
-    """The base without conditions that were about a stay that is over."""
+def without_expired(facet: Facet, base: State, conditions: frozenset[str]) -> State:
+    """The base without `conditions`, which were about a stay in a phase that is over."""
     return state(
         base.phase, _joined([c for c in base.conditions if c not in conditions], None, own_condition(facet, base.phase))
     )
 
 
 def _joined(kept: list[str], arriving: str | None, own: str | None) -> tuple[str, ...]:
-    """Conditions in order of arrival; Ok only where nothing else stands."""
+    """The conditions in order of arrival. Ok is there only if no other condition is."""
     if arriving is not None and arriving != OK and arriving not in kept:
         kept.append(arriving)
     return tuple(kept) or ((own,) if own is not None else ())

@@ -1,8 +1,8 @@
-"""Computes the version of a table: a short digest of everything in the table that changes what it does.
+"""Computes the version of a table: a short digest of everything in the table that influences decisions.
 
-Belongs here: the digest, the stable words for classes and fields of the table language, what is left out. Does not:
-where a version is kept, the declarations of rules (`rules`). Texts for people are left out: another translation of a
-label, or another description, makes no other version.
+Texts for people are left out: translating a label or changing a description changes no version.
+Belongs here: the digest, the stable words for the classes and fields of the table language, what is left out. Does not:
+declaring a rule (`language.rules`), where versions are kept.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from phaseline.machines.language.table import (
 
 LENGTH = 12
 LANGUAGE = Revision("phaseline.tables", 1)
-"""Part of every version. Raise it when a word of the table language comes to mean something else."""
+"""A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
 class Word(NamedTuple):
@@ -44,20 +44,20 @@ class Word(NamedTuple):
 WORDS: Mapping[type, Word] = {
     Table: Word("table", {
         "kind": "kind", "id": "id", "facets": "facets", "intents": "intents", "derived": "derived", "parent": "parent",
-        "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs", "interprets": "interprets",
-        "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "doc": None,
+        "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
+        "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "doc": None,
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
-        "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "timeouts": "timeouts",
-        "message_from": "message_from", "message_names": "message_names",
+        "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted",
+        "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names",
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "zh": None, "en": None, "schedulable": "schedulable",
     }),
     Row: Word("row", {
-        "source": "source", "trigger": "trigger", "to": "to", "condition": "condition", "sets": "sets", "clears": "clears",
-        "given": "given", "when": "when", "assigns": "assigns", "computes": "computes",
+        "source": "source", "trigger": "trigger", "to": "to", "condition": "condition", "sets": "sets",
+        "clears": "clears", "given": "given", "when": "when", "assigns": "assigns", "computes": "computes",
     }),
     View: Word("view", {
         "to": "to", "while_": "while", "condition": "condition", "base": "base", "unless": "unless", "keeps": "keeps",
@@ -70,8 +70,8 @@ WORDS: Mapping[type, Word] = {
     Interpret: Word("interpret", {"on": "on", "fields": "fields", "rule": "rule"}),
     OnTally: Word("on_tally", {"when": "when", "trigger": "trigger"}),
     Timeout: Word("timeout", {
-        "phase": "phase", "trigger": "trigger", "seconds": "seconds", "seconds_from": "seconds_from", "restart_on": "restart_on",
-        "repeat_after": "repeat_after",
+        "phase": "phase", "trigger": "trigger", "seconds": "seconds", "seconds_from": "seconds_from",
+        "restart_on": "restart_on", "repeat_after": "repeat_after",
     }),
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
@@ -85,7 +85,7 @@ WORDS: Mapping[type, Word] = {
     AnyBelow: Word("any_below", {"of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has"}),
     AllBelow: Word("all_below", {"of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has"}),
 }  # fmt: skip
-"""The words stand in every version. To rename a class or field in Python, change the left side here and nothing else."""
+"""The words are a part of every version. To rename a class or field in Python, change only the left side here."""
 TYPES: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "map"}
 """The stable words for the types of fields and attributes."""
 
@@ -110,7 +110,7 @@ def _digest(value: Any) -> str:
 
 
 def canonical(value: Any) -> Any:
-    """`value` as JSON can hold it, the same for equal values. Raises `Undeclared` for what has no stable name."""
+    """`value` as JSON can hold it, the same for equal values. Raises `Undeclared` if a part has no stable name."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, Mapping):
@@ -128,7 +128,7 @@ def canonical(value: Any) -> Any:
 
 
 def _declared(value: Any) -> Any:
-    """A rule that is code: its name, its revision, what it uses, and the fields of a predicate."""
+    """A rule as JSON can hold it: its name and revision, the revisions that it uses, the fields of a predicate."""
     found = declaration_of(value)
     if found is None:
         raise Undeclared(_advice(value))
@@ -137,7 +137,7 @@ def _declared(value: Any) -> Any:
 
 
 def _set(value: Any) -> Iterator[tuple[str, Any]]:
-    """The fields whose value is not the default: a field that the language gets later changes no version by itself."""
+    """The fields whose value is not the default. So a new field of the language changes no version by itself."""
     for field in fields(value):
         default = field.default if field.default_factory is MISSING else field.default_factory()
         found = getattr(value, field.name)
@@ -150,7 +150,7 @@ def _has_fields(value: Any) -> bool:
 
 
 def undeclared(value: Any, where: str = "the table") -> Iterator[str]:
-    """What to write for each value in a table that has no stable name, with the place at which it stands."""
+    """For each value in a table that has no stable name: where it is, and what to write."""
     if isinstance(value, Mapping):
         for name, found in value.items():
             yield from undeclared(found, f"{where}[{name!r}]")
@@ -168,7 +168,7 @@ def undeclared(value: Any, where: str = "the table") -> Iterator[str]:
 
 
 def rules_of(value: Any) -> Iterator[Any]:
-    """Every function, and every predicate with code of its own, in a table; one that stands twice comes twice."""
+    """Every function in a table and every predicate with its own code, as often as the table contains it."""
     if declaration_of(value) is not None:
         yield value
     if isinstance(value, Mapping):
@@ -182,7 +182,7 @@ def rules_of(value: Any) -> Iterator[Any]:
 
 
 def _advice(value: Any) -> str:
-    """What is wrong with a value that has no stable name, and what to write."""
+    """What is wrong with a value that has no stable name, and what to write instead."""
     if isinstance(value, type):
         return f"is the type {value.__name__}: write one of {', '.join(kind.__name__ for kind in TYPES)}"
     name = getattr(value, "__name__", None)
@@ -194,5 +194,5 @@ def _advice(value: Any) -> str:
     yours = (name or type(value).__name__).lower()
     return (
         f"is {what}, which declares no name and revision: write @rule('<yours>.{yours}', revision=1) above {above} "
-        "(from phaseline.machines.language.rules import rule)"
+        "(from phaseline.tables import rule)"
     )

@@ -1,7 +1,7 @@
-"""All kinds of an installation, checked against each other and compiled.
+"""All kinds of an installation, checked and compiled.
 
-Belongs here: `Kind`, a compiled table, which selects the steps that a trigger takes; which kind is above, counts or looks
-at which other kind. Does not: the rules of a kind, which kinds there are (`built_in`).
+Belongs here: `Kind` (a compiled table), which says which steps a trigger takes; `Kinds`, which says how kinds depend on
+each other. Does not: the table of any kind, the list of built-in kinds (`machines.built_in`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,16 +10,17 @@ from typing import Any, NamedTuple
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability
 from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Field, Role, Table
-from phaseline.machines.language.table import Facet as FacetOfTable
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Field, Role, Table
 from phaseline.schemas.records import FacetState, State, state
 
 
 class Counted(NamedTuple):
-    """An ancestor kind keeps a tally of one facet of this kind. `arity`: parts of the ancestor's id.
+    """A tally that an ancestor kind keeps of one facet of this kind.
 
-    phases: those whose count matters to the ancestor when it leaves zero or comes to it.
-    has: the condition that what is counted has, if any.
+    facet: the index of the facet that is counted.
+    kind: the ancestor kind. arity: how many parts its ids have.
+    phases: the phases whose count matters to the ancestor when it becomes zero or leaves zero.
+    has: the condition that an entity must have to be counted; None for every entity.
     """
 
     facet: int
@@ -29,12 +30,18 @@ class Counted(NamedTuple):
     has: str | None
 
     def phase(self, state: State) -> str:
-        """What a facet in that state counts as; Absent where it does not count."""
+        """The phase under which a facet in this state is counted; Absent if it is not counted."""
         return state.phase if self.has is None or self.has in state.conditions else ABSENT
 
 
-class Seen(NamedTuple):
-    """Views of kind `below` look at one facet of this kind, for these phases (of the base, or of the state)."""
+class Viewer(NamedTuple):
+    """A kind below whose views look at one facet of this kind.
+
+    facet: the index of the facet.
+    phases: the phases that the views ask for.
+    base: whether they look at the base, in place of the state.
+    below: the kind of the views.
+    """
 
     facet: int
     phases: frozenset[str]
@@ -42,9 +49,10 @@ class Seen(NamedTuple):
     below: str
 
 
-class Selection(NamedTuple):
-    """What a trigger does to an entity: the steps to take, each with the index of its facet.
+class SelectedSteps(NamedTuple):
+    """The steps that a trigger takes.
 
+    steps: the steps, each with the index of its facet.
     refused: the first guard that stopped a step which fits otherwise.
     """
 
@@ -53,14 +61,25 @@ class Selection(NamedTuple):
 
 
 class Kind:
-    """A table, compiled and placed among the others."""
+    """A table, compiled.
+
+    version: the version of the table, which records contain.
+    arity: how many parts an id has. names: the names of the facets.
+    machines: the facets, compiled.
+    base_from_data: the triggers whose data names the base.
+    unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
+    timeouts: for each facet, the timeouts by phase.
+    expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
+    fast_path_ok: whether the kind has no timeouts, and no view that depends on the entity itself.
+    counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
+    bases: for each facet, every base that rows can lead to, its conditions sorted.
+    """
 
     def __init__(self, table: Table, tables: Mapping[str, Table]) -> None:
         """Compile `table`; `tables` are all of the installation."""
         self.table = table
         self.name = table.kind
         self.version = fingerprint.version_of(table)
-        """Of the table: what records carry."""
         self.arity = len(table.id)
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
@@ -72,34 +91,32 @@ class Kind:
             trigger: tuple((i, m.steps[trigger]) for i, m in enumerate(self.machines) if trigger in m.steps)
             for trigger in table.triggers
         }
-        self.naming = frozenset(row.trigger for facet in table.facets for row in facet.rows if row.to == FROM_DATA)
-        """The triggers whose data may name the base."""
+        self.base_from_data = frozenset(
+            row.trigger for facet in table.facets for row in facet.rows if row.to == FROM_DATA
+        )
         self.fields: dict[str, tuple[Field, ...]] = {trigger: fields_of(table, trigger) for trigger in table.triggers}
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
-        self.timeouts = tuple({after.phase: after for after in facet.timeouts} for facet in table.facets)
-        """Per facet, what fires when a state lasts, by phase."""
-        self.expiring = tuple(dict(lapsing(facet)) for facet in table.facets)
-        """Per facet and phase, the conditions that end with a stay in it."""
-        self.timed = frozenset(after.trigger for facet in table.facets for after in facet.timeouts)
+        self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
+        self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
+        self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
         self.fast_path_ok = not self.timed and not looks_at_itself(table)
-        """Whether no time runs, and no view of it depends on the entity itself."""
-        self.interprets = {on: read.rule for read in table.interprets for on in read.on}
-        self.fan_out_triggers = frozenset(on for told in table.fan_outs for on in told.on)
+        self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
+        self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
         self.counted = tuple(counted_by(table, tables))
-        self.seen = tuple(seen_by(table, tables))
+        self.viewers = tuple(viewers_of(table, tables))
         self.bases: tuple[frozenset[State], ...] = tuple(
             reachability.reachable(machine, table.intents) for machine in self.machines
         )
-        """Per facet, every base that rows can lead to, conditions in sorted order."""
 
     def select(
         self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str, data: Mapping[str, Any]
-    ) -> Selection:
-        """Select the step that `trigger` takes in each facet: intents are judged by the state, others by the base.
+    ) -> SelectedSteps:
+        """Select the step that `trigger` takes in each facet. This is the only place that decides it.
 
-        The first row of the table counts that fits the facet and the data, and whose guards hold.
+        An intent is judged by the state, any other trigger by the base. In each facet, the first row is taken that fits
+        the state and the data, and whose guards all hold.
         """
         taken: list[tuple[int, Step]] = []
         refused: Predicate | None = None
@@ -114,10 +131,10 @@ class Kind:
                         taken.append((index, step))
                         break
                     refused = refused or failed
-        return Selection(taken, refused)
+        return SelectedSteps(taken, refused)
 
     def offers(self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str) -> bool:
-        """Whether `select` would find a step for `trigger` now, with data that suits it."""
+        """Whether `select` would find a step for `trigger` now, with suitable data."""
         by_state = trigger in self._judged_by_state
         for index, by_phase in self._steps[trigger]:
             facet = facets[index]
@@ -128,32 +145,34 @@ class Kind:
         return False
 
     def already_so(self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]) -> bool:
-        """Whether an observation reports what the base of one of its facets is already."""
+        """Whether an observation is redundant: the base of one of its facets is already what it reports."""
         for index, by_phase in self._steps[trigger]:
             for steps in by_phase.values():
-                meant = [step for step in steps if step.row.given and step.means(data)]
-                if any(step.reports(facets[index].base, data) for step in meant or steps):
+                chosen = [step for step in steps if step.row.given and step.has_given(data)]
+                if any(step.reports(facets[index].base, data) for step in chosen or steps):
                     return True
         return False
 
 
 class Kinds(dict[str, Kind]):
-    """The kinds of an installation by name. Raises `WrongTable` where a table could not work, saying what to write."""
+    """The kinds of an installation, by name.
+
+    versions: the version of each kind. digest: one version over all of them.
+    """
 
     def __init__(self, tables: tuple[Table, ...]) -> None:
-        """Check and compile `tables`."""
+        """Check and compile `tables`. Raises `WrongTable` for one that cannot work, with what to write instead."""
         for table in tables:
             checks.check_table(table)
-        check_kinds.check_forest(tables)
+        check_kinds.check_tables(tables)
         named = {table.kind: table for table in tables}
         super().__init__({table.kind: Kind(table, named) for table in tables})
         self.versions = {name: kind.version for name, kind in sorted(self.items())}
         self.digest = fingerprint.digest_of(self.versions)
-        """One version over all of them: who has another may decide otherwise."""
         self._paths = {(a.kind, b.kind): tuple(check_kinds.path(named, a.kind, b.kind)) for a in tables for b in tables}
 
     def path(self, above: str, below: str) -> tuple[str, ...]:
-        """The kinds from `above` (left out) down to `below`; empty where `below` is not under `above`."""
+        """The kinds from below `above` down to `below`; empty if `below` is not below `above`."""
         return self._paths[above, below]
 
     def children(self, name: str) -> tuple[str, ...]:
@@ -162,7 +181,7 @@ class Kinds(dict[str, Kind]):
 
 
 def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
-    """What the data of an event may hold beside `reason` and `message`."""
+    """The fields that the data of an event may have beside `reason` and `message`."""
     rows = [(facet, row) for facet in table.facets for row in facet.rows if row.trigger == trigger]
     assigned = {name for _, row in rows for name in table.assigned(row)}
     attributes = tuple(field for field in table.attributes if field.name in assigned)
@@ -183,25 +202,25 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
     return (*named, *table.fields.get(trigger, ()), *attributes)
 
 
-def lapsing(facet: FacetOfTable) -> Iterator[tuple[str, frozenset[str]]]:
-    """By phase, the conditions that the rows of its timer's trigger set: they are about that one stay."""
-    for after in facet.timeouts:
-        sets = {row.sets for row in facet.rows if row.trigger == after.trigger and row.sets is not None}
-        yield after.phase, frozenset(sets.difference(facet.sticky))
+def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:
+    """For each phase with a timeout, the conditions that the timeout's rows set: they go when the stay in it ends."""
+    for timeout in facet.timeouts:
+        sets = {row.sets for row in facet.rows if row.trigger == timeout.trigger and row.sets is not None}
+        yield timeout.phase, frozenset(sets.difference(facet.sticky))
 
 
 def looks_at_itself(table: Table) -> bool:
-    """Whether a view depends on the entity itself, or on something that cannot be told."""
-    seen = [predicate for facet in table.facets for view in facet.views for predicate in view.while_]
+    """Whether a view depends on the entity itself, or has a predicate that does not declare what it reads."""
+    predicates = [predicate for facet in table.facets for view in facet.views for predicate in view.while_]
     return not all(
         isinstance(predicate, AnyBelow | AllBelow)
         or (isinstance(predicate, Above | AttributeIs) and predicate.kind != table.kind)
-        for predicate in seen
+        for predicate in predicates
     )
 
 
 def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
-    """Which ancestors look at this kind's tally."""
+    """The tallies that kinds above keep of this kind."""
     phases: dict[tuple[int, str, str], set[str]] = {}
     for other in tables.values():
         for facet in (facet for kind, facet in other.tallies if kind == table.kind):
@@ -216,11 +235,11 @@ def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
         yield Counted(facet, kind, len(tables[kind].id), frozenset(found), has or None)
 
 
-def seen_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Seen]:
-    """Which descendants' views look at this kind."""
+def viewers_of(table: Table, tables: Mapping[str, Table]) -> Iterator[Viewer]:
+    """The kinds below whose views look at this kind."""
     for other in tables.values():
         for facet in other.facets:
             for view in facet.views:
                 for predicate in view.while_:
                     if isinstance(predicate, Above) and predicate.kind == table.kind:
-                        yield Seen(predicate.facet, frozenset(predicate.phases), predicate.base, other.kind)
+                        yield Viewer(predicate.facet, frozenset(predicate.phases), predicate.base, other.kind)

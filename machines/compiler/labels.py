@@ -1,6 +1,7 @@
-"""What consoles call a state, and whether pods may be scheduled there (docs/spec/reading-the-tables.md, Labels).
+"""Labels of states: what consoles call a state, and whether pods may be scheduled there.
 
-Belongs here: choosing one label where several conditions stand. Does not: the labels themselves (each kind's table).
+The rules are in docs/spec/reading-the-tables.md, section Labels.
+Belongs here: choosing the label of a state with several conditions. Does not: the labels (the table of each kind).
 """
 
 from functools import cache
@@ -18,13 +19,17 @@ ENDS = {
     ABSENT: Label(ABSENT, "", "未知", "Unknown"),
     DELETED: Label(DELETED, "", "已删除", "Deleted"),
 }
-"""The two phases that every machine has and no table labels."""
+"""The labels of the two phases that every facet has and no table labels."""
 
 
 @cache
 def label(facet: Facet, state: State) -> Label | None:
-    """The label of `state`: its first condition's in the facet's `order`, else in order of arrival, else the phase's own."""
-    labels = {found.condition: found for found in facet.labels if found.phase == state.phase}
+    """The label of `state`, or None.
+
+    It is the label of the first condition in the facet's `order`, else of the first in order of arrival, else of the
+    phase's own condition.
+    """
+    labels = {one.condition: one for one in facet.labels if one.phase == state.phase}
     ordered = [condition for condition in facet.order if condition in state.conditions]
     for condition in (*ordered, *state.conditions, own_condition(facet, state.phase)):
         if condition in labels:
@@ -33,22 +38,22 @@ def label(facet: Facet, state: State) -> Label | None:
 
 
 def label_of(where: Kind | Facet, state: State, language: Language = "en") -> str:
-    """What a console calls `state`; the bare phase where no label fits. For a kind: by its first facet that knows it."""
+    """What a console calls `state`: the label of the first facet that has one, or else the phase."""
     for facet in facets_of(where):
-        found = label(facet, state)
-        if found is not None:
-            return found.zh if language == "zh" else found.en
+        fitting = label(facet, state)
+        if fitting is not None:
+            return fitting.zh if language == "zh" else fitting.en
     return state.phase
 
 
 def schedulable(facet: Facet, state: State) -> bool | None:
-    """Whether new pods may go there: every condition must allow it. None where the facet's labels never speak of it."""
-    allowed = {(found.phase, found.condition): found.schedulable for found in facet.labels}
-    if all(found is None for found in allowed.values()):
+    """Whether new pods may be scheduled there; every condition must allow it. None if no label of the facet says so."""
+    allowed = {(one.phase, one.condition): one.schedulable for one in facet.labels}
+    if all(value is None for value in allowed.values()):
         return None
     return bool(state.conditions) and all(allowed.get((state.phase, condition)) for condition in state.conditions)
 
 
 def facets_of(where: Kind | Facet) -> tuple[Facet, ...]:
-    """The facets of a kind, or the one given."""
+    """The facets of a kind, or the given facet alone."""
     return (where,) if isinstance(where, Facet) else where.table.facets

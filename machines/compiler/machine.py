@@ -1,8 +1,9 @@
-"""One facet of a table, compiled: its steps by trigger and phase, and the view that shows.
+"""One facet, compiled: its steps by trigger and phase, and the view that shows over a base.
 
-Belongs here: `FacetMachine`, which builds one `transitions.Machine` for each facet and reads it back as a lookup; `Step`, a
-row from one phase to one phase. It is the only importer of `transitions`. Does not: a second definition of any rule. A
-test drives the machine itself through every state and trigger, and compares the result with the lookup.
+`FacetMachine` builds a machine of the library transitions from the facet, and reads it back as a lookup. A test drives
+the machine through every state and trigger, and compares the results with the lookup.
+Belongs here: `Step` (a row from one phase to one phase), `FacetMachine`, everything that uses the library transitions.
+Does not: which step an event takes (`kinds`), the conditions after it (`conditions`).
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from typing import Any, cast
 from transitions import EventData, Machine
 from transitions import Transition as _Arrow
 
-from phaseline.machines.compiler.conditions import causes, shown, taken
+from phaseline.machines.compiler.conditions import accumulated_conditions, base_after, state_shown
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Live, Row, Source, View
 from phaseline.schemas.records import State, state
@@ -20,7 +21,14 @@ from phaseline.schemas.records import State, state
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """A row from one phase to one phase, with what must hold for it to be this step."""
+    """A row from one phase to one phase.
+
+    row, facet: the row, and the facet that it belongs to. source, dest: the phases.
+    start: the row's source, narrowed to this phase.
+    last: for a row that clears accumulated conditions, whether this is the step that clears the last one; else None.
+    results: the bases that the step leads to, by base.
+    plain: whether the step fits in its phase always, whatever the conditions and the data are.
+    """
 
     row: Row
     facet: Facet
@@ -28,10 +36,8 @@ class Step:
     dest: str
     start: At
     last: bool | None = None
-    """For a row that clears causes: whether this is the step that clears the last one."""
     results: dict[State, State] = field(default_factory=dict)
     plain: bool = False
-    """Whether the phase alone says that the row means it."""
 
     def __post_init__(self) -> None:
         start, row = self.start, self.row
@@ -39,7 +45,7 @@ class Step:
         self.plain = not narrow and self.last is None
 
     def fits(self, judged: State, base: State, data: Mapping[str, Any]) -> bool:
-        """Whether the row means this state and this data; guards are asked separately."""
+        """Whether the step can be taken, guards aside. `judged`: the state for an intent, else the base."""
         if self.plain:
             return True
         start, row = self.start, self.row
@@ -49,27 +55,27 @@ class Step:
             return False
         if any(c in judged.conditions for c in start.lacks):
             return False
-        if not self.means(data):
+        if not self.has_given(data):
             return False
         if row.to == FROM_DATA:
             return bool(data.get("phase") == self.dest)
         return self.last is None or self.last == self._clears_last(base)
 
     def failed_guard(self, scene: Scene, entity_id: str) -> Predicate | None:
-        """The first guard of the row that does not hold; None where all hold."""
+        """The first guard of the row that does not hold; None if all hold."""
         for guard in self.row.when:
             if not guard.holds(scene, entity_id):
                 return guard
         return None
 
     def is_offered(self, judged: State, base: State) -> bool:
-        """Whether some data exists with which the step fits; guards are asked separately."""
+        """Whether the step fits with some data, guards aside."""
         return self.plain or self.fits(judged, base, {**self.row.given, "phase": self.dest})
 
     def reports(self, base: State, data: Mapping[str, Any]) -> bool:
-        """Whether the row, with this data, reports what the base is already: its target, or nothing left to clear."""
+        """Whether the base is already what the row, with this data, reports: its target, or nothing left to clear."""
         row = self.row
-        if not self.means(data):
+        if not self.has_given(data):
             return False
         if row.clears:
             return base.phase in (self.source, self.dest) and not any(c in base.conditions for c in row.clears)
@@ -78,29 +84,29 @@ class Step:
             return data.get("phase") == base.phase and sorted(named) == sorted(base.conditions)
         return self.dest == base.phase and (row.condition is None or row.condition in base.conditions)
 
-    def means(self, data: Mapping[str, Any]) -> bool:
-        """Whether the row is the one for this data."""
+    def has_given(self, data: Mapping[str, Any]) -> bool:
+        """Whether the data has the values that the row asks for."""
         given = self.row.given
         return not given or all(data.get(name) == value for name, value in given.items())
 
     def _clears_last(self, base: State) -> bool:
-        standing = causes(self.facet).difference(self.row.clears)
+        standing = accumulated_conditions(self.facet).difference(self.row.clears)
         return not any(c in standing for c in base.conditions) and any(c in self.row.clears for c in base.conditions)
 
     def result(self, base: State, data: Mapping[str, Any]) -> State:
         """The base after this step."""
         if self.row.to == FROM_DATA:
             named = data.get("conditions")
-            return state(self.dest, tuple(named)) if named else taken(self.facet, self.row, base, self.dest)
-        found = self.results.get(base)
-        if found is None:
+            return state(self.dest, tuple(named)) if named else base_after(self.facet, self.row, base, self.dest)
+        after = self.results.get(base)
+        if after is None:
             stays = self.row.to == SAME and not self.last
-            found = self.results[base] = taken(self.facet, self.row, base, base.phase if stays else self.dest)
-        return found
+            after = self.results[base] = base_after(self.facet, self.row, base, base.phase if stays else self.dest)
+        return after
 
 
 class _Step(_Arrow):
-    """An arrow of the machine that remembers the step it was made from."""
+    """An arrow of the machine that refers to its step."""
 
     def __init__(self, *arrow: Any, step: Step, **rest: Any) -> None:
         super().__init__(*arrow, **rest)
@@ -113,16 +119,20 @@ class _Machine(Machine):
 
 @dataclass(slots=True)
 class Model:
-    """What the machine moves when it is driven directly: a throwaway."""
+    """The object whose phase the machine changes when a test drives it."""
 
     state: str
 
 
 class FacetMachine:
-    """One facet, ready to be asked: `steps[trigger][phase]` are the steps to try, in the table's order."""
+    """One facet, compiled.
+
+    steps: by trigger and phase, the steps to try, in the order of the table.
+    views: by phase of the base, the views to try, in the order of the table.
+    """
 
     def __init__(self, facet: Facet) -> None:
-        """Build the machine from the table and read the lookup back from it."""
+        """Build the machine from the facet, and read the lookup back from it."""
         self.facet = facet
         self.phases = phases_of(facet)
         self.machine = _Machine(
@@ -150,12 +160,12 @@ class FacetMachine:
         }
 
     def shown(self, base: State, scene: Scene, entity_id: str) -> State:
-        """The state that the entity shows: the base, or what the first view that holds makes of it."""
+        """The state over a base: what the first view that fits shows, or else the base itself."""
         view = self.shown_view(base, scene, entity_id) if self.views[base.phase] else None
-        return base if view is None else shown(self.facet, view, base)
+        return base if view is None else state_shown(self.facet, view, base)
 
     def shown_view(self, base: State, scene: Scene, entity_id: str) -> View | None:
-        """The first view of this base whose predicates all hold; None where the base itself shows."""
+        """The first view that fits the base and whose predicates all hold; None if the base itself shows."""
         for view in self.views[base.phase]:
             for predicate in view.while_:
                 if not predicate.holds(scene, entity_id):
@@ -165,7 +175,7 @@ class FacetMachine:
         return None
 
     def drive(self, model: Model, trigger: str, judged: State, base: State, data: Mapping[str, Any]) -> bool:
-        """Let the machine itself take `trigger`, guards aside: what the lookup must agree with."""
+        """Let the machine itself take `trigger`, guards aside. The lookup must agree with the result."""
         event = self.machine.events[trigger]
         if judged.phase not in event.transitions:
             return False
@@ -187,27 +197,32 @@ def phases_of(facet: Facet) -> tuple[str, ...]:
 
 
 def starts_of(start: Source, phases: tuple[str, ...]) -> list[At]:
-    """A row's start, phase by phase."""
+    """One source of a row, as one `At` for each phase."""
     if isinstance(start, Live):
         return [At(phase, has=start.has) for phase in phases if phase not in (*start.but, ABSENT, DELETED)]
     return [start if isinstance(start, At) else At(start)]
 
 
 def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:
-    """A row, phase by phase."""
+    """The steps of a row: one for each phase of its sources, two if it may clear the last accumulated condition."""
     starts = [at for start in row.source for at in starts_of(start, phases)]
     if row.to == FROM_DATA:
         return [
             Step(row, facet, at.phase, dest, at) for at in starts for dest in phases if dest not in (ABSENT, DELETED)
         ]
-    found: list[Step] = []
+    steps: list[Step] = []
     for at in starts:
         source = at.phase
-        if row.to == SAME and row.clears and source == facet.accumulates_in and causes(facet).intersection(row.clears):
-            found += [
+        if (
+            row.to == SAME
+            and row.clears
+            and source == facet.accumulates_in
+            and accumulated_conditions(facet).intersection(row.clears)
+        ):
+            steps += [
                 Step(row, facet, source, facet.healthy, at, last=True),
                 Step(row, facet, source, source, at, last=False),
             ]
         else:
-            found.append(Step(row, facet, source, source if row.to == SAME else row.to, at))
-    return found
+            steps.append(Step(row, facet, source, source if row.to == SAME else row.to, at))
+    return steps

@@ -1,56 +1,62 @@
-"""Where the rows of a single facet lead: what can be reached, left, and chosen between.
+"""Follows the rows of one facet: which bases can arise, and which rows, phases and labels can never be used.
 
-Belongs here: the bases that can arise, and what is wrong with them. Does not: names (`checks`), other kinds (`forest`).
+Belongs here: the bases that rows lead to, and the problems that they show. Does not: names and references (`checks`),
+checks across kinds (`check_kinds`).
 """
 
 from collections.abc import Collection, Iterator
 from itertools import combinations
 
-from phaseline.machines.compiler.conditions import own_condition, shown
+from phaseline.machines.compiler.conditions import own_condition, state_shown
 from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet
 from phaseline.schemas.records import State, state
 
 MAX_BASES = 5000
+"""The largest number of bases that a facet may have."""
 
 
 def problems(facet: Facet, intents: Collection[str]) -> Iterator[str]:
-    """What is wrong with where the facet's rows lead. `intents`: the triggers that are judged by what views show."""
+    """The problems of a facet. `intents`: the triggers that are judged by the state, and so by what views show."""
     machine = FacetMachine(facet)
     yield from _overlaps(machine)
     bases = reachable(machine, intents)
     if len(bases) >= MAX_BASES:
-        yield f"{facet.name}: more than {MAX_BASES} bases can arise: collect fewer conditions in one phase"
+        yield f"{facet.name}: more than {MAX_BASES} bases can arise: let fewer conditions accumulate in one phase"
     yield from _unreached(facet, machine, bases)
     left = {base.phase for base in bases for found in moves(machine, base, intents) if found.phase != base.phase}
     for phase in machine.phases:
         if phase not in left and phase != DELETED and any(base.phase == phase for base in bases):
-            yield f"{facet.name}: nothing leads out of {phase}: add a row from it (a last word is called {DELETED})"
+            yield f"{facet.name}: no row leads out of {phase}: add one (a final phase must be {DELETED})"
 
 
 def _unreached(facet: Facet, machine: FacetMachine, bases: frozenset[State]) -> Iterator[str]:
     by_view = {view.to for view in facet.views}
     for phase in machine.phases:
         if phase not in by_view and not any(base.phase == phase for base in bases):
-            yield f"{facet.name}: no row leads to {phase}: add one, or take out its label"
+            yield f"{facet.name}: no row leads to {phase}: add one, or remove its label"
     viewed = {(view.to, view.condition or own_condition(facet, view.to)) for view in facet.views}
     kept = {c for base in bases for c in base.conditions}
     viewed |= {(v.to, c) for v in facet.views if isinstance(v.keeps, tuple) for c in v.keeps if c in kept}
     for label in facet.labels:
-        pair = (label.phase, label.condition)
-        bare = label.condition is None
-        if pair not in viewed and not any(b.phase == pair[0] and (bare or pair[1] in b.conditions) for b in bases):
-            yield f"{facet.name}: {pair[0]} [{pair[1]}] can never arise: add a row to it, or take out its label"
+        phase, condition = label.phase, label.condition
+        arises = any(b.phase == phase and (condition is None or condition in b.conditions) for b in bases)
+        if not arises and (phase, condition) not in viewed:
+            name = phase if condition is None else f"{phase} [{condition}]"
+            yield f"{facet.name}: {name} can never arise: add a row that leads to it, or remove its label"
 
 
 def _overlaps(machine: FacetMachine) -> Iterator[str]:
+    """Rows that are never taken because an earlier row always fits."""
+    facet = machine.facet.name
     for trigger, by_source in machine.steps.items():
         for source, steps in by_source.items():
             for earlier, later in combinations(steps, 2):
                 if _covers(earlier, later):
                     yield (
-                        f"{trigger} from {source}: the row to {later.dest} is never reached, the one to {earlier.dest} "
-                        "before it always applies: give the earlier one a condition (when=, given=, At(...)), or drop one"
+                        f"{facet}: {trigger} from {source}: the row to {later.dest} is never taken, because the row to "
+                        f"{earlier.dest} before it always fits: narrow the earlier row (when=, given=, At(...)), or "
+                        "remove one of the two"
                     )
 
 
@@ -69,7 +75,7 @@ def _covers(earlier: Step, later: Step) -> bool:
 
 
 def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[State]:
-    """Every base that rows lead to from Absent, guards and data aside, its conditions sorted."""
+    """Every base that rows lead to from Absent, guards and data aside; conditions sorted."""
     seen, queue = {state(ABSENT)}, [state(ABSENT)]
     while queue and len(seen) < MAX_BASES:
         base = queue.pop()
@@ -81,8 +87,8 @@ def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[Stat
 
 
 def moves(machine: FacetMachine, base: State, intents: Collection[str]) -> Iterator[State]:
-    """The bases that one row leads to from `base`, intents as any of its views shows it; conditions sorted."""
-    views = [shown(machine.facet, view, base) for view in machine.views[base.phase]]
+    """The bases that one row leads to from `base`; conditions sorted. For intents, under any view of the base."""
+    views = [state_shown(machine.facet, view, base) for view in machine.views[base.phase]]
     for trigger, by_source in machine.steps.items():
         for judged in (base, *views) if trigger in intents else (base,):
             for step in by_source.get(judged.phase, ()):

@@ -1,5 +1,5 @@
 """Pages, diagrams and schemas made from tables.
 
-Belongs here: `wording`, `printing`, `markdown`, `mermaid`, `plain` (tables as text and data), `json_schema`, `messages`,
-`asyncapi`, and `pages` (which file each of them writes). Does not: pages written by hand (`docs/`).
+Belongs here: `wording`, `printing`, `markdown`, `mermaid`, `plain` (tables as text and data), `json_schema`,
+`messages`, `asyncapi`, and `pages` (the file that each of them writes). Does not: pages written by hand (`docs/`).
 """

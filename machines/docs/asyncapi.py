@@ -1,7 +1,7 @@
 """One AsyncAPI 3.0 document: the subjects of an installation, who sends what on them, and what the messages hold.
 
 Belongs here: channels and operations. Does not: the content of messages (`messages`), the grammar of subjects
-(`phaseline.schemas.subjects`).
+(`schemas.subjects`).
 """
 
 from typing import Any, get_args

@@ -1,7 +1,7 @@
 """JSON Schemas (2020-12) of everything on the wire: the envelope, the data of each event, each sort of record.
 
-Belongs here: schemas made from tables and from `wire_types`. Does not: a second definition of any field; channels
-(`asyncapi`); files (`generate`).
+Belongs here: schemas made from tables and from `schemas.wire_types`. Does not: a second definition of any field;
+channels (`asyncapi`); the layout of the files (`pages`).
 """
 
 from typing import Any
@@ -194,8 +194,8 @@ def _rows(kind: Kind, trigger: str) -> list[str]:
     for facet in kind.table.facets:
         for row in (row for row in facet.rows if row.trigger == trigger):
             data = f" with {wording.data(row)}" if row.given else ""
-            needs = f", only while {wording.needs(row)}" if row.when else ""
-            found.append(f"From {wording.starts(row)}{data}: {wording.becomes(facet, row)}{needs}.")
+            needs = f", only while {wording.guards(row)}" if row.when else ""
+            found.append(f"From {wording.sources(row)}{data}: {wording.becomes(facet, row)}{needs}.")
     return found
 
 

@@ -1,6 +1,6 @@
-"""Tables as Markdown: a page that reads like the spec's.
+"""Tables as a Markdown page.
 
-Belongs here: marks of Markdown. Does not: what the cells say (`printing`, `wording`).
+Belongs here: the syntax of Markdown, and the text at the top of the page. Does not: the cells (`printing`, `wording`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,26 +10,35 @@ from phaseline.machines.docs import mermaid, printing
 from phaseline.machines.docs.printing import ROLE, TRIGGER, Section
 
 LEGEND = """\
-Read a row from left to right: *on this trigger, from one of these states, with such data, the base becomes that.*
-`∅` is what is unknown, *live* is every phase but `∅` and Deleted, `[+C]` adds the condition C to those that stand.
-Every event may carry `data.reason` and `data.message`; where a row says *attributes*, `data` may set them.
+Each kind is a table. A row says: *on this trigger, from one of these states, with such data, the base becomes that.*
 
-- **intents** ask for something; they are judged by the *state*, as the person who asks sees it, and an illegal one is rejected;
-- **observations** report something; they are judged by the *base*; what is already so leaves no record, what cannot be so is rejected;
-- *derived* triggers, in italics, are fired by the engine only; from outside they are rejected.
+| sign or word | meaning |
+| --- | --- |
+| `∅` | the phase of an unknown entity |
+| live | every phase except `∅` and Deleted |
+| `[+C]` | the condition C is added to the conditions that are there |
+| attributes (in the column *data*) | the event's data may set the attributes of the entity |
+| *trigger in italics*, (trigger) in a diagram | a derived trigger: only the engine fires it |
+| any live state (in a diagram) | every phase from which a row with *live* starts |
 
-The **state** is the base seen through the **views**: the first one that holds, while it holds. Views store nothing and fire nothing.
-`adopt` makes known what was there before; an observation of something below an entity that is unknown adopts that one too,
-as Running [Ok] unless its table says otherwise. In the diagrams, triggers in parentheses are derived, and *any live state*
-stands for every phase that a row with *live* starts from."""
+- An **intent** asks for something. It is judged by the *state*. If it is not legal, it is rejected.
+- An **observation** reports something. It is judged by the *base*. If it reports what the base already is, it leaves no
+  record; if it cannot be true, it is rejected.
+- A **derived** trigger is rejected if it comes from outside.
+- The **state** is the base seen through the **views**: the first view that fits is shown. Views change no base and fire
+  nothing.
+
+The data of every event may have `reason` and `message`. The observation `adopt` makes an entity known that existed
+before. An observation of something below an unknown entity adopts that entity too, as Running [Ok] unless its table
+names another base. [Reading the tables](spec/reading-the-tables.md) has the details."""
 
 
 def book(kinds: Kinds, command: str) -> str:
-    """One page with every kind and its diagrams; `command`: what makes the page, for the reader who would edit it."""
+    """One page with every kind and its diagram. `command`: the command that writes the page, which the page names."""
     contents = [f"- [{name}](#{_anchor(kind)})" for name, kind in kinds.items()]
     return "\n".join(
         [
-            f"<!-- Made by `{command}` from the tables in machines/. Change those, not this page. -->",
+            f"<!-- Written by `{command}` from the tables in machines/. Edit the tables, not this page. -->",
             "",
             "# The machines",
             "",
@@ -43,7 +52,7 @@ def book(kinds: Kinds, command: str) -> str:
 
 
 def page(kind: Kind, *, diagram: bool = False) -> str:
-    """One kind, from heading to fields; with its Mermaid diagram at the end where asked for."""
+    """The part of the page about one kind. `diagram`: whether its Mermaid diagram is at the end."""
     lines, facet = [_heading(kind), "", *_paragraphs(printing.remarks(kind))], ""
     for section in printing.sections(kind):
         if section.facet != facet:
@@ -81,7 +90,9 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|").replace("<", "&lt;")
+    """The cell as Markdown; within back quotes only `|` needs a backslash."""
+    parts = cell.replace("|", "\\|").split("`")
+    return "`".join(part if index % 2 else part.replace("<", "&lt;") for index, part in enumerate(parts))
 
 
 def _paragraphs(sentences: Iterable[str]) -> list[str]:

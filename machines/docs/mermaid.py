@@ -1,7 +1,7 @@
-"""Tables as Mermaid state diagrams: one arrow per row and start, so that a diagram shows the table and nothing more.
+"""Tables as Mermaid state diagrams, with one arrow for each source of each row.
 
-Belongs here: the syntax of `stateDiagram-v2`. Does not: rules. `transitions` draws Mermaid too, but expands *live* into
-an arrow from each phase and `adopt` into one to each, which nobody can read.
+Belongs here: the syntax of `stateDiagram-v2`. Does not: the phrases in notes (`wording`). The library transitions
+draws Mermaid too, but it draws *live* as an arrow from each phase and *adopt* as an arrow to each: nobody can read it.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ ANY = Live()
 
 
 def diagram(kind: Kind) -> str:
-    """The whole kind; with several facets, each in a box of its own."""
+    """The diagram of a kind. If it has several facets, each one is in a box."""
     lines = ["stateDiagram-v2"]
     several = len(kind.machines) > 1
     for machine in kind.machines:
@@ -31,7 +31,7 @@ def diagram(kind: Kind) -> str:
 
 
 class _Drawing:
-    """One facet under the pen. `prefix` keeps the names of several facets apart."""
+    """The diagram of one facet. `prefix` keeps the names of several facets apart."""
 
     def __init__(self, kind: Kind, machine: FacetMachine, prefix: str) -> None:
         self.table, self.facet, self.prefix = kind.table, machine.facet, prefix
@@ -40,45 +40,45 @@ class _Drawing:
         self.arrows: dict[tuple[str, str], dict[str, None]] = {}
 
     def lines(self) -> Iterator[str]:
-        """Names first, then arrows, then what the views show as notes."""
+        """The names of phases, then the arrows, then a note for each phase that views show."""
         for row in self.facet.rows:
-            for where in row.source:
-                for source, dest in self._ends(row, where):
-                    self.arrows.setdefault((source, dest), {})[self._word(row.trigger)] = None
+            for start in row.source:
+                for source, dest in self._ends(row, start):
+                    self.arrows.setdefault((source, dest), {})[self._trigger(row.trigger)] = None
         for phase in self.phases[1:]:
             self._phase(phase)
         yield from (f'state "{name}" as {token}' for token, name in self.names.items() if token != name)
         for (source, dest), triggers in self.arrows.items():
             yield f"{source} --> {dest}: {', '.join(triggers)}"
-        for phase, notes in self._shown().items():
+        for phase, notes in self._notes().items():
             yield f"note right of {phase}"
             yield from (f"{INDENT}{note}" for note in notes)
             yield "end note"
 
-    def _ends(self, row: Row, where: Source) -> Iterator[tuple[str, str]]:
-        """The arrows of one row from one of its starts."""
+    def _ends(self, row: Row, start: Source) -> Iterator[tuple[str, str]]:
+        """The arrows of one row from one of its sources."""
         if row.to == FROM_DATA:
-            yield self._start(where), self._start(ANY)
-        elif isinstance(where, Live):
-            source = self._start(where)
-            to = {step.dest for step in self._steps(row, where) if step.dest != step.source}
+            yield self._start(start), self._start(ANY)
+        elif isinstance(start, Live):
+            source = self._start(start)
+            to = {step.dest for step in self._steps(row, start) if step.dest != step.source}
             yield from ((source, self._phase(dest)) for dest in self.phases if dest in to)
-            if any(step.dest == step.source and row.to != step.dest for step in self._steps(row, where)):
+            if any(step.dest == step.source and row.to != step.dest for step in self._steps(row, start)):
                 yield source, source
         else:
-            for step in self._steps(row, where):
-                yield self._start(where), self._phase(step.dest)
+            for step in self._steps(row, start):
+                yield self._start(start), self._phase(step.dest)
 
-    def _steps(self, row: Row, where: Source) -> list[Step]:
-        return steps_of(self.facet, Row((where,), row.trigger, row.to, clears=row.clears), self.phases)
+    def _steps(self, row: Row, start: Source) -> list[Step]:
+        return steps_of(self.facet, Row((start,), row.trigger, row.to, clears=row.clears), self.phases)
 
-    def _start(self, where: Source) -> str:
-        if isinstance(where, Live):
-            name = wording.start(where).replace("live", "any live state", 1)
+    def _start(self, start: Source) -> str:
+        if isinstance(start, Live):
+            name = wording.source(start).replace("live", "any live state", 1)
             token = self.prefix + name.replace(" ", "_").replace(",", "").replace("-", "_")
             self.names[token] = name
             return token
-        phase = where if isinstance(where, str) else where.phase
+        phase = start if isinstance(start, str) else start.phase
         return "[*]" if phase == ABSENT else self._phase(phase)
 
     def _phase(self, phase: str) -> str:
@@ -86,13 +86,13 @@ class _Drawing:
         self.names[token] = phase
         return token
 
-    def _word(self, trigger: str) -> str:
+    def _trigger(self, trigger: str) -> str:
         return f"({trigger})" if self.table.role(trigger) == "derived" else trigger
 
-    def _shown(self) -> dict[str, list[str]]:
+    def _notes(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for view in self.facet.views:
             found.setdefault(self._phase(view.to), []).append(
-                f"{wording.shown(self.facet, view)} while {wording.while_(view)}"
+                f"{wording.shows(self.facet, view)} while {wording.while_(view)}"
             )
         return found

@@ -1,8 +1,10 @@
-"""Tables as plain maps, complete, for programs: what `phaseline machines KIND --format json` prints.
+"""Tables as plain maps for programs: the output of `phaseline machines KIND --format json`.
 
-Belongs here: the names and nesting of those maps. Does not: anything a table does not say.
+Belongs here: the keys and the nesting of the maps; a key has the name of the field in the table language. Does not: the
+phrases under `text` (`wording`).
 """
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import phases_of
 from phaseline.machines.docs import wording
 from phaseline.machines.language.predicates import Predicate
+from phaseline.machines.language.rules import declaration_of
 from phaseline.machines.language.table import (
     FROM_DATA,
     SAME,
@@ -30,7 +33,7 @@ from phaseline.machines.language.table import (
 
 
 def kind(found: Kind) -> dict[str, Any]:
-    """The whole table of a kind, JSON-able: it would do to write the table again, predicates of one's own aside."""
+    """The whole table of a kind, as JSON can hold it. Only the code of rules is missing."""
     table = found.table
     return {
         "kind": table.kind,
@@ -38,15 +41,15 @@ def kind(found: Kind) -> dict[str, Any]:
         "id": list(table.id),
         "parent": table.parent,
         "doc": table.doc,
+        "known_by": table.known_by,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "facets": [_facet(table, facet) for facet in table.facets],
-        "fired": [_fired(fired) for fired in table.cascades],
-        "told": [_told(told) for told in table.fan_outs],
-        "read": [_read(read) for read in table.interprets],
-        "counts": [{"kind": below, "facet": facet} for below, facet in table.tallies],
-        "known_by": table.known_by,
-        "reached": [{"when": _predicate(reached.when), "trigger": reached.trigger} for reached in table.on_tally],
+        "cascades": [_cascade(cascade) for cascade in table.cascades],
+        "fan_outs": [_fan_out(fan_out) for fan_out in table.fan_outs],
+        "interprets": [_interpret(interpret) for interpret in table.interprets],
+        "on_tally": [{"when": _predicate(one.when), "trigger": one.trigger} for one in table.on_tally],
+        "tallies": [{"kind": below, "facet": facet} for below, facet in table.tallies],
     }
 
 
@@ -59,27 +62,29 @@ def _trigger(found: Kind, trigger: str) -> dict[str, Any]:
 
 
 def _facet(table: Table, facet: Facet) -> dict[str, Any]:
+    named = facet.message_names
     return {
         "facet": facet.name,
         "phases": list(phases_of(facet)),
         "healthy": facet.healthy,
-        "collects": facet.accumulates_in,
-        "standing": list(facet.sticky),
+        "accumulates_in": facet.accumulates_in,
+        "sticky": list(facet.sticky),
         "order": list(facet.order),
         "adopted": {"state": facet.adopted.phase, "conditions": list(facet.adopted.conditions)},
         "labels": [_label(label) for label in facet.labels],
         "rows": [_row(table, facet, row) for row in facet.rows],
         "views": [_view(facet, view) for view in facet.views],
-        "after": [_after(after) for after in facet.timeouts],
-        "says": facet.message_from,
-        "names": None
-        if facet.message_names is None
-        else {"kind": facet.message_names[0], "facet": facet.message_names[1]},
+        "timeouts": [_timeout(timeout) for timeout in facet.timeouts],
+        "message_from": facet.message_from,
+        "message_names": None if named is None else {"kind": named[0], "facet": named[1]},
     }
 
 
-def _after(after: Timeout) -> dict[str, Any]:
-    return {**{field.name: getattr(after, field.name) for field in fields(after)}, "text": wording.lasting(after)}
+def _timeout(timeout: Timeout) -> dict[str, Any]:
+    return {
+        **{field.name: getattr(timeout, field.name) for field in fields(timeout)},
+        "text": wording.duration(timeout),
+    }
 
 
 def _label(label: Label) -> dict[str, Any]:
@@ -90,72 +95,78 @@ def _row(table: Table, facet: Facet, row: Row) -> dict[str, Any]:
     return {
         "trigger": row.trigger,
         "role": table.role(row.trigger),
-        "start": [_start(where) for where in row.source],
+        "source": [_source(source) for source in row.source],
         "to": None if row.to in (SAME, FROM_DATA) else row.to,
-        "stays": row.to == SAME,
-        "named": row.to == FROM_DATA,
-        "because": row.condition,
+        "same": row.to == SAME,
+        "from_data": row.to == FROM_DATA,
+        "condition": row.condition,
         "sets": row.sets,
         "clears": list(row.clears),
         "given": dict(row.given),
         "when": [_predicate(guard) for guard in row.when],
         "assigns": list(table.assigned(row)),
-        "computes": None if row.computes is None else row.computes.__name__,
-        "text": {"from": wording.starts(row), "becomes": wording.becomes(facet, row), "needs": wording.needs(row)},
+        "computes": None if row.computes is None else _rule(row.computes),
+        "text": {"from": wording.sources(row), "becomes": wording.becomes(facet, row), "while": wording.guards(row)},
     }
 
 
-def _start(where: Source) -> dict[str, Any]:
-    if isinstance(where, Live):
-        return {"live": True, "but": list(where.but), "has": where.has}
-    at = where if isinstance(where, At) else At(where)
+def _source(source: Source) -> dict[str, Any]:
+    if isinstance(source, Live):
+        return {"live": True, "but": list(source.but), "has": source.has}
+    at = source if isinstance(source, At) else At(source)
     return {"live": False, "phase": at.phase, "has": at.has, "lacks": list(at.lacks), "base": at.base}
 
 
 def _view(facet: Facet, view: View) -> dict[str, Any]:
     return {
         "to": view.to,
-        "because": view.condition,
-        "keeps": _listed(view.keeps),
+        "condition": view.condition,
+        "keeps": _as_list(view.keeps),
         "base": list(view.base),
         "unless": list(view.unless),
-        "while": [_predicate(seen) for seen in view.while_],
-        "text": {"shows": wording.shown(facet, view), "while": wording.while_(view)},
+        "while": [_predicate(predicate) for predicate in view.while_],
+        "text": {"shows": wording.shows(facet, view), "while": wording.while_(view)},
     }
 
 
-def _fired(fired: Cascade) -> dict[str, Any]:
+def _cascade(cascade: Cascade) -> dict[str, Any]:
     return {
-        "trigger": fired.trigger,
-        "at": list(fired.at),
-        "on": list(fired.on),
-        "into": fired.into,
-        "unless": None if fired.unless is None else {"field": fired.unless[0], "is": fired.unless[1]},
-        "then": fired.then,
-        "one": fired.only_child,
-        "must": fired.required,
-        "gives": dict(fired.data),
-        "text": {"on": wording.firing(fired), "at": wording.targets(fired)},
+        "trigger": cascade.trigger,
+        "at": list(cascade.at),
+        "on": list(cascade.on),
+        "into": cascade.into,
+        "unless": None if cascade.unless is None else {"field": cascade.unless[0], "is": cascade.unless[1]},
+        "then": cascade.then,
+        "only_child": cascade.only_child,
+        "required": cascade.required,
+        "data": dict(cascade.data),
+        "text": {"on": wording.fires_on(cascade), "at": wording.targets(cascade)},
     }
 
 
-def _told(told: FanOut) -> dict[str, Any]:
+def _fan_out(fan_out: FanOut) -> dict[str, Any]:
     return {
-        "triggers": list(told.triggers),
-        "at": told.at,
-        "on": list(told.on),
-        "says": told.rule.__name__,
-        "text": dict(zip(("on", "triggers", "at"), wording.telling(told), strict=True)),
+        "triggers": list(fan_out.triggers),
+        "at": fan_out.at,
+        "on": list(fan_out.on),
+        "rule": _rule(fan_out.rule),
+        "text": wording.summary(fan_out.rule),
     }
 
 
-def _read(read: Interpret) -> dict[str, Any]:
+def _interpret(interpret: Interpret) -> dict[str, Any]:
     return {
-        "on": list(read.on),
-        "words": [_field(word) for word in read.fields],
-        "says": read.rule.__name__,
-        "text": dict(zip(("on", "words", "says"), wording.reading(read), strict=True)),
+        "on": list(interpret.on),
+        "fields": [_field(field) for field in interpret.fields],
+        "rule": _rule(interpret.rule),
+        "text": wording.summary(interpret.rule),
     }
+
+
+def _rule(rule: Callable[..., Any]) -> dict[str, Any]:
+    """The declared name and revision of a rule."""
+    declaration = declaration_of(rule)
+    return {} if declaration is None else declaration.revision._asdict()
 
 
 def _field(field: Field) -> dict[str, Any]:
@@ -172,12 +183,12 @@ def _field(field: Field) -> dict[str, Any]:
 
 
 def _predicate(predicate: Predicate) -> dict[str, Any]:
-    """What it says; and for ours, which are plain data, everything it is made of."""
+    """Its text, and for a predicate that is a dataclass all its fields."""
     parts: dict[str, Any] = {}
     if is_dataclass(predicate):
-        parts = {field.name: _listed(getattr(predicate, field.name)) for field in fields(predicate)}
+        parts = {field.name: _as_list(getattr(predicate, field.name)) for field in fields(predicate)}
     return {"predicate": type(predicate).__name__, **parts, "text": predicate.text()}
 
 
-def _listed(value: object) -> object:
+def _as_list(value: object) -> object:
     return list(value) if isinstance(value, tuple | frozenset) else value

@@ -1,7 +1,7 @@
-"""Tables laid out for people: the same sections for a terminal and for a page (docs/spec).
+"""Tables as sections of plain text, the same for a terminal and for a page.
 
-Belongs here: which sections a kind has, their columns and cells, all plain text. Does not: the phrases in the cells
-(`wording`), marks and colours of a format (`markdown`, `mermaid`, the command's terminal).
+Belongs here: the sections of a kind, their columns and cells. Does not: the phrases in the cells (`wording`), the
+syntax and colours of a format (`markdown`, `mermaid`, the command's terminal).
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,16 +9,17 @@ from typing import NamedTuple
 
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.docs import wording
+from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import ADOPTED, Facet, Table
 
 TRIGGER, ROLE = "trigger", "role"
-SAID = {True: "yes", False: "no", None: ""}
+YES_NO = {True: "yes", False: "no", None: ""}
 
 
 class Section(NamedTuple):
-    """A table on a page. `rows` are as wide as `columns`; `notes` are sentences that go below it.
+    """A table on a page. Each of `rows` has a cell for each of `columns`; `notes` are sentences below the table.
 
-    facet: whose it is, where a kind has several; empty where it is the whole kind's.
+    facet: the facet that it belongs to; empty if it belongs to the kind, or if the kind has one facet only.
     """
 
     title: str
@@ -34,19 +35,29 @@ def heading(kind: Kind) -> str:
 
 
 def sections(kind: Kind) -> tuple[Section, ...]:
-    """Everything a kind's table says, in the order of the spec's pages; sections without rows are left out."""
+    """All sections of a kind, without those that have no rows."""
     found: list[Section] = []
     for facet in kind.table.facets:
         name = facet.name if len(kind.table.facets) > 1 else ""
-        found += [_states(name, facet), _rows(name, kind.table, facet), _views(name, facet), _timers(name, facet)]
-    found += [_fired(kind.table), _reached(kind.table), _attributes(kind.table), _fields(kind.table), _read(kind.table)]
+        found += [_states(name, facet), _rows(name, kind.table, facet), _views(name, facet), _timeouts(name, facet)]
+    table = kind.table
+    found += [
+        _cascades(table),
+        _fan_outs(table),
+        _on_tally(table),
+        _attributes(table),
+        _fields(table),
+        _interprets(table),
+    ]
     return tuple(section for section in found if section.rows)
 
 
 def _states(name: str, facet: Facet) -> Section:
-    rows = [(label.phase, label.condition or "", label.zh, label.en, SAID[label.schedulable]) for label in facet.labels]
-    columns = ("phase", "own condition", "zh", "en", "schedulable")
-    return _section("states", columns, rows, name, wording.collecting(facet))
+    rows = [
+        (label.phase, label.condition or "", label.zh, label.en, YES_NO[label.schedulable]) for label in facet.labels
+    ]
+    columns = ("phase", "condition", "zh", "en", "schedulable")
+    return _section("states", columns, rows, name, wording.notes(facet))
 
 
 def _rows(name: str, table: Table, facet: Facet) -> Section:
@@ -54,10 +65,10 @@ def _rows(name: str, table: Table, facet: Facet) -> Section:
         (
             row.trigger,
             table.role(row.trigger),
-            wording.starts(row),
+            wording.sources(row),
             wording.data(row),
             wording.becomes(facet, row),
-            wording.needs(row),
+            wording.guards(row),
         )
         for row in facet.rows
     ]
@@ -65,49 +76,59 @@ def _rows(name: str, table: Table, facet: Facet) -> Section:
 
 
 def _views(name: str, facet: Facet) -> Section:
-    rows = [(wording.shown(facet, view), wording.while_(view)) for view in facet.views]
-    return _section("views", ("view (first that holds)", "while"), rows, name)
+    rows = [(wording.shows(facet, view), wording.while_(view)) for view in facet.views]
+    return _section("views", ("shows", "while"), rows, name)
 
 
-def _timers(name: str, facet: Facet) -> Section:
-    rows = [(after.phase, wording.lasting(after), after.trigger) for after in facet.timeouts]
-    return _section("timers", ("having been in", "for", "fires at itself"), rows, name)
+def _timeouts(name: str, facet: Facet) -> Section:
+    rows = [(timeout.phase, wording.duration(timeout), timeout.trigger) for timeout in facet.timeouts]
+    return _section("timeouts", ("in phase", "for", "fires at itself"), rows, name)
 
 
-def _fired(table: Table) -> Section:
-    rows = [(wording.firing(fired), fired.trigger, wording.targets(fired)) for fired in table.cascades]
-    rows += [wording.telling(told) for told in table.fan_outs]
-    return _section("fired downward", ("fired downward on", "trigger", "at"), rows)
+def _cascades(table: Table) -> Section:
+    rows = [(wording.fires_on(cascade), cascade.trigger, wording.targets(cascade)) for cascade in table.cascades]
+    return _section("cascades", ("on", "fires", "at"), rows)
 
 
-def _reached(table: Table) -> Section:
-    rows = [(wording.reaching(reached), reached.trigger) for reached in table.on_tally]
-    return _section("fired at itself", ("fired at itself", "trigger"), rows)
+def _fan_outs(table: Table) -> Section:
+    rows = [
+        (or_list(fan_out.on), ", ".join(fan_out.triggers), f"every {fan_out.at}", wording.summary(fan_out.rule))
+        for fan_out in table.fan_outs
+    ]
+    return _section("fan-outs", ("on", "fires one of", "at", "rule"), rows)
+
+
+def _on_tally(table: Table) -> Section:
+    rows = [(one.when.text(), one.trigger) for one in table.on_tally]
+    return _section("on-tally triggers", ("as soon as", "fires at itself"), rows)
 
 
 def _attributes(table: Table) -> Section:
-    rows = [(field.name, wording.takes(field), field.doc) for field in table.attributes]
-    return _section("attributes", ("attribute", "holds", "says"), rows)
+    rows = [(field.name, wording.value_of(field), field.doc) for field in table.attributes]
+    return _section("attributes", ("attribute", "value", "meaning"), rows)
 
 
 def _fields(table: Table) -> Section:
     rows = [
-        (trigger, f"data.{field.name}", wording.takes(field), field.doc)
+        (trigger, f"data.{field.name}", wording.value_of(field), field.doc)
         for trigger, fields in table.fields.items()
         for field in fields
     ]
-    return _section("data of events", (TRIGGER, "field", "holds", "says"), rows)
+    return _section("fields of data", (TRIGGER, "field", "value", "meaning"), rows)
 
 
-def _read(table: Table) -> Section:
-    rows = [wording.reading(read) for read in table.interprets]
-    return _section("data that is read", ("data of", "becomes the words", "that are"), rows)
+def _interprets(table: Table) -> Section:
+    rows = [
+        (or_list(one.on), ", ".join(field.name for field in one.fields), wording.summary(one.rule))
+        for one in table.interprets
+    ]
+    return _section("interpretations", ("data of", "gets the fields", "rule"), rows)
 
 
 def _section(
     title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], facet: str = "", notes: Sequence[str] = ()
 ) -> Section:
-    """A section without the columns in which no row says anything."""
+    """A section without the columns that are empty in every row."""
     kept = [index for index in range(len(columns)) if any(row[index] for row in rows)]
     return Section(
         title,
@@ -119,17 +140,17 @@ def _section(
 
 
 def remarks(kind: Kind) -> Iterator[str]:
-    """What a page says of a kind before its sections."""
+    """The sentences that stand before the sections of a kind."""
     table = kind.table
     if table.doc:
         yield table.doc
     if table.parent:
-        yield f"Its parent is the {table.parent} that its id begins with."
+        yield f"Its parent is the {table.parent} `{wording.id_shape(table.id[: kind.parent_arity])}`."
     if table.known_by == "itself":
-        yield "What is below one that is unknown is rejected."
+        yield f"Events below an unknown {table.kind} are rejected."
         return
-    said = "Whatever is said of something" if table.known_by == "anything" else "An observation of something"
-    for facet in table.facets:
-        if facet.adopted != ADOPTED or table.known_by == "anything":
-            of = f", {facet.name}" if len(table.facets) > 1 else ""
-            yield f"{said} below one that is unknown adopts it as {facet.adopted}{of}."
+    event = "event" if table.known_by == "anything" else "observation"
+    if table.known_by == "anything" or any(facet.adopted != ADOPTED for facet in table.facets):
+        several = len(table.facets) > 1
+        bases = (f"{facet.adopted} ({facet.name})" if several else str(facet.adopted) for facet in table.facets)
+        yield f"An {event} below an unknown {table.kind} adopts it as {' and '.join(bases)}."

@@ -1,14 +1,14 @@
-"""Tables in words, as the spec's pages put them: where a row starts, what the base becomes, what a view shows.
+"""Phrases for the parts of a table: where a row starts, what the base becomes, what a view shows.
 
-Belongs here: phrases, each for one part of a table. Does not: how phrases stand on a page (`printing` and the formats).
+Belongs here: one phrase for one part. Does not: where phrases stand on a page (`printing`, `markdown`, `mermaid`).
 """
 
 import inspect
 import json
 from typing import Any
 
-from phaseline.machines.compiler.conditions import causes, own_condition
-from phaseline.machines.language.predicates import listed
+from phaseline.machines.compiler.conditions import accumulated_conditions, own_condition
+from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import (
     ABSENT,
     FROM_DATA,
@@ -16,11 +16,8 @@ from phaseline.machines.language.table import (
     At,
     Cascade,
     Facet,
-    FanOut,
     Field,
-    Interpret,
     Live,
-    OnTally,
     Row,
     Source,
     Timeout,
@@ -28,7 +25,7 @@ from phaseline.machines.language.table import (
 )
 
 UNKNOWN = "∅"
-"""How the spec writes the phase of what is unknown."""
+"""The sign for the phase of an unknown entity."""
 
 
 def id_shape(parts: tuple[str, ...]) -> str:
@@ -36,150 +33,140 @@ def id_shape(parts: tuple[str, ...]) -> str:
     return "/".join(f"<{part}>" for part in parts)
 
 
-def start(where: Source) -> str:
-    """`Running`, `Updating while its base is Running`, `live but Creating`."""
-    if isinstance(where, Live):
-        but = f" but {', '.join(where.but)}" if where.but else ""
-        return f"live{but}{f' with {where.has}' if where.has else ''}"
-    if isinstance(where, At):
-        has = f" [{where.has}]" if where.has else ""
-        lacks = f" without {listed(where.lacks)}" if where.lacks else ""
-        base = f" while its base is {where.base}" if where.base else ""
-        return f"{where.phase}{has}{lacks}{base}"
-    return UNKNOWN if where == ABSENT else where
+def source(found: Source) -> str:
+    """`Running`, `Updating if the base is Running`, `live except Creating`."""
+    if isinstance(found, Live):
+        but = f" except {', '.join(found.but)}" if found.but else ""
+        return f"live{but}{f' with {found.has}' if found.has else ''}"
+    if isinstance(found, At):
+        has = f" [{found.has}]" if found.has else ""
+        lacks = f" without {or_list(found.lacks)}" if found.lacks else ""
+        base = f" if the base is {found.base}" if found.base else ""
+        return f"{found.phase}{has}{lacks}{base}"
+    return UNKNOWN if found == ABSENT else found
 
 
-def starts(row: Row) -> str:
-    """Everywhere a row starts, in its order."""
-    return ", ".join(start(where) for where in row.source)
+def sources(row: Row) -> str:
+    """All sources of a row, in its order."""
+    return ", ".join(source(one) for one in row.source)
 
 
 def becomes(facet: Facet, row: Row) -> str:
     """What the base becomes: `Failed [+Unknown]`, `same phase; sets Unschedulable`."""
     if row.to == FROM_DATA:
-        return "as data.phase and data.conditions name it"
+        return "data.phase with data.conditions"
+    sets = [f"sets {row.sets}"] if row.sets else []
+    clears = [f"clears {', '.join(row.clears)}"] if row.clears else []
     if row.to == SAME:
-        sets = [f"sets {row.sets}"] if row.sets else []
-        clears = [f"clears {', '.join(row.clears)}"] if row.clears else []
-        moves = bool(causes(facet).intersection(row.clears)) and not row.sets
-        return "; ".join([*([] if moves else ["same phase" if sets or clears else "same"]), *sets, *clears])
+        may_leave = bool(accumulated_conditions(facet).intersection(row.clears)) and not row.sets
+        return "; ".join([*([] if may_leave else ["same phase"]), *sets, *clears])
     if row.condition is None:
-        sets = [f"sets {row.sets}"] if row.sets else []
-        clears = [f"clears {', '.join(row.clears)}"] if row.clears else []
         return "; ".join([row.to, *sets, *clears])
     return f"{row.to} [{'+' if _adds(facet, row) else ''}{row.condition}]"
 
 
 def _adds(facet: Facet, row: Row) -> bool:
-    """Whether other conditions can stand beside the one that the row brings."""
-    phases = {where if isinstance(where, str) else where.phase for where in row.source if not isinstance(where, Live)}
-    from_there = facet.accumulates_in in phases or any(isinstance(where, Live) for where in row.source)
-    return row.to == facet.accumulates_in and (from_there or bool(facet.sticky))
+    """Whether other conditions can stand beside the row's condition."""
+    phases = {one if isinstance(one, str) else one.phase for one in row.source if not isinstance(one, Live)}
+    within = facet.accumulates_in in phases or any(isinstance(one, Live) for one in row.source)
+    return row.to == facet.accumulates_in and (within or bool(facet.sticky))
 
 
 def data(row: Row) -> str:
-    """What the event's data must say (`condition: Balance`, `no condition`) and whether it may set attributes."""
-    given = (f"{name}: {plainly(value)}" if value is not None else f"no {name}" for name, value in row.given.items())
+    """The data that a row asks for, the attributes that it assigns, the rule that computes attributes."""
+    given = (
+        f"{name}: {plain_value(value)}" if value is not None else f"without {name}" for name, value in row.given.items()
+    )
     assigns = row.assigns if isinstance(row.assigns, tuple) else ("attributes",) if row.assigns else ()
-    return "; ".join(filter(None, [", ".join([*given, *assigns]), first_line(row.computes)]))
+    return "; ".join(filter(None, [", ".join([*given, *assigns]), summary(row.computes)]))
 
 
-def first_line(function: Any) -> str:
-    """What a function says that it does, as a phrase; empty where there is none."""
-    said = inspect.getdoc(function) if function is not None else None
-    return (said or "").partition("\n")[0].removesuffix(".")
+def summary(function: Any) -> str:
+    """The first line of a function's docstring without its full stop; empty if there is none."""
+    text = inspect.getdoc(function) if function is not None else None
+    return (text or "").partition("\n")[0].removesuffix(".")
 
 
-def needs(row: Row) -> str:
-    """What the guards ask for."""
+def guards(row: Row) -> str:
+    """The guards of a row, as one clause."""
     return " and ".join(guard.text() for guard in row.when)
 
 
-def shown(facet: Facet, view: View) -> str:
-    """What a view shows: `Scaling [Progressing]`."""
+def shows(facet: Facet, view: View) -> str:
+    """The state that a view shows: `Scaling [Progressing]`."""
     condition = view.condition or own_condition(facet, view.to)
     if isinstance(view.keeps, tuple):
         own = f"{condition}, " if condition else ""
-        return f"{view.to} [{own}{listed(view.keeps)} if the base has it]"
+        return f"{view.to} [{own}{or_list(view.keeps)} if the base has it]"
     if view.keeps:
-        return f"{view.to} [the base's causes, if it is {view.to}, +{condition}]"
+        return f"{view.to} [conditions of a {view.to} base, +{condition}]"
     return f"{view.to} [{condition}]" if condition else view.to
 
 
 def while_(view: View) -> str:
-    """While what a view shows."""
-    base = [f"the base is {listed(view.base)}"] if view.base else []
-    unless = [f"the base is not {listed(view.unless)}"] if view.unless else []
-    return ", and ".join([*(seen.text() for seen in view.while_), *base, *unless])
+    """When a view fits: its predicates, and the bases that it needs."""
+    base = [f"the base is {or_list(view.base)}"] if view.base else []
+    unless = [f"the base is not {or_list(view.unless)}"] if view.unless else []
+    return ", and ".join([*(predicate.text() for predicate in view.while_), *base, *unless])
 
 
-def firing(fired: Cascade) -> str:
-    """What fires downward: `delete unless data.cascade is false`, `Deleted`."""
-    unless = f" unless data.{fired.unless[0]} is {plainly(fired.unless[1])}" if fired.unless else ""
-    then = f" if it is {fired.then} then" if fired.then else ""
-    return listed((*fired.on, *((f"entering {fired.into}",) if fired.into else ()))) + unless + then
+def fires_on(cascade: Cascade) -> str:
+    """When a cascade fires: `delete unless data.cascade is false`, `entering Deleted`."""
+    on = or_list((*cascade.on, *((f"entering {cascade.into}",) if cascade.into else ())))
+    unless = f" unless data.{cascade.unless[0]} is {plain_value(cascade.unless[1])}" if cascade.unless else ""
+    then = f" if the base is {cascade.then} after it" if cascade.then else ""
+    return on + unless + then
 
 
-def targets(fired: Cascade) -> str:
-    """At whom: `every node_pool and component`, `the app_context that its context names, which must take it`."""
-    if fired.only_child is not None:
-        given = [f"data.{name} is its {of}" for name, of in fired.data.items()]
-        must = ["which must take it"] if fired.required else []
-        return "; ".join([", ".join([f"the {fired.at[0]} that its {fired.only_child} names", *must]), *given])
-    return f"every {' and '.join([', '.join(fired.at[:-1]), fired.at[-1]] if len(fired.at) > 1 else fired.at)}"
+def targets(cascade: Cascade) -> str:
+    """Where a cascade fires: `every node_pool and component`, `the app_context that attribute context names`."""
+    if cascade.only_child is not None:
+        required = ", required" if cascade.required else ""
+        given = [f"data.{name} is attribute {attribute}" for name, attribute in cascade.data.items()]
+        return "; ".join([f"the {cascade.at[0]} that attribute {cascade.only_child} names{required}", *given])
+    kinds = [", ".join(cascade.at[:-1]), cascade.at[-1]] if len(cascade.at) > 1 else cascade.at
+    return f"every {' and '.join(kinds)}"
 
 
-def telling(told: FanOut) -> tuple[str, str, str]:
-    """On what, which triggers, at whom: `bundle_state`, `present or not_present`, `every rsync_resource, each its own`."""
-    return listed(told.on), listed(told.triggers), f"every {told.at}: {first_line(told.rule)}"
-
-
-def reading(read: Interpret) -> tuple[str, str, str]:
-    """On what, which words, from what: `observed`, `health or sync`, `What the manifests say`."""
-    return listed(read.on), ", ".join(word.name for word in read.fields), first_line(read.rule)
-
-
-def lasting(after: Timeout) -> str:
-    """How long a state may last: `10 m`, `as long as its deadline says`."""
-    anew = f", anew when its {after.restart_on} changes" if after.restart_on is not None else ""
-    anew += f", and again after as many as its {after.repeat_after} says" if after.repeat_after is not None else ""
-    if after.seconds_from is not None:
-        return f"as many seconds as its {after.seconds_from} says (0: never){anew}"
+def duration(timeout: Timeout) -> str:
+    """How long a state may last: `10 m`, `the seconds in attribute deadline (0: never)`."""
+    restart = f"; starts again when {timeout.restart_on} changes" if timeout.restart_on is not None else ""
+    repeat = f"; fires again after the seconds in {timeout.repeat_after}" if timeout.repeat_after is not None else ""
+    if timeout.seconds_from is not None:
+        return f"the seconds in attribute {timeout.seconds_from} (0: never){restart}{repeat}"
     for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):
-        if after.seconds >= unit and after.seconds % unit == 0:
-            return f"{after.seconds / unit:g} {name}{anew}"
-    return f"{after.seconds:g} s{anew}"
+        if timeout.seconds >= unit and timeout.seconds % unit == 0:
+            return f"{timeout.seconds / unit:g} {name}{restart}{repeat}"
+    return f"{timeout.seconds:g} s{restart}{repeat}"
 
 
-def reaching(reached: OnTally) -> str:
-    """What makes an entity fire at itself."""
-    return f"as soon as {reached.when.text()}"
-
-
-def takes(field: Field) -> str:
-    """What a field may hold: `one of Balance, StockOut`, `list of str`, `bool, required`."""
+def value_of(field: Field) -> str:
+    """What a field can hold: `one of Balance, StockOut`, `list of str`, `bool, required`."""
     what = f"one of {', '.join(field.options)}" if field.options else field.type.__name__
-    default = f", default {plainly(field.default)}" if field.default is not None else ""
-    return f"{'list of ' if field.many else ''}{what}{default}{', required' if field.required else ''}{' (may be null)' if field.null else ''}"
+    many = "list of " if field.many else ""
+    default = f", default {plain_value(field.default)}" if field.default is not None else ""
+    return f"{many}{what}{default}{', required' if field.required else ''}{' (may be null)' if field.null else ''}"
 
 
-def collecting(facet: Facet) -> list[str]:
-    """The facet's own rules of conditions, one sentence each."""
+def notes(facet: Facet) -> list[str]:
+    """The facet's rules about conditions and messages, one sentence each."""
     found = []
     if facet.accumulates_in:
         found.append(
-            f"In {facet.accumulates_in}, causes add up and each is cleared by its own trigger; "
-            f"when none is left the base is {facet.healthy}."
+            f"In {facet.accumulates_in}, conditions add up, and each is cleared by its own trigger. "
+            f"When the last one is cleared, the base is {facet.healthy}."
         )
     if facet.sticky:
-        found.append(f"Standing, so they stay across phases until cleared: {', '.join(facet.sticky)}.")
+        found.append(f"Sticky conditions stay across phases until a row clears them: {', '.join(facet.sticky)}.")
     if facet.message_names is not None:
-        found.append(f"What a view shows names, as its message, those of {facet.message_names[0]} that make it so.")
+        found.append(f"When a view shows because of {facet.message_names[0]} entities, the message names them.")
     if facet.order:
-        found.append(f"With several conditions, the label is the first one's in the order {', '.join(facet.order)}.")
+        found.append(
+            f"With several conditions, the first one in this order chooses the label: {', '.join(facet.order)}."
+        )
     return found
 
 
-def plainly(value: Any) -> str:
-    """A value as JSON has it, words without their quotes."""
+def plain_value(value: Any) -> str:
+    """A value as JSON writes it, but a string without quotes."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,4 +1,4 @@
-"""Edge hosting as state machines: the kinds `cluster`, `node_pool`, `node` and `component`.
+"""The kinds of edge hosting: `cluster`, `node_pool`, `node` and `component`.
 
 Belongs here: their tables. Does not: kinds of other products.
 """

@@ -1,4 +1,7 @@
-"""The kind `cluster` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
+"""The kind `cluster` of edge hosting.
+
+Belongs here: its table. Does not: the table language (`language.table`), other kinds.
+"""
 
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (

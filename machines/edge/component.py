@@ -1,4 +1,7 @@
-"""The kind `component` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
+"""The kind `component` of edge hosting.
+
+Belongs here: its table. Does not: the table language (`language.table`), other kinds.
+"""
 
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
@@ -25,17 +28,19 @@ CLUSTER_RUNS = (Above("cluster", ("Running",)),)
 CLUSTER_UP = (Above("cluster", ("Running", "Updating")),)
 CLUSTER_DOWN = Above("cluster", ("Stopped", "Starting"))
 PASSING = ("CrashLoopBackOff", "ImagePullBackOff", "SchedulingFailed", "Degraded", "Unknown")
-"""The causes that `recovered` clears."""
+"""The conditions that `recovered` clears."""
 
 # fmt: off
 COMPONENT = Table(
     kind="component",
     id=("cluster", "component"),
     parent="cluster",
-    doc="Software that a cluster runs as part of itself.",
+    doc="A piece of software that belongs to a cluster.",
     intents=("create", "update", "delete"),
     derived=("remove", "owner_gone"),
-    fields={"recovered": (Field("condition", str, "the only cause that is over; all that can pass where left out", PASSING),)},
+    fields={
+        "recovered": (Field("condition", str, "the only condition that is over; without it, all conditions that can pass", PASSING),),
+    },
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
@@ -67,8 +72,8 @@ COMPONENT = Table(
             Row((CREATING, RUNNING, UPDATING, FAILED),  "image_pull_failed", FAILED,   condition="ImagePullBackOff"),
             Row((CREATING, RUNNING, UPDATING, FAILED),  "scheduling_failed", FAILED,   condition="SchedulingFailed"),
             Row((RUNNING, UPDATING, FAILED),            "degraded",          FAILED,   condition="Degraded"),
-            *(Row((At(FAILED, has=cause),),             "recovered",         SAME,     clears=(cause,), given={"condition": cause})
-              for cause in PASSING),
+            *(Row((At(FAILED, has=condition),),             "recovered",         SAME,     clears=(condition,), given={"condition": condition})
+              for condition in PASSING),
             Row((FAILED,),                              "recovered",         SAME,     clears=PASSING, given={"condition": None}),
             Row((RUNNING, UPDATING, At(FAILED, lacks=("ClusterNotRunning",))),
                                                         "delete",            DELETING, when=CLUSTER_UP),

@@ -1,4 +1,7 @@
-"""The kind `node` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
+"""The kind `node` of edge hosting.
+
+Belongs here: its table. Does not: the table language (`language.table`), other kinds.
+"""
 
 from phaseline.machines.language.predicates import Above, AttributeIs
 from phaseline.machines.language.table import (
@@ -36,7 +39,7 @@ NODE = Table(
         name="phase",
         accumulates_in=FAILED,
         sticky=("Balance", "Unschedulable"),
-        # A node that could not be cleaned up was being removed, so that cause names it before all others.
+        # A node that could not be cleaned up was being removed, so that condition chooses its label before all others.
         order=("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown"),
         labels=(
             #     phase     condition                zh                 en                         schedulable

@@ -1,4 +1,7 @@
-"""The kind `node_pool` of edge hosting. Belongs here: its table. Does not: how a table is read (`table`, `machine`)."""
+"""The kind `node_pool` of edge hosting.
+
+Belongs here: its table. Does not: the table language (`language.table`), other kinds.
+"""
 
 from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.table import (
@@ -32,7 +35,7 @@ NODE_POOL = Table(
     kind="node_pool",
     id=("cluster", "pool"),
     parent="cluster",
-    doc="A pool of like nodes of one cluster.",
+    doc="A pool of nodes of one cluster that are alike.",
     intents=("create", "update", "scale", "configure", "delete"),
     derived=("remove", "owner_gone"),
     attributes=(

@@ -1,4 +1,4 @@
-"""EMCO as state machines: the kinds `emco_resource`, `app_context`, `app_cluster` and `rsync_resource`.
+"""The kinds of EMCO: `emco_resource`, `app_context`, `app_cluster` and `rsync_resource`.
 
 Belongs here: their tables, and reading EMCO's status reports (`bundle_state`, `readiness`). Does not: health rules
 (`kubernetes`), EMCO's status API (the engine).

@@ -14,21 +14,21 @@ APP_CLUSTER = Table(
     kind="app_cluster",
     id=("resource", "context", "app", "cluster"),
     parent="app_context",
-    doc="One app of a context on one cluster: whether that can be reached, and what its last ResourceBundleState says is there.",
+    doc="One app of a context on one cluster: whether it can be reached, and what its last ResourceBundleState lists.",
     intents=(),
     derived=("owner_gone",),
     known_by="anything",
     attributes=(
         Field("report",   int,  "the sequence of the event that brought the last ResourceBundleState"),
-        Field("digest",   str,  "a digest of that, by which a repetition is known"),
-        Field("listed",   dict, "what that lists: by `<name>+<kind>` the group, the version, and Ready or NotReady"),
-        Field("health",   dict, "by `<name>+<kind>`, the health of what that lists, where a rule of GitOps is about its kind"),
-        Field("supports", str,  "the kinds that it reports on, where it says so", many=True),
+        Field("digest",   str,  "a digest of that ResourceBundleState, by which a repeated one is recognised"),
+        Field("listed",   dict, "the resources that it lists: by `<name>+<kind>`, the group, the version, and Ready or NotReady"),
+        Field("health",   dict, "by `<name>+<kind>`, the health of each listed resource for whose kind a health rule exists"),
+        Field("supports", str,  "the kinds that the cluster reports on, if the report names them", many=True),
     ),
     fields={
         "bundle_state": (
-            Field("status",   dict, "the ResourceBundleState's status, a list for each kind; data may be that status itself too"),
-            Field("supports", str,  "the kinds that it reports on; EMCO's key kinds where left out", many=True),
+            Field("status",   dict, "the status of the ResourceBundleState, with a list for each kind; data may also be that status itself"),
+            Field("supports", str,  "the kinds that the cluster reports on; without it, EMCO's key kinds", many=True),
         ),
     },
     facets=(Facet(
@@ -43,16 +43,16 @@ APP_CLUSTER = Table(
         ),
         rows=(
             #   from                     trigger         to
-            Row((ABSENT, DELETED),       "bundle_state", UNKNOWN, computes=bundle_state.received),
-            Row((LIVE,),                 "bundle_state", SAME,    computes=bundle_state.received),
+            Row((ABSENT, DELETED),       "bundle_state", UNKNOWN, computes=bundle_state.note_report),
+            Row((LIVE,),                 "bundle_state", SAME,    computes=bundle_state.note_report),
             Row((ABSENT, DELETED, LIVE), "connected",    AVAILABLE),
             Row((ABSENT, DELETED, LIVE), "disconnected", UNREACHABLE),
             Row((LIVE,),                 "owner_gone",   DELETED),
         ),
     ),),
     fan_outs=(
-        FanOut(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.told),
-        FanOut(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.judged),
+        FanOut(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.reported_presence),
+        FanOut(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.reported_health),
     ),
     tallies=(("rsync_resource", 0), ("rsync_resource", 1), ("rsync_resource", 2)),
 )

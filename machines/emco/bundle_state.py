@@ -48,7 +48,7 @@ class BadReport(ValueError):
     """A report is wrong. The message says what and where."""
 
 
-class Listed(NamedTuple):
+class ListedResource(NamedTuple):
     """A resource in a report."""
 
     group: str
@@ -63,36 +63,38 @@ class Listed(NamedTuple):
         return f"{self.name}+{self.kind}"
 
 
-def listed(data: Mapping[str, Any]) -> Iterator[Listed]:
+def listed_resources(data: Mapping[str, Any]) -> Iterator[ListedResource]:
     """Every resource of a report (the whole CR or its status alone); raises `BadReport`."""
     status = data.get("status", data)
     if not isinstance(status, Mapping):
         raise BadReport(f"data.status must be a map, found {type(status).__name__}")
     for name, (group, version, kind) in LISTS.items():
-        for place, found in _members(status, name):
-            where = f"{name}[{place}]"
+        for index, found in _members(status, name):
+            where = f"{name}[{index}]"
             metadata = found.get("metadata")
             own = metadata.get("name") if isinstance(metadata, Mapping) else None
-            said = str(found.get("apiVersion") or "").rpartition("/")
-            gvk = (said[0], said[2]) if said[2] else (group, version)
-            yield Listed(*gvk, str(found.get("kind") or kind), _name(own, f"{where}.metadata.name"), found)
-    for place, found in _members(status, OTHERS):
-        where = f"{OTHERS}[{place}]"
+            own_group, _, own_version = str(found.get("apiVersion") or "").rpartition("/")
+            group_version = (own_group, own_version) if own_version else (group, version)
+            yield ListedResource(
+                *group_version, str(found.get("kind") or kind), _name(own, f"{where}.metadata.name"), found
+            )
+    for index, found in _members(status, OTHERS):
+        where = f"{OTHERS}[{index}]"
         words = [found.get(word) for word in ("group", "version", "kind")]
         if not all(isinstance(word, str) for word in words):
             raise BadReport(f"{where} must have group, version and kind, each a string")
         name = _name(found.get("name"), f"{where}.name")
-        yield Listed(str(words[0]), str(words[1]), str(words[2]), name, _unpacked(found.get("res"), where))
+        yield ListedResource(str(words[0]), str(words[1]), str(words[2]), name, _unpacked(found.get("res"), where))
 
 
 def _members(status: Mapping[str, Any], name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     found = status.get(name)
     if found is not None and not isinstance(found, Sequence):
         raise BadReport(f"{name} must be a list, found {type(found).__name__}")
-    for place, member in enumerate(found or ()):
+    for index, member in enumerate(found or ()):
         if not isinstance(member, Mapping):
-            raise BadReport(f"{name}[{place}] must be a map, found {type(member).__name__}")
-        yield place, member
+            raise BadReport(f"{name}[{index}] must be a map, found {type(member).__name__}")
+        yield index, member
 
 
 def _name(found: object, where: str) -> str:
@@ -120,28 +122,28 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
 
 
 @rule("emco.note_report", revision=1, uses=(HEALTH, READINESS))
-def received(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any] | Refusal:
+def note_report(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Notes the listed resources, the supported kinds and the event of a report; a repeated report changes nothing.
 
     The result is the attributes of the app_cluster.
     """
-    status, supports = happened.data.get("status", happened.data), happened.data.get("supports")
+    status, supports = event.data.get("status", event.data), event.data.get("supports")
     try:
         digest = hashlib.blake2b(codec.encode([status, supports]), digest_size=8).hexdigest()
         if digest == attributes.get("digest"):
             return attributes
-        members = [*listed(happened.data)]
+        members = [*listed_resources(event.data)]
         found = {one.token: [one.group, one.version, HELD[not is_ready(one.kind, one.found)]] for one in members}
         healths = {one.token: health.status for one in members if (health := _health(one)) is not None}
     except (BadReport, OverflowError) as error:
         return Refusal(f"data: {error}", invalid=True)
-    kept = {**attributes, "report": happened.sequence, "digest": digest, "listed": found, "health": healths}
+    kept = {**attributes, "report": event.sequence, "digest": digest, "listed": found, "health": healths}
     return (
         {**kept, "supports": supports} if supports is not None else {n: v for n, v in kept.items() if n != "supports"}
     )
 
 
-def _health(one: Listed) -> HealthResult | None:
+def _health(one: ListedResource) -> HealthResult | None:
     """The health of a listed resource; None if no rule exists for its kind."""
     version = f"{one.group}/{one.version}" if one.group else one.version
     return assess_health({**one.found, "apiVersion": version, "kind": one.kind})
@@ -162,7 +164,7 @@ TRIGGERS = {"Present": "present", "NotPresent": "not_present", "Unknown": "not_s
 
 
 @rule("emco.reported_presence", revision=1)
-def told(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
+def reported_presence(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
     """Whether the last report lists the resource."""
     found = scene.above(entity_id, "app_cluster")
     return TRIGGERS[presence({} if found is None else found.attributes, below.rpartition("/")[2])]
@@ -182,7 +184,7 @@ def health(attributes: Mapping[str, Any], token: str) -> str:
 
 
 @rule("emco.reported_health", revision=1)
-def judged(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
+def reported_health(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> str | None:
     """The health of the resource in the last report."""
     found = scene.above(entity_id, "app_cluster")
     return ASSESSED[health({} if found is None else found.attributes, below.rpartition("/")[2])]
@@ -190,7 +192,7 @@ def judged(scene: Scene, entity_id: str, _: Mapping[str, Any], below: str) -> st
 
 @rule("emco.health_is", revision=1)
 @dataclass(frozen=True, slots=True)
-class Doing:
+class HealthIs:
     """The rsync resource has this health in the last report of the app_cluster."""
 
     health: str
@@ -207,7 +209,7 @@ class Doing:
 
 @rule("emco.presence_is", revision=1)
 @dataclass(frozen=True, slots=True)
-class Reported:
+class PresenceIs:
     """The rsync resource has this presence in the last report of the app_cluster."""
 
     presence: str

@@ -1,4 +1,4 @@
-"""The kind `emco_resource`: what an EMCO user acts on, such as a deployment intent group.
+"""The kind `emco_resource`: a resource on which an EMCO user acts, such as a deployment intent group.
 
 Belongs here: its table, and its revisions. Does not: the progress of an action (`app_context`).
 """
@@ -39,18 +39,18 @@ Attributes = Mapping[str, Any]
 
 
 @rule("emco.new_revision", revision=1)
-def begun(attributes: Attributes, happened: RuleEvent) -> Attributes | Refusal:
+def new_revision(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context that the event names."""
-    name = happened.data["context"]
+    name = event.data["context"]
     if not name or "/" in name:
         return Refusal(f"data.context must be the last part of an app_context's id, found {name!r}", invalid=True)
     return _revised(attributes, name)
 
 
 @rule("emco.roll_back", revision=1)
-def rolled_back(attributes: Attributes, happened: RuleEvent) -> Attributes | Refusal:
+def roll_back(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context of an earlier one."""
-    revision, contexts, last = happened.data["revision"], attributes.get("contexts", ()), attributes.get("revision", 0)
+    revision, contexts, last = event.data["revision"], attributes.get("contexts", ()), attributes.get("revision", 0)
     oldest = last - len(contexts) + 1
     if not oldest <= revision <= last:
         return Refusal(f"rollback needs a revision that is known: {revision} is not, there are {oldest} to {last}")
@@ -69,25 +69,25 @@ def _revised(attributes: Attributes, name: str) -> Attributes:
 EMCO_RESOURCE = Table(
     kind="emco_resource",
     id=("resource",),
-    doc="What an EMCO user acts on. Its state is the last action that the user made; what has become of it, its contexts say.",
+    doc="A resource on which an EMCO user acts. Its state is the user's last action; its contexts show the progress.",
     intents=("create", "approve", "instantiate", "apply", "update", "rollback", "terminate", "stop", "delete"),
     known_by="itself",
     attributes=(
-        Field("type",                  str, "what it is", TYPES, default=TYPES[0]),
+        Field("type",                  str, "the type of the resource", TYPES, default=TYPES[0]),
         Field("project",               str, "its project"),
         Field("composite_app",         str, "the composite app that a group deploys"),
-        Field("composite_app_version", str, "the version of that"),
-        Field("composite_profile",     str, "the profile of that"),
-        Field("revision",              int, "how many sets of resources it has had: grows with instantiate, apply, update, rollback"),
+        Field("composite_app_version", str, "the version of that composite app"),
+        Field("composite_profile",     str, "the profile of that composite app"),
+        Field("revision",              int, "the number of the revision; instantiate, apply, update and rollback each start a new one"),
         Field("context",               str, "the app_context of this revision"),
-        Field("previous",              str, "the app_context of the revision before"),
-        Field("contexts",              str, f"the app_contexts of the last {KEPT} revisions, this one's last", many=True),
+        Field("previous",              str, "the app_context of the previous revision"),
+        Field("contexts",              str, f"the app_contexts of the last {KEPT} revisions, the newest last", many=True),
     ),
     fields={
         "instantiate": (Field("context",  str, "the app_context to instantiate, a new one each time", required=True),),
         "apply":       (Field("context",  str, "the app_context to instantiate", required=True),),
-        "update":      (Field("context",  str, "the app_context to go over to", required=True),),
-        "rollback":    (Field("revision", int, "the revision whose app_context to go back to", required=True),),
+        "update":      (Field("context",  str, "the app_context to change to", required=True),),
+        "rollback":    (Field("revision", int, "the revision to go back to", required=True),),
     },
     facets=(Facet(
         name="phase",
@@ -107,10 +107,10 @@ EMCO_RESOURCE = Table(
             #   from                                                 trigger        to
             Row((ABSENT, DELETED),                                   "create",      CREATED,      assigns=HEADER),
             Row((CREATED, APPROVED, TERMINATED),                     "approve",     APPROVED,     when=GROUP),
-            Row((APPROVED, TERMINATED, TERMINATE_STOPPED),           "instantiate", INSTANTIATED, when=GROUP,  computes=begun),
-            Row((CREATED, APPLIED, TERMINATED, TERMINATE_STOPPED),   "apply",       APPLIED,      when=OTHERS, computes=begun),
-            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "update",      INSTANTIATED, when=GROUP,  computes=begun),
-            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=GROUP,  computes=rolled_back),
+            Row((APPROVED, TERMINATED, TERMINATE_STOPPED),           "instantiate", INSTANTIATED, when=GROUP,  computes=new_revision),
+            Row((CREATED, APPLIED, TERMINATED, TERMINATE_STOPPED),   "apply",       APPLIED,      when=OTHERS, computes=new_revision),
+            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "update",      INSTANTIATED, when=GROUP,  computes=new_revision),
+            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=GROUP,  computes=roll_back),
             Row((INSTANTIATED, APPLIED, INSTANTIATE_STOPPED),        "terminate",   TERMINATED),
             Row((INSTANTIATED, APPLIED),                             "stop",        INSTANTIATE_STOPPED, when=UNDER_WAY),
             Row((TERMINATED,),                                       "stop",        TERMINATE_STOPPED,   when=UNDER_WAY),

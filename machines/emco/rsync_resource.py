@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.emco.app_cluster import UNREACHABLE
-from phaseline.machines.emco.bundle_state import ASSESSED, HEALTHS, Doing, Reported
+from phaseline.machines.emco.bundle_state import ASSESSED, HEALTHS, HealthIs, PresenceIs
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
 from phaseline.machines.kubernetes.health_labels import UNRULED
 from phaseline.machines.kubernetes.profiles import HEALTHY
-from phaseline.machines.language.fields import why
+from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
@@ -39,7 +39,7 @@ NOT_INSTANTIATED = (
     "Updating", "Updated", "UpdateFailed",
 )  # fmt: skip
 
-# One failure turns Terminating into TerminateFailed while other resources are still deleted, so these rules look at the base.
+# One failure turns Terminating into TerminateFailed while other resources are still deleted. So these look at the base.
 DELETING = (Above("app_context", (TERMINATE, "PreTerminate", UPDATE), base=True),)
 TAKING_DOWN = (Above("app_context", (TERMINATE, UPDATE), base=True),)
 UNFINISHED = (Above("app_context", NOT_INSTANTIATED),)
@@ -48,15 +48,15 @@ AWAY = Above("app_cluster", (UNREACHABLE,))
 
 
 @rule("emco.note_added", revision=1)
-def added(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any]:
+def note_added(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes which event holds the manifest."""
-    return {**attributes, "added": happened.sequence}
+    return {**attributes, "added": event.sequence}
 
 
 @rule("emco.note_failure", revision=1)
-def failed(attributes: Mapping[str, Any], happened: RuleEvent) -> Mapping[str, Any]:
+def note_failure(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
-    return {**attributes, "failure": why(happened)}
+    return {**attributes, "failure": reason_and_message(event)}
 
 
 # fmt: off
@@ -64,14 +64,14 @@ RSYNC_RESOURCE = Table(
     kind="rsync_resource",
     id=("resource", "context", "app", "cluster", "name"),
     parent="app_cluster",
-    doc="One Kubernetes resource that rsync applies to one cluster. The last part of its id is `<name>+<kind>`, as EMCO writes it.",
+    doc="One Kubernetes resource that rsync applies to one cluster. Its id ends in `<name>+<kind>`, as in EMCO.",
     intents=("add",),
     derived=("instantiate", "terminate", "leave", "present", "not_present", "not_supported", *ASSESSED.values(), "owner_gone"),
     attributes=(
         Field("group",   str, "the group of its kind"),
         Field("version", str, "the version of its kind"),
         Field("added",   int, "the sequence of the event that brought its manifest"),
-        Field("failure", str, "why it failed last"),
+        Field("failure", str, "the reason and message of its last failure"),
     ),
     fields={
         "add": (
@@ -96,11 +96,11 @@ RSYNC_RESOURCE = Table(
             ),
             rows=(
                 #   from                          trigger        to
-                Row((ABSENT, DELETED),            "add",         PENDING,    assigns=("group", "version"), computes=added),
-                Row((TERMINATED,),                "add",         PENDING,    clears=(LEAVING,), assigns=("group", "version"), computes=added),
+                Row((ABSENT, DELETED),            "add",         PENDING,    assigns=("group", "version"), computes=note_added),
+                Row((TERMINATED,),                "add",         PENDING,    clears=(LEAVING,), assigns=("group", "version"), computes=note_added),
                 Row((PENDING, RETRYING),          "applied",     APPLIED),
-                Row((PENDING, RETRYING),          "failed",      FAILED,     computes=failed),
-                Row((APPLIED,),                   "failed",      FAILED,     computes=failed, when=UNFINISHED),
+                Row((PENDING, RETRYING),          "failed",      FAILED,     computes=note_failure),
+                Row((APPLIED,),                   "failed",      FAILED,     computes=note_failure, when=UNFINISHED),
                 Row((PENDING,),                   "retrying",    RETRYING),
                 Row((APPLIED,),                   "retrying",    RETRYING,   when=TAKING_DOWN),
                 Row((LIVE,),                      "terminated",  TERMINATED, when=DELETING),
@@ -128,8 +128,8 @@ RSYNC_RESOURCE = Table(
             ),
             rows=(
                 #   from              trigger          to
-                Row((ABSENT, DELETED), "add",           PRESENT,     when=(Reported(PRESENT),)),
-                Row((ABSENT, DELETED), "add",           NOT_PRESENT, when=(Reported(NOT_PRESENT),)),
+                Row((ABSENT, DELETED), "add",           PRESENT,     when=(PresenceIs(PRESENT),)),
+                Row((ABSENT, DELETED), "add",           NOT_PRESENT, when=(PresenceIs(NOT_PRESENT),)),
                 Row((ABSENT, DELETED), "add",           UNKNOWN),
                 Row((LIVE,),           "present",       PRESENT),
                 Row((LIVE,),           "not_present",   NOT_PRESENT),
@@ -143,7 +143,7 @@ RSYNC_RESOURCE = Table(
             labels=(*HEALTH_LABELS, UNRULED),
             rows=(
                 #     from                 trigger           to
-                *(Row((ABSENT, DELETED),   "add",            health, when=(Doing(health),)) for health in HEALTHS),
+                *(Row((ABSENT, DELETED),   "add",            health, when=(HealthIs(health),)) for health in HEALTHS),
                 *(Row((LIVE,),             ASSESSED[health], health) for health in HEALTHS),
                 Row((LIVE,),               "owner_gone",     DELETED),
             ),

@@ -41,71 +41,63 @@ STAGES = (PENDING, ERR_APPLIED, WAIT_APPLIED, OUT_OF_SYNC, READY)
 EVER = (ABSENT, DELETED, LIVE)
 
 
-def staged(_: Scene, __: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """The stage that the deployment ids show."""
-    ids = {name: happened.data.get(name, attributes.get(name)) for name in ("target", "staged", "applied")}
-    failed = happened.data.get("failed", attributes.get("failed"))
-    if ids["target"] is None:
-        return {"stage": PENDING}
-    if ids["applied"] != ids["target"]:
-        return {"stage": ERR_APPLIED if failed == ids["target"] else WAIT_APPLIED}
-    return {"stage": OUT_OF_SYNC if ids["staged"] not in (None, ids["target"]) else READY}
+def stage_of(ids: Mapping[str, Any]) -> str:
+    """The stage that the deployment ids `target`, `staged`, `applied` and `failed` show."""
+    target = ids.get("target")
+    if target is None:
+        return PENDING
+    if ids.get("applied") != target:
+        return ERR_APPLIED if ids.get("failed") == target else WAIT_APPLIED
+    return OUT_OF_SYNC if ids.get("staged") not in (None, target) else READY
 
 
-def _reads(
-    trigger: str, scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent
-) -> Mapping[str, Any] | Refusal:
-    """The words for one trigger: the id under its own name, and the stage that follows."""
-    given = happened.data.get("deployment_id")
-    named: dict[str, Any] = {"failed": attributes.get("target")} if trigger == "failed" else {trigger: given}
-    if trigger == "failed" and attributes.get("target") is None:
-        return Refusal("nothing is wanted yet that could fail to be applied: send target first")
-    if trigger == "applied":
-        named["failed"] = None
-    words = staged(scene, entity_id, attributes, happened._replace(data=named))
-    if isinstance(words, Refusal):
-        return words
-    same = trigger != "failed" and attributes.get(trigger) == given
-    return {**words, **named, "why": happened.data.get("message") or (attributes.get("why", "") if same else "")}
+def _read_id(name: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any]:
+    """The fields of an event that reports one id: the id under its name, and the stage that follows."""
+    deployment_id = event.data.get("deployment_id")
+    ids: dict[str, Any] = {name: deployment_id, **({"failed": None} if name == "applied" else {})}
+    message = attributes.get("why", "") if attributes.get(name) == deployment_id else ""
+    return {"stage": stage_of({**attributes, **ids}), **ids, "why": event.data.get("message") or message}
 
 
 @rule("fleet.target", revision=1)
-def target(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
+def read_target(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after a new target."""
-    return _reads("target", scene, entity_id, attributes, happened)
+    return _read_id("target", attributes, event)
 
 
 @rule("fleet.staged", revision=1)
-def stage(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
+def read_staged(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after a deployment is staged."""
-    return _reads("staged", scene, entity_id, attributes, happened)
+    return _read_id("staged", attributes, event)
 
 
 @rule("fleet.applied", revision=1)
-def applied(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
+def read_applied(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The stage after a deployment is applied."""
-    return _reads("applied", scene, entity_id, attributes, happened)
+    return _read_id("applied", attributes, event)
 
 
 @rule("fleet.apply_failed", revision=1)
-def failed(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """The stage after applying has failed."""
-    return _reads("failed", scene, entity_id, attributes, happened)
+def read_failed(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
+    """The stage after applying the target has failed."""
+    target = attributes.get("target")
+    if target is None:
+        return Refusal("nothing is wanted yet that could fail to be applied: send target first")
+    stage = stage_of({**attributes, "failed": target})
+    return {"stage": stage, "failed": target, "why": event.data.get("message") or ""}
 
 
 @rule("fleet.note_ids", revision=1)
-def noted(attributes: Attributes, happened: RuleEvent) -> Attributes:
-    """Notes the ids, and what failed."""
-    found = {
-        name: happened.data[name] for name in ("target", "staged", "applied", "failed", "why") if name in happened.data
-    }
+def note_ids(attributes: Attributes, event: RuleEvent) -> Attributes:
+    """Notes the ids and the message."""
+    found = {name: event.data[name] for name in ("target", "staged", "applied", "failed", "why") if name in event.data}
     return {name: value for name, value in {**attributes, **found}.items() if value is not None}
 
 
 @rule("fleet.note_report", revision=1)
-def reported(attributes: Attributes, happened: RuleEvent) -> Attributes:
+def note_report(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the agent's message."""
-    return {**attributes, "why": happened.data.get("message") or ""}
+    return {**attributes, "why": event.data.get("message") or ""}
 
 
 def some(*phases: str) -> AnyBelow:
@@ -113,43 +105,43 @@ def some(*phases: str) -> AnyBelow:
     return AnyBelow("bundle_deployment", "bundle_resource", phases)
 
 
-WORDS = (
-    Field("stage",   str, "how far its ids say it is", STAGES),
-    Field("target",  str, "the deployment that is wanted"),
-    Field("staged",  str, "the deployment that is staged"),
-    Field("applied", str, "the deployment that is applied"),
-    Field("failed",  str, "the deployment that could not be applied"),
-    Field("why",     str, "why"),
+FIELDS = (
+    Field("stage",   str, "the stage that its deployment ids show", STAGES),
+    Field("target",  str, "the id of the wanted deployment"),
+    Field("staged",  str, "the id of the staged deployment"),
+    Field("applied", str, "the id of the applied deployment"),
+    Field("failed",  str, "the id of the deployment that could not be applied"),
+    Field("why",     str, "the reason"),
 )  # fmt: skip
 STRICT = (AttributeIs("bundle_deployment", "missing_is", "not_ready"),)
 UNREADY = (AttributeIs("bundle_deployment", "ready", value=False),)
 CHANGED = (AttributeIs("bundle_deployment", "unmodified", value=False),)
-ID = (Field("deployment_id", str, "the deployment", required=True),)
+ID = (Field("deployment_id", str, "the id of the deployment", required=True),)
 
 # fmt: off
 BUNDLE_DEPLOYMENT = Table(
     kind="bundle_deployment",
     id=("repo", "bundle", "cluster"),
     parent="bundle",
-    doc="One bundle on one cluster: what is wanted there, what is applied, and what has become of its resources.",
+    doc="One bundle on one cluster: the wanted deployment, the applied one, and the state of its resources.",
     intents=(),
     derived=("owner_gone",),
     attributes=(
-        Field("target",     str, "the deployment that is wanted"),
-        Field("staged",     str, "the newest one that is staged"),
-        Field("applied",    str, "the one that is applied: the resources' counts are about it"),
-        Field("failed",     str, "the one that could not be applied"),
-        Field("why",        str, "what was said of it"),
-        Field("ready",      bool, "whether its agent says that it is ready, whatever is known of its resources"),
-        Field("unmodified", bool, "whether its agent says that nothing of it was changed"),
-        Field("missing_is", str, "what a missing resource makes of it: modified, as in Fleet, or not_ready", ("modified", "not_ready")),
+        Field("target",     str, "the id of the wanted deployment"),
+        Field("staged",     str, "the id of the newest staged deployment"),
+        Field("applied",    str, "the id of the applied deployment; the counts of resources are about it"),
+        Field("failed",     str, "the id of the deployment that could not be applied"),
+        Field("why",        str, "the last message about it"),
+        Field("ready",      bool, "whether its agent reports it as ready, whatever the states of its resources"),
+        Field("unmodified", bool, "whether its agent reports that nothing of it was changed"),
+        Field("missing_is", str, "its state if a resource is missing", ("modified", "not_ready")),
     ),
     fields={"target": ID, "staged": ID, "applied": ID},
     interprets=(
-        Interpret(("target",),       WORDS, target),
-        Interpret(("staged",),       WORDS, stage),
-        Interpret(("applied",),      WORDS, applied),
-        Interpret(("apply_failed",), WORDS, failed),
+        Interpret(("target",),       FIELDS, read_target),
+        Interpret(("staged",),       FIELDS, read_staged),
+        Interpret(("applied",),      FIELDS, read_applied),
+        Interpret(("apply_failed",), FIELDS, read_failed),
     ),
     facets=(Facet(
         name="state",
@@ -169,14 +161,15 @@ BUNDLE_DEPLOYMENT = Table(
         ),
         rows=(
             #   from       trigger      to
-            *(Row(EVER,    trigger,     stage_, given={"stage": stage_}, computes=noted)
-              for trigger in ("target", "staged", "applied") for stage_ in STAGES if (trigger, stage_) != ("target", PENDING)),
-            Row((LIVE,),   "apply_failed", ERR_APPLIED, given={"stage": ERR_APPLIED}, computes=noted),
-            Row((LIVE,),   "apply_failed", READY,       given={"stage": READY},       computes=noted),
-            Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=noted),
+            *(Row(EVER,    trigger,     stage_, given={"stage": stage_}, computes=note_ids)
+              for trigger in ("target", "staged", "applied")
+              for stage_ in STAGES if (trigger, stage_) != ("target", PENDING)),
+            Row((LIVE,),   "apply_failed", ERR_APPLIED, given={"stage": ERR_APPLIED}, computes=note_ids),
+            Row((LIVE,),   "apply_failed", READY,       given={"stage": READY},       computes=note_ids),
+            Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=note_ids),
             Row((ABSENT, DELETED), "configure", PENDING, assigns=("missing_is",)),
             Row((LIVE,),   "configure", "=", assigns=("missing_is",)),
-            Row((LIVE,),   "reported",   "=",  assigns=("ready", "unmodified"), computes=reported),
+            Row((LIVE,),   "reported",   "=",  assigns=("ready", "unmodified"), computes=note_report),
             Row((LIVE,),   "removed",    DELETED),
             Row((LIVE,),   "owner_gone", DELETED),
         ),

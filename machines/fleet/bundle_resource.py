@@ -13,7 +13,7 @@ from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.kubernetes.observation import ObservedPair, gone
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import HEALTHY
-from phaseline.machines.language.fields import why
+from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import SCRIPTS
@@ -44,9 +44,9 @@ LONGEST, SHOWN = 1_024, 10
 
 
 @rule("fleet.observed", revision=1, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
-def judged(scene: Scene, entity_id: str, _: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
+def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The state that the two manifests show: Missing, Orphaned, Modified, NotReady or Ready, the first that applies."""
-    pair = ObservedPair.of(happened.data)
+    pair = ObservedPair.of(event.data)
     if (wrong := pair.mismatch(entity_id)) is not None:
         return wrong
     live, desired, is_known = pair
@@ -56,7 +56,7 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: RuleEvent) -> 
         return {"state": MISSING, "why": "it is declared, and not in the cluster"}
     if is_known and desired is None:
         return {"state": ORPHANED, "why": "it is in the cluster, and not declared any more"}
-    found = pair.assess(Overrides(), scene.programs, happened.time)
+    found = pair.assess(Overrides(), scene.scripts, event.time)
     if found.sync == OUT_OF_SYNC:
         places = ", ".join(one.pointer for one in found.differences[:SHOWN])
         return {"state": MODIFIED, "why": f"{found.why}: {places}"[:LONGEST]}
@@ -66,10 +66,10 @@ def judged(scene: Scene, entity_id: str, _: Attributes, happened: RuleEvent) -> 
 
 
 @rule("fleet.note_reason", revision=1)
-def noted(attributes: Attributes, happened: RuleEvent) -> Attributes:
+def note_reason(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the reason."""
-    said = happened.data.get("why")
-    return {**attributes, "why": why(happened) if said is None else said}
+    reason = event.data.get("why")
+    return {**attributes, "why": reason_and_message(event) if reason is None else reason}
 
 
 # fmt: off
@@ -77,24 +77,25 @@ BUNDLE_RESOURCE = Table(
     kind="bundle_resource",
     id=("repo", "bundle", "cluster", "kind", "namespace", "name"),
     parent="bundle_deployment",
-    doc="One Kubernetes object of a bundle on one cluster. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core group; `namespace` is `-` where it has none.",
+    doc="One Kubernetes object of a bundle on one cluster. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
+        "group; `namespace` is `-` if it has none.",
     intents=(),
     derived=("owner_gone",),
     attributes=(Field("why", str, "why it is not ready"),),
     fields={
         "observed": (
-            Field("live",    dict, "the manifest in the cluster; null where there is none", required=True, null=True),
-            Field("desired", dict, "the manifest from Git; null where none is declared, left out where that is not known now"),
+            Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
+            Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
         ),
     },
     interprets=(Interpret(
         ("observed",),
         (
-            Field("state", str,  "what it is", STATES),
-            Field("why",   str,  "why"),
-            Field("gone",  bool, "it is neither declared nor in the cluster"),
+            Field("state", str,  "the state that the manifests show", STATES),
+            Field("why",   str,  "the reason for the state"),
+            Field("gone",  bool, "whether it is neither declared nor in the cluster"),
         ),
-        judged,
+        read_observation,
     ),),
     facets=(Facet(
         name="state",
@@ -115,18 +116,19 @@ BUNDLE_RESOURCE = Table(
         rows=(
             #   from                                    trigger       to
             Row((LIVE,),                                "observed",   DELETED,  given={"gone": True}),
-            *(Row(EVER,                                 "observed",   state,    given={"state": state}, computes=noted) for state in STATES),
-            Row((ABSENT, DELETED, ORPHANED),            "declared",   UNKNOWN,  computes=noted),
+            *(Row(EVER,                                 "observed",   state,    given={"state": state},
+                  computes=note_reason) for state in STATES),
+            Row((ABSENT, DELETED, ORPHANED),            "declared",   UNKNOWN,  computes=note_reason),
             Row((UNKNOWN, READY, NOT_READY, MODIFIED, MISSING), "declared", SAME),
             Row((UNKNOWN, MISSING),                     "undeclared", DELETED),
-            Row((READY, NOT_READY, MODIFIED, ORPHANED), "undeclared", ORPHANED, computes=noted),
-            Row((UNKNOWN, READY, NOT_READY, MODIFIED, MISSING), "deleted", MISSING, computes=noted),
+            Row((READY, NOT_READY, MODIFIED, ORPHANED), "undeclared", ORPHANED, computes=note_reason),
+            Row((UNKNOWN, READY, NOT_READY, MODIFIED, MISSING), "deleted", MISSING, computes=note_reason),
             Row((ORPHANED,),                            "deleted",    DELETED),
-            Row(EVER,                                   "ready",      READY,     computes=noted),
-            Row(EVER,                                   "not_ready",  NOT_READY, computes=noted),
-            Row(EVER,                                   "modified",   MODIFIED,  computes=noted),
-            Row(EVER,                                   "missing",    MISSING,   computes=noted),
-            Row(EVER,                                   "orphaned",   ORPHANED,  computes=noted),
+            Row(EVER,                                   "ready",      READY,     computes=note_reason),
+            Row(EVER,                                   "not_ready",  NOT_READY, computes=note_reason),
+            Row(EVER,                                   "modified",   MODIFIED,  computes=note_reason),
+            Row(EVER,                                   "missing",    MISSING,   computes=note_reason),
+            Row(EVER,                                   "orphaned",   ORPHANED,  computes=note_reason),
             Row((LIVE,),                                "owner_gone", DELETED),
         ),
         views=(

@@ -14,12 +14,12 @@ GIT_ERROR = "GitError"
 GIT_REPO = Table(
     kind="git_repo",
     id=("repo",),
-    doc="A git repository: what all it declares comes to. One whose last fetch failed is never Ready.",
+    doc="A git repository: the worst state of all deployments that it declares. After a failed fetch it is not Ready.",
     intents=(),
     known_by="anything",
     attributes=(
-        Field("commit", str, "the commit that was fetched last"),
-        Field("url",    str, "where it is"),
+        Field("commit", str, "the last commit that was fetched"),
+        Field("url",    str, "its address"),
     ),
     facets=(Facet(
         name="state",

@@ -26,17 +26,18 @@ CACHED = 1_024
 """How many different settings are kept in parsed form."""
 
 SETTINGS = (
-    Field("profile",                 str,  "whose reading counts; the set's where left out, alauda where that says nothing", tuple(PROFILES)),
-    Field("ignore_differences",      dict, "ignore rules, in Argo CD's words", many=True),
+    Field("profile",                 str,  "the profile; by default that of the set, else alauda", tuple(PROFILES)),
+    Field("ignore_differences",      dict, "ignore rules in Argo CD's format", many=True),
     Field("health",                  dict, "Lua health scripts by group/Kind"),
-    Field("known_type_fields",       dict, "fields of custom kinds that are of a type of Kubernetes', by group/Kind"),
-    Field("ignore_aggregated_roles", bool, "whether the rules of aggregated ClusterRoles do not count; true where left out"),
-    Field("progress_deadline",       int,  f"seconds that a resource may be Progressing without getting on; {DEFAULT_DEADLINE} where left out, 0 for ever"),
-    Field("sync_windows",            dict, "when it may be synchronised, in Argo CD's words", many=True),
-    Field("sync_hours",              str,  "when it may be synchronised each day, as 10:00-18:00", many=True),
-    Field("time_zone",               str,  "the zone of sync_hours, and of windows that name none; UTC where left out"),
+    Field("known_type_fields",       dict, "fields of custom kinds that have a Kubernetes type, by group/Kind"),
+    Field("ignore_aggregated_roles", bool, "whether to ignore the rules of aggregated ClusterRoles; true by default"),
+    Field("progress_deadline",       int,  "seconds that a resource may be Progressing without progress; "
+                                           f"{DEFAULT_DEADLINE} by default, 0 for ever"),
+    Field("sync_windows",            dict, "sync windows in Argo CD's format", many=True),
+    Field("sync_hours",              str,  "the hours at which it may be synchronised, as 10:00-18:00", many=True),
+    Field("time_zone",               str,  "the time zone of sync_hours and of windows without one; UTC by default"),
 )  # fmt: skip
-_SAID = {field.name for field in SETTINGS}.intersection(OWN_FIELDS)
+_OVERRIDES = {field.name for field in SETTINGS}.intersection(OWN_FIELDS)
 
 
 def application_of(entity_id: str) -> str:
@@ -56,20 +57,20 @@ NOTHING: Attributes = {}
 
 def overrides_of(scene: Scene, entity_id: str) -> Overrides:
     """The overrides that apply to a resource: its set's and its application's, merged."""
-    return settled(scene, entity_id)[0]
+    return merged_settings(scene, entity_id)[0]
 
 
-def settled(scene: Scene, entity_id: str) -> tuple[Overrides, str]:
+def merged_settings(scene: Scene, entity_id: str) -> tuple[Overrides, str]:
     """The overrides that apply to a resource, and a digest of the settings that they come from."""
     above, own = (
-        codec.encode({name: value for name, value in level.items() if name in _SAID})
+        codec.encode({name: value for name, value in level.items() if name in _OVERRIDES})
         for level in levels(scene, entity_id)
     )
-    return _parsed(above, own)
+    return _merge(above, own)
 
 
 @lru_cache(maxsize=CACHED)
-def _parsed(above: bytes, own: bytes) -> tuple[Overrides, str]:
+def _merge(above: bytes, own: bytes) -> tuple[Overrides, str]:
     """The overrides in the encoded settings of a set and of an application, and the settings' digest."""
     found = [codec.decode(above), codec.decode(own)]
     overrides = Overrides()
@@ -83,22 +84,22 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, ov
     if not overrides.profile.has_deadline:
         return 0
     try:
-        said = ManifestPart(live or {}).map("metadata").map("annotations").text(DEADLINE)
+        annotation = ManifestPart(live or {}).map("metadata").map("annotations").text(DEADLINE)
     except UnreadableManifest:
-        said = ""
-    if said.isascii() and said.isdigit():
-        return int(said[:9])
+        annotation = ""
+    if annotation.isascii() and annotation.isdigit():
+        return int(annotation[:9])
     above, own = levels(scene, entity_id)
     return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
 
 
 @rule("gitops.check_settings", revision=1)
-def checked(_: Scene, __: str, ___: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
+def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses wrong settings; rules that can never have an effect become the message."""
-    data = happened.data
+    data = event.data
     try:
         overrides = Overrides().merge(
-            {name: value for name, value in data.items() if name in _SAID and value is not None}, "data"
+            {name: value for name, value in data.items() if name in _OVERRIDES and value is not None}, "data"
         )
         problems = [
             f"the rule for {rule.group or 'core'}/{rule.kind} can do nothing: {one}"

@@ -3,16 +3,16 @@
 Belongs here: its table. Does not: its settings (`app_settings`), operations (`auto_sync`), its resources (`resource`).
 """
 
-from phaseline.machines.gitops.app_settings import SETTINGS, checked
+from phaseline.machines.gitops.app_settings import SETTINGS, check_settings
 from phaseline.machines.gitops.auto_sync import (
     ATTRIBUTES,
     RESULTS,
-    begun,
-    by_itself,
-    configured,
-    ended,
+    auto_sync,
+    begin_sync,
+    end_sync,
     may_sync,
-    waits,
+    schedule_sync,
+    wait,
 )
 from phaseline.machines.gitops.auto_sync import SET_HERE as OWN
 from phaseline.machines.gitops.labels import SYNCS
@@ -59,7 +59,8 @@ APPLICATION = Table(
     kind="application",
     id=("set", "application"),
     parent="application_set",
-    doc="An application: what one piece of a repository declares for one destination. Its states are its resources', by the order of its profile.",
+    doc="An application: what one part of a repository declares for one destination. Its states follow from its "
+        "resources, in the order of its profile.",
     intents=("configure", "sync"),
     derived=("inherit", "auto_sync", "owner_gone"),
     attributes=(
@@ -68,25 +69,25 @@ APPLICATION = Table(
     ),
     fields={
         "sync": (
-            Field("revision",  str,  "what to synchronise to"),
-            Field("automatic", bool, "nobody asked for it by hand"),
+            Field("revision",  str,  "the revision to synchronise to"),
+            Field("automatic", bool, "whether it begins automatically"),
         ),
         "sync_finished": (
-            Field("result",   str, "what came of it", RESULTS, required=True),
-            Field("revision", str, "what it came to"),
+            Field("result",   str, "the result", RESULTS, required=True),
+            Field("revision", str, "the revision that was synchronised to"),
         ),
     },
     interprets=(
-        Interpret(("configure",), (), checked),
+        Interpret(("configure",), (), check_settings),
         Interpret(("sync",),      (), may_sync),
         Interpret(
             ("auto_sync",),
             (
                 Field("begins", bool, "whether it begins now"),
                 Field("again",  int,  "seconds until a window opens"),
-                Field("why",    str,  "which window is not open"),
+                Field("why",    str,  "the window that prevents it"),
             ),
-            by_itself,
+            auto_sync,
         ),
     ),
     facets=(
@@ -98,10 +99,10 @@ APPLICATION = Table(
             labels=HEALTHS,
             rows=(
                 #   from               trigger          to
-                Row((ABSENT, DELETED), "configure",     HEALTHY, assigns=SET_HERE, computes=configured),
-                Row((LIVE,),           "configure",     SAME,    assigns=SET_HERE, computes=configured),
-                Row((LIVE,),           "sync",          SAME,    when=IDLE, computes=begun),
-                Row((LIVE,),           "sync_finished", SAME,    computes=ended),
+                Row((ABSENT, DELETED), "configure",     HEALTHY, assigns=SET_HERE, computes=schedule_sync),
+                Row((LIVE,),           "configure",     SAME,    assigns=SET_HERE, computes=schedule_sync),
+                Row((LIVE,),           "sync",          SAME,    when=IDLE, computes=begin_sync),
+                Row((LIVE,),           "sync_finished", SAME,    computes=end_sync),
                 Row((LIVE,),           "inherit",       SAME),
                 Row((LIVE,),           "removed",       DELETED),
                 Row((LIVE,),           "owner_gone",    DELETED),
@@ -127,8 +128,8 @@ APPLICATION = Table(
             rows=(
                 #   from               trigger       to
                 Row((ABSENT, DELETED), "configure",  SYNCED),
-                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": True},  when=IDLE, computes=begun),
-                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=waits),
+                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": True},  when=IDLE, computes=begin_sync),
+                Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=wait),
                 Row((LIVE,),           "removed",    DELETED),
                 Row((LIVE,),           "owner_gone", DELETED),
             ),
@@ -138,7 +139,10 @@ APPLICATION = Table(
                 View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
                 View(SYNCING,     (some(SYNC, SYNCING),)),
             ),
-            timeouts=(Timeout(OUT_OF_SYNC, "auto_sync", seconds_from="auto_sync_in", restart_on="operation", repeat_after="auto_sync_again"),),
+            timeouts=(Timeout(
+                OUT_OF_SYNC, "auto_sync", seconds_from="auto_sync_in", restart_on="operation",
+                repeat_after="auto_sync_again",
+            ),),
         ),
     ),
     cascades=(Cascade("owner_gone", at=("resource",), into=DELETED),),

@@ -3,7 +3,7 @@
 Belongs here: its table. Does not: its applications (`application`).
 """
 
-from phaseline.machines.gitops.app_settings import SETTINGS, checked
+from phaseline.machines.gitops.app_settings import SETTINGS, check_settings
 from phaseline.machines.gitops.application import HEALTH, SYNC
 from phaseline.machines.gitops.labels import SYNCS
 from phaseline.machines.gitops.observe import SYNC_FAILED, SYNCING
@@ -58,16 +58,17 @@ def some(facet: int, phase: str) -> AnyBelow:
 APPLICATION_SET = Table(
     kind="application_set",
     id=("set",),
-    doc="A set of applications; a lone application is a set of one that bears its name. Its states are its applications', or what its own conditions say, by its profile.",
+    doc="A set of applications; a single application is in a set of the same name. Its states follow from its "
+        "applications or from its own conditions, by its profile.",
     intents=("configure",),
     known_by="anything",
     attributes=(
         *SETTINGS,
-        Field("error_occurred",       bool, "its controller reports an error (argocd)"),
-        Field("rollout_progressing",  bool, "its controller is rolling out (argocd)"),
-        Field("resources_up_to_date", bool, "its controller has made all its applications (argocd)"),
+        Field("error_occurred",       bool, "whether its controller reports an error (argocd)"),
+        Field("rollout_progressing",  bool, "whether its controller is rolling out (argocd)"),
+        Field("resources_up_to_date", bool, "whether its controller has made all its applications (argocd)"),
     ),
-    interprets=(Interpret(("configure",), (), checked),),
+    interprets=(Interpret(("configure",), (), check_settings),),
     facets=(
         Facet(
             name="health",

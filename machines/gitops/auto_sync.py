@@ -1,4 +1,4 @@
-"""Operations of an application: synchronisation by hand and by itself.
+"""Operations of an application: manual and automatic synchronisation.
 
 Belongs here: the state of an operation, and the time of the next automatic one. Does not: windows (`sync_windows`),
 settings (`app_settings`), carrying out an operation: an external executor does that and reports the result.
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from phaseline.machines.gitops.app_settings import levels, windows_of
-from phaseline.machines.gitops.sync_windows import WINDOWS, App, Decision, Window, decided, next_allowed, selected
+from phaseline.machines.gitops.sync_windows import WINDOWS, App, Window, WindowDecision, decide, next_allowed, select
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
@@ -24,22 +24,22 @@ LOOK_AGAIN = 86_400
 """Seconds until closed windows are checked again if no opening is foreseeable."""
 
 ATTRIBUTES = (
-    Field("namespace",         str,  "the namespace it is deployed to"),
-    Field("server",            str,  "the address of the cluster it is deployed to"),
-    Field("cluster",           str,  "the name of that cluster"),
-    Field("auto_sync",         bool, "whether it is synchronised by itself when it is OutOfSync"),
-    Field("self_heal",         bool, "whether also when the revision has been synchronised to already"),
-    Field("target_revision",   str,  "what Git has now"),
-    Field("operation",         str,  "what became of the last synchronisation", (RUNNING, *RESULTS)),
-    Field("operation_began",   int,  "when it began, ns since 1970"),
-    Field("operation_message", str,  "what was said of its end"),
-    Field("automatic",         bool, "whether it began by itself"),
-    Field("revision",          str,  "the revision that it is about"),
-    Field("attempts",          int,  "how often that revision has been synchronised to by itself"),
-    Field("auto_sync_in",      int,  "seconds of being OutOfSync after which it is synchronised by itself; 0 for never"),
-    Field("auto_sync_again",   int,  "seconds after which that is tried again, because a window is closed"),
-    Field("auto_sync_waits",   str,  "for what it waits"),
-    Field("auto_sync_looked",  int,  "when the windows were looked at for that, ns since 1970"),
+    Field("namespace",         str,  "the namespace that it is deployed to"),
+    Field("server",            str,  "the address of the cluster that it is deployed to"),
+    Field("cluster",           str,  "the name of the cluster that it is deployed to"),
+    Field("auto_sync",         bool, "whether it is synchronised automatically when it is OutOfSync"),
+    Field("self_heal",         bool, "whether it is synchronised automatically to the same revision again"),
+    Field("target_revision",   str,  "the revision that Git has now"),
+    Field("operation",         str,  "the state of the last synchronisation", (RUNNING, *RESULTS)),
+    Field("operation_began",   int,  "when that synchronisation began, ns since 1970"),
+    Field("operation_message", str,  "the message at its end"),
+    Field("automatic",         bool, "whether it began automatically"),
+    Field("revision",          str,  "the revision of that synchronisation"),
+    Field("attempts",          int,  "how often that revision has been synchronised to automatically"),
+    Field("auto_sync_in",      int,  "seconds of being OutOfSync before an automatic synchronisation; 0 for never"),
+    Field("auto_sync_again",   int,  "seconds until the next attempt, if a window is closed"),
+    Field("auto_sync_waits",   str,  "the reason why it waits"),
+    Field("auto_sync_looked",  int,  "when the windows were last checked, ns since 1970"),
 )  # fmt: skip
 SET_HERE = ("namespace", "server", "cluster", "auto_sync", "self_heal", "target_revision")
 
@@ -61,53 +61,54 @@ def _timed(attributes: Mapping[str, Any]) -> Attributes:
 
 
 @rule("gitops.schedule_sync", revision=1)
-def configured(attributes: Attributes, _: RuleEvent) -> Attributes:
+def schedule_sync(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Updates the time of the next automatic operation."""
     return _timed(attributes)
 
 
 @rule("gitops.begin_sync", revision=1)
-def begun(attributes: Attributes, happened: RuleEvent) -> Attributes:
+def begin_sync(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes that an operation began."""
-    revision = happened.data.get("revision") or attributes.get("target_revision")
-    automatic = bool(happened.data.get("automatic"))
+    revision = event.data.get("revision") or attributes.get("target_revision")
+    automatic = bool(event.data.get("automatic"))
     attempts = attributes.get("attempts", 0) if revision == attributes.get("revision") else 0
     kept = {name: value for name, value in attributes.items() if name not in ("operation_message", "revision")}
     return _timed({
-        **kept, **({"revision": revision} if revision else {}), "operation": RUNNING, "operation_began": happened.time,
+        **kept, **({"revision": revision} if revision else {}), "operation": RUNNING, "operation_began": event.time,
         "automatic": automatic, "attempts": attempts + automatic,
     })  # fmt: skip
 
 
 @rule("gitops.end_sync", revision=1)
-def ended(attributes: Attributes, happened: RuleEvent) -> Attributes:
+def end_sync(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the result of the operation."""
-    data = happened.data
-    said = {"operation_message": data.get("message"), "revision": data.get("revision")}
-    return _timed({**attributes, "operation": data["result"], **{name: value for name, value in said.items() if value}})
+    data = event.data
+    noted = {"operation_message": data.get("message"), "revision": data.get("revision")}
+    known = {name: value for name, value in noted.items() if value}
+    return _timed({**attributes, "operation": data["result"], **known})
 
 
 @rule("gitops.wait_for_window", revision=1)
-def waits(attributes: Attributes, happened: RuleEvent) -> Attributes:
+def wait(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes that the automatic operation waits for a window."""
-    data = happened.data
-    said = {"auto_sync_again": data["again"], "auto_sync_waits": data["why"], "auto_sync_looked": happened.time}
-    return {**attributes, **said}
+    data = event.data
+    noted = {"auto_sync_again": data["again"], "auto_sync_waits": data["why"], "auto_sync_looked": event.time}
+    return {**attributes, **noted}
 
 
 def _decision(
     scene: Scene, entity_id: str, attributes: Attributes, at: datetime, *, manual: bool
-) -> tuple[list[Window], Decision]:
+) -> tuple[list[Window], WindowDecision]:
     names = (attributes.get(name) or "" for name in ("namespace", "server", "cluster"))
     app = App(entity_id.rpartition("/")[2], *names)
-    windows = selected([window for level in levels(scene, entity_id) for window in windows_of(level)], app)
-    return windows, decided(windows, at, manual=manual)
+    windows = select([window for level in levels(scene, entity_id) for window in windows_of(level)], app)
+    return windows, decide(windows, at, manual=manual)
 
 
 @rule("gitops.may_sync", revision=1, uses=(WINDOWS,))
-def may_sync(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
+def may_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses a sync while the windows of the application and its set do not allow it, saying which and until when."""
-    at, manual = datetime.fromtimestamp(happened.time / SECOND, UTC), not happened.data.get("automatic", False)
+    at, manual = datetime.fromtimestamp(event.time / SECOND, UTC), not event.data.get("automatic", False)
     windows, found = _decision(scene, entity_id, attributes, at, manual=manual)
     if found.allowed:
         return {}
@@ -121,9 +122,9 @@ def may_sync(scene: Scene, entity_id: str, attributes: Attributes, happened: Rul
 
 
 @rule("gitops.auto_sync", revision=1, uses=(WINDOWS,))
-def by_itself(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
+def auto_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any]:
     """Whether the automatic operation begins now, or how long it waits for a window."""
-    at = datetime.fromtimestamp(happened.time / SECOND, UTC)
+    at = datetime.fromtimestamp(event.time / SECOND, UTC)
     windows, found = _decision(scene, entity_id, attributes, at, manual=False)
     if found.allowed:
         return {"begins": True, "automatic": True}

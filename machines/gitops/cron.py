@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from croniter import CroniterBadDateError, croniter
+from phaseline.schemas import libraries
 
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -29,7 +29,7 @@ class BadSchedule(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class CronSchedule:
     """A schedule in croniter's notation. zone: the one in the schedule's own prefix."""
 
     text: str
@@ -37,6 +37,8 @@ class Schedule:
 
     def after(self, moment: datetime) -> datetime | None:
         """The first time of the schedule after a time; None if there is none for years."""
+        with libraries.needed("croniter", "a sync window"):
+            from croniter import CroniterBadDateError, croniter  # noqa: PLC0415  # the extra `gitops` installs it
         start = moment if self.zone is None else moment.astimezone(self.zone)
         try:
             found = croniter(self.text, start).get_next(datetime)
@@ -45,7 +47,7 @@ class Schedule:
         return found.astimezone(UTC)
 
 
-def parsed(text: str) -> Schedule:
+def parse(text: str) -> CronSchedule:
     """Parse a schedule; raises `BadSchedule`."""
     fields, zone = text.split(), None
     if fields and fields[0].startswith(("TZ=", "CRON_TZ=")):
@@ -54,7 +56,7 @@ def parsed(text: str) -> Schedule:
         raise BadSchedule(
             f"schedule {text!r} must have five fields (minute, hour, day, month, day of the week), found {len(fields)}"
         )
-    return Schedule(" ".join(_field(one, *about) for one, about in zip(fields, FIELDS, strict=True)), zone)
+    return CronSchedule(" ".join(_field(one, *about) for one, about in zip(fields, FIELDS, strict=True)), zone)
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -95,7 +97,7 @@ def _number(text: str, called: str, low: int, high: int, names: tuple[str, ...])
     return int(text)
 
 
-def daily(text: str) -> tuple[Schedule, timedelta] | None:
+def daily(text: str) -> tuple[CronSchedule, timedelta] | None:
     """`10:00-18:00` as a daily schedule and its length; it may run past midnight. None for other texts."""
     found = _DAILY.fullmatch(text.strip())
     if found is None:
@@ -104,4 +106,4 @@ def daily(text: str) -> tuple[Schedule, timedelta] | None:
     if hour > 23 or to_hour > 24 or max(minute, to_minute) > 59 or to_hour * 60 + to_minute > 24 * 60:
         raise BadSchedule(f"{text!r}: hours go from 0 to 24, minutes from 0 to 59")
     length = (to_hour * 60 + to_minute - hour * 60 - minute) % (24 * 60) or 24 * 60
-    return Schedule(f"{minute} {hour} * * *"), timedelta(minutes=length)
+    return CronSchedule(f"{minute} {hour} * * *"), timedelta(minutes=length)

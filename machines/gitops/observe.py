@@ -1,4 +1,4 @@
-"""The reader of `resource.observed`: from two manifests to the words that the rows of `resource` ask for.
+"""Reads the event resource.observed: turns two manifests into the fields that the rows of `resource` ask for.
 
 Belongs here: health, sync, and the attributes noted with them. Does not: health and comparison rules (`kubernetes`),
 the states that follow (`resource`).
@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.machines.gitops.app_settings import deadline_of, settled
+from phaseline.machines.gitops.app_settings import deadline_of, merged_settings
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
@@ -45,48 +45,50 @@ LONGEST = 1_024
 """The most characters of a message that an entity keeps."""
 Manifest = Mapping[str, Any]
 
-WORDS = (
+FIELDS = (
     Field("health", str, "its health", (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)),
-    Field("sync", str, "whether Git and the cluster agree", (SYNCED, OUT_OF_SYNC, NOT_COMPARED)),
-    Field("gone", bool, "it is neither in Git nor in the cluster"),
+    Field("sync", str, "whether the cluster matches Git", (SYNCED, OUT_OF_SYNC, NOT_COMPARED)),
+    Field("gone", bool, "whether it is neither in Git nor in the cluster"),
 )
 NOTED = (
-    "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest", "desired_digest",
-    "settings", "compared", "compared_why", "progress", "deadline",
+    "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
+    "desired_digest", "settings", "compared", "compared_why", "progress", "deadline",
 )  # fmt: skip
 """The attributes that an observation sets."""
 
 
 @rule("gitops.observed", revision=1, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
-def said(scene: Scene, entity_id: str, attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Refusal:
+def read_observation(
+    scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
+) -> Mapping[str, Any] | Refusal:
     """The health and sync of an observed resource by its application's settings, with everything noted about them."""
-    pair = ObservedPair.of(happened.data)
+    pair = ObservedPair.of(event.data)
     if (wrong := pair.mismatch(entity_id)) is not None:
         return wrong
     live, desired, is_known = pair
     before = scene.above(entity_id, "resource")
     if live is None and desired is None:
         return gone(is_known=before is not None and is_known)
-    overrides, settings = settled(scene, entity_id)
+    overrides, settings = merged_settings(scene, entity_id)
     digests = _digests(live, desired, overrides, settings)
     again = (
         is_known and attributes.get("compared") is not None and all(attributes.get(n) == digests[n] for n in DIGESTS)
     )
-    found = pair.assess(overrides, scene.programs, happened.time, compares=not again, explains=bool(overrides.rules))
-    words: dict[str, Any] = {
+    found = pair.assess(overrides, scene.scripts, event.time, compares=not again, explains=bool(overrides.rules))
+    fields: dict[str, Any] = {
         **digests,
         "progress": _digest(_counts(live or {})),
         "deadline": deadline_of(scene, entity_id, live, overrides),
     }
-    words |= _health(found, overrides, (live or desired or {}), words, attributes)
+    fields |= _health(found, overrides, (live or desired or {}), fields, attributes)
     if again:
-        words |= {"sync": attributes["compared"], "sync_message": attributes["compared_why"]}
+        fields |= {"sync": attributes["compared"], "sync_message": attributes["compared_why"]}
     elif is_known or before is None:
-        words |= _sync(found)
+        fields |= _sync(found)
     syncs = before is not None and before.facets[SYNC].base.phase in (SYNCING, SYNC_FAILED)
-    if syncs and words.get("sync") == OUT_OF_SYNC:
-        del words["sync_message"]  # the sync that is under way, or failed, has its own message
-    return words
+    if syncs and fields.get("sync") == OUT_OF_SYNC:
+        del fields["sync_message"]  # the sync that is under way, or failed, has its own message
+    return fields
 
 
 DIGESTS = ("live_digest", "desired_digest", "settings")
@@ -140,7 +142,7 @@ def _counts(live: Manifest) -> list[Any]:
 
 
 def _health(
-    found: Assessment, overrides: Overrides, subject: Manifest, words: Mapping[str, Any], attributes: Attributes
+    found: Assessment, overrides: Overrides, subject: Manifest, fields: Mapping[str, Any], attributes: Attributes
 ) -> Mapping[str, Any]:
     """The health that the resource shows. Degraded after the deadline lasts until the object makes progress."""
     health = found.health
@@ -149,8 +151,8 @@ def _health(
     if health is None or _is_spared(health, found, overrides, subject):
         return {"health": NOT_ASSESSED, "health_message": "" if health is None else health.message[:LONGEST]}
     message = health.message[:LONGEST]
-    if health.status == PROGRESSING and words["deadline"] and attributes.get("overdue") == words["progress"]:
-        return {"health": DEGRADED, "health_message": too_long(words["deadline"], message)}
+    if health.status == PROGRESSING and fields["deadline"] and attributes.get("overdue") == fields["progress"]:
+        return {"health": DEGRADED, "health_message": too_long(fields["deadline"], message)}
     return {"health": health.status, "health_message": message}
 
 
@@ -162,5 +164,5 @@ def _is_spared(health: HealthResult, found: Assessment, overrides: Overrides, su
 
 def too_long(deadline: Any, message: str) -> str:
     """The message of a resource that was Progressing for too long."""
-    said_before = message.partition(" (it does not get on")[0]
-    return f"{said_before} (it does not get on, for {deadline} s)".lstrip()
+    before = message.partition(" (it does not get on")[0]
+    return f"{before} (it does not get on, for {deadline} s)".lstrip()

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from phaseline.machines.gitops.cron import BadSchedule, Schedule, daily, parsed
+from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, daily, parse
 from phaseline.machines.kubernetes.diff.ignore import matches
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from phaseline.machines.language.rules import Revision
@@ -49,14 +49,14 @@ class Window:
     all_lists: bool = False
     overruns: bool = False
     description: str = ""
-    cron: Schedule | None = field(init=False, default=None)
+    cron: CronSchedule | None = field(init=False, default=None)
     length: timedelta = field(init=False, default=timedelta(0))
     problem: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         try:
             short = daily(self.schedule)
-            cron, length = short or (parsed(self.schedule), timedelta(seconds=float(seconds(self.duration))))
+            cron, length = short or (parse(self.schedule), timedelta(seconds=float(seconds(self.duration))))
             object.__setattr__(self, "cron", cron)
             object.__setattr__(self, "length", length)
         except (BadSchedule, NoDuration, OverflowError) as error:
@@ -73,7 +73,7 @@ class Window:
 
     def selects(self, app: App) -> bool:
         """Whether the window applies: any list matches, or with `all_lists` each list that is not empty."""
-        said = [
+        given = [
             (globs, words)
             for globs, words in (
                 (self.applications, (app.name,)),
@@ -82,7 +82,7 @@ class Window:
             )
             if globs
         ]
-        found = [any(matches(glob, word) for glob in globs for word in words if word) for globs, words in said]
+        found = [any(matches(glob, word) for glob in globs for word in words if word) for globs, words in given]
         return bool(found) and (all(found) if self.all_lists else any(found))
 
     def is_active(self, at: datetime, zone_of: datetime | None = None) -> bool:
@@ -119,33 +119,35 @@ class Window:
         return f'the {self.kind} window "{self.schedule}"{length}{zone}'
 
 
-class Decision(NamedTuple):
+class WindowDecision(NamedTuple):
     """Whether a sync is allowed; if not, `why` names the window that prevents it."""
 
     allowed: bool
     why: str = ""
 
 
-ALLOWED = Decision(True)
+ALLOWED = WindowDecision(True)
 
 
-def selected(windows: Sequence[Window], app: App) -> list[Window]:
+def select(windows: Sequence[Window], app: App) -> list[Window]:
     """The windows that apply to an application."""
     return [window for window in windows if window.selects(app)]
 
 
-def decided(windows: Sequence[Window], at: datetime, *, manual: bool, began: datetime | None = None) -> Decision:
+def decide(windows: Sequence[Window], at: datetime, *, manual: bool, began: datetime | None = None) -> WindowDecision:
     """Whether these windows allow a sync at a time (with a zone). began: the start of a sync that is under way."""
-    found = _decided(windows, at, at, manual=manual, overruns=False)
-    if found.allowed or began is None or not _decided(windows, began, at, manual=manual, overruns=False).allowed:
+    found = _decide(windows, at, at, manual=manual, overruns=False)
+    if found.allowed or began is None or not _decide(windows, began, at, manual=manual, overruns=False).allowed:
         return found
-    return _decided(windows, at, at, manual=manual, overruns=True)
+    return _decide(windows, at, at, manual=manual, overruns=True)
 
 
-def _decided(windows: Sequence[Window], at: datetime, zone_of: datetime, *, manual: bool, overruns: bool) -> Decision:
+def _decide(
+    windows: Sequence[Window], at: datetime, zone_of: datetime, *, manual: bool, overruns: bool
+) -> WindowDecision:
     broken = next((window for window in windows if window.problem), None)
     if broken is not None:
-        return Decision(False, f"{broken.called()} cannot be read: {broken.problem}")
+        return WindowDecision(False, f"{broken.called()} cannot be read: {broken.problem}")
     denies = [window for window in windows if window.kind == "deny" and window.is_active(at, zone_of)]
     allows = [window for window in windows if window.kind == "allow"]
     if denies:
@@ -155,19 +157,19 @@ def _decided(windows: Sequence[Window], at: datetime, zone_of: datetime, *, manu
     return _unless(allows, "is closed", manual=manual, overruns=overruns)
 
 
-def _unless(windows: Sequence[Window], how: str, *, manual: bool, overruns: bool) -> Decision:
+def _unless(windows: Sequence[Window], how: str, *, manual: bool, overruns: bool) -> WindowDecision:
     """Denied, unless all these windows allow it as a manual sync or as one that is under way."""
     if overruns and all(window.overruns for window in windows):
         return ALLOWED
     against = next((window for window in windows if not (manual and window.manual)), None)
-    return ALLOWED if against is None else Decision(False, f"{against.called()} {how}")
+    return ALLOWED if against is None else WindowDecision(False, f"{against.called()} {how}")
 
 
 def next_allowed(windows: Sequence[Window], after: datetime, *, manual: bool) -> datetime | None:
     """The first time at or after this one at which a sync is allowed; None if none is foreseeable."""
     at = after.astimezone(UTC)
     for _ in range(CHANGES):
-        if decided(windows, at, manual=manual).allowed:
+        if decide(windows, at, manual=manual).allowed:
             return at
         later = [moment for window in windows for moment in window.changes(at) if moment > at]
         if not later:
@@ -182,10 +184,11 @@ def read(found: Any, zone: str = "") -> Window:
         return Window("allow", found, applications=("*",), zone=zone)
     if not isinstance(found, Mapping):
         found = type(found).__name__
-        raise ValueError(f"a window must be a map or a text like 10:00-18:00, found {found}")  # noqa: TRY004  # as documented
+        problem = f"a window must be a map or a text like 10:00-18:00, found {found}"
+        raise ValueError(problem)  # noqa: TRY004  # as documented
     if odd := sorted(set(found) - set(_FIELDS)):
         raise ValueError(f"{odd[0]!r} is none of {', '.join(_FIELDS)}")
-    said: dict[str, Any] = {"kind": "", "schedule": "", "zone": zone}
+    given: dict[str, Any] = {"kind": "", "schedule": "", "zone": zone}
     for name, (ours, type_) in _FIELDS.items():
         value: Any = found.get(name)
         if value is None:
@@ -194,12 +197,13 @@ def read(found: Any, zone: str = "") -> Window:
             raise ValueError(
                 f"{name} must be a {'list of strings' if type_ is list else type_.__name__}, found {value!r:.60}"
             )
-        said[ours] = tuple(value) if type_ is list else value
-    return Window(**said)
+        given[ours] = tuple(value) if type_ is list else value
+    return Window(**given)
 
 
 _FIELDS: Mapping[str, tuple[str, Any]] = {
-    "kind": ("kind", str), "schedule": ("schedule", str), "duration": ("duration", str), "applications": ("applications", list),
-    "namespaces": ("namespaces", list), "clusters": ("clusters", list), "manualSync": ("manual", bool), "timeZone": ("zone", str),
-    "andOperator": ("all_lists", bool), "syncOverrun": ("overruns", bool), "description": ("description", str),
+    "kind": ("kind", str), "schedule": ("schedule", str), "duration": ("duration", str),
+    "applications": ("applications", list), "namespaces": ("namespaces", list), "clusters": ("clusters", list),
+    "manualSync": ("manual", bool), "timeZone": ("zone", str), "andOperator": ("all_lists", bool),
+    "syncOverrun": ("overruns", bool), "description": ("description", str),
 }  # fmt: skip

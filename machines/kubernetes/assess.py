@@ -110,7 +110,8 @@ def compare_sides(
     last = last_applied(live)
     sides = [dict(side) for side in (desired, live, *([last] if last is not None else []))]
     how: dict[str, Any] = {
-        "aggregates": overrides.aggregates, "known_types": overrides.known_types_of(*group_kind(desired)), "dry_run": dry_run,
+        "aggregates": overrides.aggregates, "dry_run": dry_run,
+        "known_types": overrides.known_types_of(*group_kind(desired)),
     }  # fmt: skip
     freed, effects = apply_ignores(overrides.rules, sides, scripts.jq)
     found = compare(freed[0], freed[1], last=freed[2] if last is not None else None, **how)

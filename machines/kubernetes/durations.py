@@ -7,8 +7,8 @@ import re
 from decimal import Decimal
 
 _SECONDS = {
-    "h": Decimal(3600), "m": Decimal(60), "s": Decimal(1), "ms": Decimal("1e-3"), "us": Decimal("1e-6"), "µs": Decimal("1e-6"),
-    "μs": Decimal("1e-6"), "ns": Decimal("1e-9"),
+    "h": Decimal(3600), "m": Decimal(60), "s": Decimal(1), "ms": Decimal("1e-3"), "us": Decimal("1e-6"),
+    "µs": Decimal("1e-6"), "μs": Decimal("1e-6"), "ns": Decimal("1e-9"),
 }  # fmt: skip
 _PART = r"(\d+\.?\d*|\.\d+)(h|ms|m|s|us|µs|μs|ns)"
 _ALL = re.compile(rf"([+-]?)((?:{_PART})+|0)")

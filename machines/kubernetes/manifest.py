@@ -8,9 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
+from phaseline.schemas import libraries
 
-MOST = 1_000_000
+with libraries.needed("yaml", "a manifest or a setting in YAML"):
+    import yaml
+
+MAX_VALUES = 1_000_000
 """The most values that a text may expand to: aliases can make a short text huge."""
 
 _TAG = "tag:yaml.org,2002:"
@@ -68,7 +71,7 @@ def documents(text: str | bytes) -> Iterator[Any]:
     try:
         for found in yaml.load_all(text, Loader=_Loader):  # a subclass of the safe loader
             if found is not None:
-                yield _worded(found, [MOST])
+                yield _with_string_keys(found, [MAX_VALUES])
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
         raise NotYaml(_describe(error)) from error
 
@@ -84,15 +87,15 @@ def _describe(error: Exception) -> str:
     return f"{where}{getattr(error, 'problem', None) or error or type(error).__name__}"
 
 
-def _worded(found: Any, left: list[int]) -> Any:
+def _with_string_keys(found: Any, left: list[int]) -> Any:
     """The document with strings as keys, as in JSON."""
     left[0] -= 1
     if left[0] < 0:
-        raise ValueError(f"it expands to more than {MOST} values")
+        raise ValueError(f"it expands to more than {MAX_VALUES} values")
     if isinstance(found, dict):
-        return {_key(name): _worded(value, left) for name, value in found.items()}
+        return {_key(name): _with_string_keys(value, left) for name, value in found.items()}
     if isinstance(found, list):
-        return [_worded(value, left) for value in found]
+        return [_with_string_keys(value, left) for value in found]
     if found is not None and not isinstance(found, str | int | float):
         raise ValueError(f"a manifest cannot hold a {type(found).__name__}")  # reported as NotYaml
     return found

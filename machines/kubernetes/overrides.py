@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from phaseline.machines.kubernetes import manifest
 from phaseline.machines.kubernetes.diff.ignore import IgnoreRule, matches
 from phaseline.machines.kubernetes.diff.known_types import KnownType
 from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES, Profile
@@ -192,6 +191,8 @@ def _yaml(text: Any, where: str) -> Any:
     """The document in a text of YAML; anything but a text as it is."""
     if not isinstance(text, str):
         return text
+    from phaseline.machines.kubernetes import manifest  # noqa: PLC0415  # its library may be missing
+
     try:
         return manifest.document(text)
     except manifest.NotYaml as error:

@@ -16,7 +16,7 @@ from phaseline.machines.language.scripts import ScriptRunner
 Manifest = Mapping[str, Any]
 
 
-class Key(NamedTuple):
+class ObjectKey(NamedTuple):
     """The identity of an object without its version."""
 
     group: str
@@ -38,19 +38,19 @@ class Key(NamedTuple):
 class Pair(NamedTuple):
     """The live and the desired object of one resource; None if there is none."""
 
-    key: Key
+    key: ObjectKey
     live: Manifest | None
     desired: Manifest | None
 
 
-def key_of(found: Manifest) -> Key:
+def key_of(found: Manifest) -> ObjectKey:
     """An object's key; empty strings for missing parts."""
     metadata = found.get("metadata")
     named = metadata if isinstance(metadata, Mapping) else {}
-    return Key(*group_kind(found), str(named.get("namespace") or ""), str(named.get("name") or ""))
+    return ObjectKey(*group_kind(found), str(named.get("namespace") or ""), str(named.get("name") or ""))
 
 
-def paired(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
+def pair_up(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
     """Pair the objects that are the same resource, in the order of the desired, then of the remaining live ones.
 
     A single object on each side is a pair whatever its name. A desired object without a namespace matches a live one in
@@ -68,7 +68,7 @@ def paired(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
     return [*pairs, *(Pair(key, one, None) for key, one in there.items() if key not in used)]
 
 
-def _elsewhere(key: Key, there: Iterable[Key]) -> Key | None:
+def _elsewhere(key: ObjectKey, there: Iterable[ObjectKey]) -> ObjectKey | None:
     found = [one for one in there if not key.namespace and one._replace(namespace="") == key]
     return found[0] if len(found) == 1 else None
 

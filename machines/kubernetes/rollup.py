@@ -21,7 +21,7 @@ class Member(NamedTuple):
     group_kind: tuple[str, str]
     name: str
     is_live: bool
-    said: Assessment
+    assessment: Assessment
 
 
 class Rollup(NamedTuple):
@@ -35,8 +35,9 @@ class Rollup(NamedTuple):
 
 def roll_up(members: Sequence[Member], profile: Profile) -> Rollup:
     """The worst health and sync of the resources that are not hooks."""
-    parts = [member for member in members if not member.said.is_hook]
-    unsynced = tuple(member.name for member in parts if member.said.sync == OUT_OF_SYNC and member.said.counts)
+    parts = [member for member in members if not member.assessment.is_hook]
+    out_of_sync = (one for one in parts if one.assessment.sync == OUT_OF_SYNC and one.assessment.counts)
+    unsynced = tuple(member.name for member in out_of_sync)
     health, unwell = _health(parts, profile)
     return Rollup(health, OUT_OF_SYNC if unsynced else SYNCED, unwell, unsynced)
 
@@ -44,7 +45,7 @@ def roll_up(members: Sequence[Member], profile: Profile) -> Rollup:
 def _health(members: Sequence[Member], profile: Profile) -> tuple[str, tuple[str, ...]]:
     if members and not any(member.is_live for member in members):
         return MISSING, () if profile.missing == "together" else tuple(member.name for member in members)
-    counted = [member for member in members if member.said.health is not None and _counts(member, profile)]
+    counted = [member for member in members if member.assessment.health is not None and _counts(member, profile)]
     worst = min((_status(member) for member in counted), key=profile.order.index, default=HEALTHY)
     return worst, () if worst == HEALTHY else tuple(member.name for member in counted if _status(member) == worst)
 
@@ -53,11 +54,11 @@ def _counts(member: Member, profile: Profile) -> bool:
     """Whether a resource counts, by the profile. A nested application never counts as Missing or Unknown."""
     if member.group_kind == APPLICATION and _status(member) in (MISSING, UNKNOWN):
         return False
-    return member.is_live or profile.missing == "each" or (profile.missing == "ruled" and member.said.has_rule)
+    return member.is_live or profile.missing == "each" or (profile.missing == "ruled" and member.assessment.has_rule)
 
 
 def _status(member: Member) -> str:
-    return member.said.health.status if member.said.health is not None else HEALTHY
+    return member.assessment.health.status if member.assessment.health is not None else HEALTHY
 
 
 def cause_text(names: Iterable[str]) -> str:

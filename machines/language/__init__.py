@@ -1,6 +1,7 @@
-"""The words that a table is written in. Its public name is `phaseline.tables`.
+"""The table language: the classes in which a kind is written. Its public name is `phaseline.tables`.
 
-Belongs here: `table` (rows, views, cascades, facets, tables), `sources` (where a row starts), `predicates` (guards),
-`fields` (data and attributes), `rules` (names and revisions of rules in code), `scripts` (how a rule runs a script).
-Does not: any kind, any product, checking or running a table (`compiler`).
+Belongs here: `table` (tables, facets, rows, views, cascades, timeouts), `sources` (where a row starts), `predicates`
+(conditions of guards and views), `fields` (data and attributes), `rules` (names and revisions of functions), `scripts`
+(how a rule runs a user's script).
+Does not: any kind or product; checking, compiling or running a table (`machines.compiler`).
 """

@@ -1,6 +1,7 @@
-"""What events bring along and entities keep: fields, attributes, how the one becomes the other.
+"""Fields of events and attributes of entities, and the values that rules get and return.
 
-Belongs here: their shapes, which tables are written in (`table` has them by name). Does not: states, rows.
+Belongs here: `Field`, `RuleEvent`, `Refusal`, and the fields that every event may have (`COMMON`).
+Does not: states and rows (`table`), reading an event from the wire (`engine.core.intake`).
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +11,17 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of an event's data, or an attribute of an entity."""
+    """A field of an event's data, or an attribute of an entity.
+
+    name: its name, in lower case with digits and `_`.
+    type: the type of its value: str, int, float, bool or dict.
+    doc: what it means, as a phrase for people.
+    options: the values that are allowed; empty for every value of the type.
+    default: the value of an attribute that no event has set yet. For a field of data, it is documentation.
+    many: whether the value is a list of values of the type.
+    required: whether an event without the field is rejected.
+    null: whether a required field may be null.
+    """
 
     name: str
     type: type
@@ -18,37 +29,46 @@ class Field:
     options: tuple[str, ...] = ()
     default: Any = None
     many: bool = False
-    """Whether it is a list of that type."""
     required: bool = False
     null: bool = False
-    """Whether one that is required may be null."""
 
 
 COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
-"""What the data of every event may hold; the transition repeats them."""
+"""The fields that the data of every event may have. The transition that follows has them too."""
 MAX_TEXT = 4096
-"""Characters that a string in an event's data may have."""
+"""The largest number of characters of a string in an event's data."""
 
 
 class RuleEvent(NamedTuple):
-    """An event, as far as attributes may depend on it. `sequence` and `time` (ns) are the stream's."""
+    """The event that a rule is called for.
+
+    data: the event's data, with the fields that an interpretation added.
+    sequence: the event's position in the stream EVENTS.
+    time: when the server stored the event, in nanoseconds since 1970.
+    """
 
     data: Mapping[str, Any]
     sequence: int
     time: int
 
 
-def why(happened: RuleEvent) -> str:
-    """The event's reason and message, as one text."""
-    return ": ".join(word for word in (happened.data.get("reason"), happened.data.get("message")) if word)
+def reason_and_message(event: RuleEvent) -> str:
+    """The reason and the message in an event's data, as one text; empty if it has neither."""
+    return ": ".join(text for text in (event.data.get("reason"), event.data.get("message")) if text)
 
 
 class Refusal(NamedTuple):
-    """Why an event cannot be taken, in a sentence. invalid: for what its data is, not for what the entity is in."""
+    """A rule returns it in place of a result when the event cannot be taken. The event is rejected.
+
+    message: why, as a sentence for the publisher.
+    invalid: True if the event's data is wrong, False if the entity's situation does not allow the event.
+    """
 
     message: str
     invalid: bool = False
 
 
 Attributes = Mapping[str, Any]
+"""The attributes of an entity, by name."""
 ComputeRule = Callable[[Attributes, RuleEvent], Attributes | Refusal]
+"""A function that returns an entity's new attributes, given the present ones and the event."""

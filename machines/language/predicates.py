@@ -1,7 +1,8 @@
-"""What guards and views may look at: the states above, the tallies below, attributes.
+"""Predicates: the questions that guards and views ask about the tree around an entity.
 
-See docs/spec/reading-the-tables.md, Base and state.
-Belongs here: pure predicates that declare what they read, so that tables can be checked. Does not: any kind's rules.
+Belongs here: the interfaces `Scene` and `Predicate`, and the predicates of the table language. They declare what they
+read, so that tables can be checked. Does not: predicates of one product (they are in its package).
+How the engine uses them: docs/spec/reading-the-tables.md, Base and state.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,50 +13,59 @@ from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import FacetState
 
 
-class Standing(Protocol):
-    """What predicates may see of one entity."""
+class SceneEntity(Protocol):
+    """One entity, as predicates and rules see it."""
 
     @property
     def facets(self) -> Sequence[FacetState]:
-        """Its facets, in the order of its table."""
+        """The facets, each with its base and state, in the order of the table."""
 
     @property
     def attributes(self) -> Mapping[str, Any]:
-        """Its attributes."""
+        """The attributes by name."""
 
 
 class Scene(Protocol):
-    """The tree around an entity, as far as predicates may see it."""
+    """The tree around an entity, as predicates and rules see it."""
 
-    def above(self, entity_id: str, kind: str) -> Standing | None:
-        """The ancestor of that kind (or the entity itself, for its own kind); None while unknown."""
+    def above(self, entity_id: str, kind: str) -> SceneEntity | None:
+        """Return the ancestor of that kind, or the entity itself for its own kind; None while it is unknown."""
 
     def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
-        """How many descendants of kind `below` are in which phase; only those with the condition `has`, if named."""
+        """Count the descendants of kind `below` by phase. With `has`, only those with that condition count.
+
+        entity_id, kind: the entity whose descendants are counted. facet: the index of the facet that is counted.
+        """
 
     @property
-    def programs(self) -> ScriptRunner:
-        """Runs what people bring with them."""
+    def scripts(self) -> ScriptRunner:
+        """The runner of users' scripts."""
 
 
 class Predicate(Protocol):
-    """Something that holds or not for the entity `entity_id` in a scene."""
+    """A pure question about an entity and the tree around it. Declare a class of your own with `rule`."""
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
-        """Whether it holds now."""
+        """Return whether the answer is yes for the entity `entity_id`."""
 
     def text(self) -> str:
-        """What it says, for tables and for the person whose request it refuses."""
+        """Return the predicate as a clause, for printed tables and for the messages of rejections."""
 
 
-def listed(words: tuple[str, ...]) -> str:
-    """`A, B or C`."""
+def or_list(words: tuple[str, ...]) -> str:
+    """Join words for a sentence: `A, B or C`."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """An ancestor's facet is in one of these phases; its base, where `base` is set."""
+    """True while a facet of an ancestor, or of the entity itself, is in one of some phases.
+
+    kind: the kind of the ancestor, or the entity's own kind.
+    phases: the phases of which one must be there.
+    facet: the index of the facet.
+    base: whether the base is looked at, in place of the state.
+    """
 
     kind: str
     phases: tuple[str, ...]
@@ -63,23 +73,26 @@ class Above:
     base: bool = False
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
-        """False while the ancestor is unknown."""
-        found = scene.above(entity_id, self.kind)
-        if found is None:
+        """Look at the facet's phase; False while the ancestor is unknown."""
+        entity = scene.above(entity_id, self.kind)
+        if entity is None:
             return False
-        facet = found.facets[self.facet]
+        facet = entity.facets[self.facet]
         return (facet.base if self.base else facet.state).phase in self.phases
 
     def text(self) -> str:
         """`the cluster is Running or Updating`."""
-        return f"the {self.kind}{chr(39) + 's base' if self.base else ''} is {listed(self.phases)}"
+        return f"the {self.kind}{chr(39) + 's base' if self.base else ''} is {or_list(self.phases)}"
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeIs:
-    """An attribute of the entity itself or of an ancestor has this value, or one of these where it is a tuple.
+    """True while an attribute of the entity, or of an ancestor, has a value. False while that entity is unknown.
 
-    or_of: the ancestor whose attribute counts where it has none; a table sees to it that the entity hears of its changes.
+    kind: the entity's own kind, or the kind of the ancestor.
+    name: the name of the attribute.
+    value: the value; a tuple stands for one of several values, None for an attribute that is not set.
+    or_of: a kind above `kind`. If the attribute is not set, the attribute of the same name of that ancestor counts.
     """
 
     kind: str
@@ -88,11 +101,11 @@ class AttributeIs:
     or_of: str | None = None
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
-        """False while the entity is unknown."""
-        found = scene.above(entity_id, self.kind)
-        if found is None:
+        """Compare the attribute; False while the entity is unknown."""
+        entity = scene.above(entity_id, self.kind)
+        if entity is None:
             return False
-        value = found.attributes.get(self.name)
+        value = entity.attributes.get(self.name)
         if value is None and self.or_of is not None and (above := scene.above(entity_id, self.or_of)) is not None:
             value = above.attributes.get(self.name)
         return value in self.value if isinstance(self.value, tuple) else value == self.value
@@ -100,7 +113,7 @@ class AttributeIs:
     def text(self) -> str:
         """`the node_pool's autoscaling_mode is Recycle`."""
         value = (
-            listed(tuple(str(one or "not set") for one in self.value)) if isinstance(self.value, tuple) else self.value
+            or_list(tuple(str(one or "not set") for one in self.value)) if isinstance(self.value, tuple) else self.value
         )
         or_of = f" (or else the {self.or_of}'s)" if self.or_of is not None else ""
         return f"the {self.kind}'s {self.name}{or_of} is {value if value is not None else 'not set'}"
@@ -108,9 +121,13 @@ class AttributeIs:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """The child whose id ends in what an attribute of the entity says is in one of these phases. For guards only.
+    """True while one child of the entity is in one of some phases. False while that child is unknown. For guards only.
 
-    none: whether it holds also where the attribute names none.
+    of: the entity's own kind.
+    kind: the kind of the child.
+    named: the attribute of the entity that holds the last part of the child's id.
+    phases: the phases of which one must be there, in the child's first facet.
+    none: the answer if that attribute is not set.
     """
 
     of: str
@@ -120,7 +137,7 @@ class Child:
     none: bool = False
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
-        """By the child's first facet; False while that child is unknown."""
+        """Look at the child's first facet; False while the child is unknown."""
         entity = scene.above(entity_id, self.of)
         name = None if entity is None else entity.attributes.get(self.named)
         if name is None:
@@ -131,34 +148,18 @@ class Child:
     def text(self) -> str:
         """`it has no context, or the app_context that its context names is Terminated`."""
         none = f"it has no {self.named}, or " if self.none else ""
-        return f"{none}the {self.kind} that its {self.named} names is {listed(self.phases)}"
+        return f"{none}the {self.kind} that its {self.named} names is {or_list(self.phases)}"
 
 
 @dataclass(frozen=True, slots=True)
 class AnyBelow:
-    """At least one descendant (of those with the condition `has`, if named) is in one of these phases."""
+    """True while at least one descendant is in one of some phases.
 
-    of: str
-    kind: str
-    phases: tuple[str, ...]
-    facet: int = 0
-    has: str | None = None
-
-    def holds(self, scene: Scene, entity_id: str) -> bool:
-        """By the tally, without looking at the descendants."""
-        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
-        return any(tally.get(phase) for phase in self.phases)
-
-    def text(self) -> str:
-        """`a node_pool is Creating, Deleting or Scaling`."""
-        return f"a {self.kind}{_with(self.has)} is {listed(self.phases)}"
-
-
-@dataclass(frozen=True, slots=True)
-class AllBelow:
-    """Every descendant (of those with the condition `has`, if named) that is not Deleted is in one of these phases.
-
-    Also when there is none.
+    of: the entity's own kind.
+    kind: the kind of the descendants.
+    phases: the phases of which one must be there.
+    facet: the index of the descendants' facet.
+    has: a condition; only descendants with this condition count.
     """
 
     of: str
@@ -168,13 +169,40 @@ class AllBelow:
     has: str | None = None
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
-        """By the tally, without looking at the descendants."""
+        """Look at the tally only, not at the descendants."""
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
+        return any(tally.get(phase) for phase in self.phases)
+
+    def text(self) -> str:
+        """`a node_pool is Creating, Deleting or Scaling`."""
+        return f"a {self.kind}{_with(self.has)} is {or_list(self.phases)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AllBelow:
+    """True while every descendant that is not Deleted is in one of some phases, so also while there is no descendant.
+
+    of: the entity's own kind.
+    kind: the kind of the descendants.
+    phases: the phases of which one must be there.
+    facet: the index of the descendants' facet.
+    has: a condition; only descendants with this condition count.
+    """
+
+    of: str
+    kind: str
+    phases: tuple[str, ...]
+    facet: int = 0
+    has: str | None = None
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """Look at the tally only, not at the descendants."""
         tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
         return all(phase in self.phases or phase == "Deleted" or not count for phase, count in tally.items())
 
     def text(self) -> str:
         """`every rsync_resource is Applied`."""
-        return f"every {self.kind}{_with(self.has)} is {listed(self.phases)}"
+        return f"every {self.kind}{_with(self.has)} is {or_list(self.phases)}"
 
 
 def _with(condition: str | None) -> str:

@@ -1,7 +1,7 @@
 """The interface through which rules run scripts that users bring.
 
-Belongs here: the questions a rule may ask of a script, as a Protocol without any product's types. Does not: running
-scripts (the engine does that, in a bounded process), what an answer means (the rules that asked).
+Belongs here: the calls that a rule may make, as a Protocol without any product's types. Does not: running scripts
+(`engine.scripts` does that, in a child process), what a result means (the rules that call).
 """
 
 from collections.abc import Mapping
@@ -10,40 +10,45 @@ from typing import Any, NamedTuple, Protocol
 from phaseline.machines.language.rules import Revision
 
 SCRIPTS = Revision("kubernetes.scripts", 1)
-"""Raise it when a Lua script or a jq program gives another result than before."""
+"""Raise it when the same Lua script or jq program gives another result than before."""
 NO_RUNNER = "no script runner: give the tree one that runs Lua and jq"
 
 
 class JqResult(NamedTuple):
-    """The result of a jq program on one object: the object without the deleted paths, or why the program failed.
+    """The result of a jq program on one object.
 
-    broken: the program is invalid on every object, not only on this one.
+    value: the object without the deleted paths, or the object as it was if the program failed.
+    problem: why the program failed; empty if it did not.
+    broken: whether the program fails on every object, not only on this one.
     """
 
-    found: Any
+    value: Any
     problem: str = ""
     broken: bool = False
 
 
 class ScriptRunner(Protocol):
-    """Runs users' scripts. An answer depends on the arguments only."""
+    """Runs users' scripts. A result depends on the arguments only."""
 
     def lua(self, script: str, live: Mapping[str, Any], now: int) -> tuple[str, str]:
-        """Run a Lua script on an object at `now` (whole s since 1970): `(status, message)`, empty for no answer."""
+        """Run a Lua health script on an object; returns `(status, message)`, both empty for no answer.
+
+        now: the time that the script sees, in whole seconds since 1970.
+        """
         ...
 
-    def jq(self, program: str, found: Any) -> JqResult:
+    def jq(self, program: str, value: Any) -> JqResult:
         """Delete the paths that a jq program selects: `del(<program>)`."""
         ...
 
 
 class NoScripts:
-    """Runs nothing: the script runner of trees whose kinds need no scripts. Each answer says that there is no runner."""
+    """A script runner that runs nothing, for trees whose kinds need no scripts. Each result says so."""
 
     def lua(self, script: str, live: Mapping[str, Any], now: int) -> tuple[str, str]:  # noqa: ARG002  # no script runs
         """Unknown, with the reason."""
         return "Unknown", f"health script: {NO_RUNNER}"
 
-    def jq(self, program: str, found: Any) -> JqResult:  # noqa: ARG002  # no program runs
+    def jq(self, program: str, value: Any) -> JqResult:  # noqa: ARG002  # no program runs
         """The object as it is, and the problem."""
-        return JqResult(found, NO_RUNNER)
+        return JqResult(value, NO_RUNNER)

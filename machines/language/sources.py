@@ -1,6 +1,6 @@
-"""Where a row may start (docs/spec/reading-the-tables.md).
+"""Sources: the phases from which a row starts, narrowed by conditions or by the base.
 
-Belongs here: starting points narrower or wider than a phase. Does not: rows (`table`), how they are found (`machine`).
+Belongs here: `At`, `Live`, `Source`. Does not: rows (`table`), the steps of a row (`compiler.machine`).
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """A starting point narrower than a phase: with or without a condition, or with the base under it named."""
+    """A phase as the source of a row, narrowed by conditions or by the base.
+
+    phase: the phase.
+    has: a condition that must be there.
+    lacks: conditions that must not be there.
+    base: the phase that the base must have; it differs from `phase` where a view shows.
+    """
 
     phase: str
     has: str | None = None
@@ -18,11 +24,17 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """Every phase but Absent and Deleted, and but those named; with a condition where `has` names one."""
+    """Every phase but Absent and Deleted, as the source of a row.
+
+    but: further phases that are left out.
+    has: a condition that must be there.
+    """
 
     but: tuple[str, ...] = ()
     has: str | None = None
 
 
 LIVE = Live()
+"""Every phase but Absent and Deleted."""
 Source = str | At | Live
+"""A phase, a narrowed phase, or all live phases."""

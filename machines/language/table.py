@@ -1,6 +1,8 @@
-"""The words a machine is written in: labels, rows, views, cascades, tables (docs/spec/reading-the-tables.md).
+"""The classes of a table: the table itself, its facets, labels, rows, views, cascades and timeouts.
 
-Belongs here: the shapes of a table. Does not: what is wrong with one (`checks`), how it is looked up (`machine`).
+Belongs here: what an author may write, each field explained. Does not: predicates, sources and fields (the other
+modules of this package), the checks of a table (`compiler.checks`), running it (`compiler.machine`).
+How a table is read when events are decided: docs/spec/reading-the-tables.md.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,25 +49,35 @@ __all__ = [
 ]  # fmt: skip
 
 ABSENT = "Absent"
-"""The phase of what is unknown (the spec's empty set)."""
+"""The phase of an entity that is unknown."""
 DELETED = "Deleted"
+"""The phase of an entity whose life is over."""
 OK = "Ok"
+"""The condition of a phase in which nothing is wrong. It never stands beside another condition."""
 PROGRESSING = "Progressing"
+"""The condition of a phase in which something is under way."""
 SAME = "="
-"""A row's target where the phase stays."""
+"""The target of a row that keeps the phase."""
 FROM_DATA = "*"
-"""A row's target where the event's data names the base (`adopt`)."""
+"""The target of a row for which the event's data names the base, in `phase` and `conditions` (`adopt`)."""
 
 ADOPTED = State("Running", (OK,))
+"""The base of an adopted entity, unless its facet names another one."""
 Role = Literal["intent", "observation", "derived"]
+"""What a trigger is: a request from outside, a report from outside, or fired by the engine."""
 KnownBy = Literal["observations", "anything", "itself"]
+"""Which events make an unknown entity known; see `Table`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A pair of phase and condition, and what consoles call it. `schedulable` matters to nodes only.
+    """A state that a facet can be in, and what consoles call it.
 
-    condition: None where the phase stands alone.
+    phase: the phase.
+    condition: the condition; None for the phase without conditions.
+    zh: the label in Chinese.
+    en: the label in English.
+    schedulable: for nodes, whether new pods may be scheduled there; None for other kinds.
     """
 
     phase: str
@@ -77,13 +89,18 @@ class Label:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """One row: from these starts, on this trigger, the base goes there.
+    """From one of these sources, on this trigger, the base of the facet becomes that. The first row that fits is taken.
 
-    because: the condition that comes with the target; its own where it has only one. In the phase that collects
-    causes it adds to those that stand. sets / clears: conditions that come and go while the phase stays (or, where
-    the last cause is cleared, falls back to the table's `healthy` phase). given: fields of the event's data that must
-    have these values. when: guards. assigns: the event's data may set the entity's attributes, all or those named.
-    computes: the attributes after the event, from those before it (and what it assigned); pure, at the top of a module.
+    source: the phases from which the row starts: each a phase, an `At` or a `Live`.
+    trigger: the trigger.
+    to: the phase that the base gets, or `SAME`, or `FROM_DATA`.
+    condition: the condition that comes with the phase `to`. It can be left out if the phase has only one.
+    sets: a condition that is added while the phase stays. It must be sticky, or be set by the row of a timeout.
+    clears: conditions that are removed. In the accumulating phase, clearing the last one leads to the healthy phase.
+    given: fields of the event's data with the value that each must have; None for a field that must be missing.
+    when: guards: predicates that must all hold.
+    assigns: whether the event's data may set attributes: True for all of them, or the names of some.
+    computes: a rule that returns the new attributes, given the present ones (after `assigns`) and the event.
     """
 
     source: tuple[Source, ...]
@@ -100,12 +117,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A rule that shows another state than the base, while all its predicates hold.
+    """Shows another state in place of the base for as long as its predicates hold. The first view that fits is shown.
 
-    base: the base phases it may cover (all live ones where empty), unless: those it may not. Without predicates it shows
-    wherever no view before it does; then the base must be named, and is only ever what was asked for last.
-    keeps: conditions of the base stay, `because` is added to them (as in Failed [the base's causes, +ClusterNotRunning]);
-    or those conditions that stay whatever the base's phase.
+    to: the phase that is shown.
+    while_: predicates that must all hold. Without any, the view fits wherever no view before it does.
+    condition: the condition that is shown with it. It can be left out if the phase has only one.
+    base: the phases of the base for which the view fits; empty for all live phases. Required if `while_` is empty.
+    unless: phases of the base for which the view does not fit.
+    keeps: conditions of the base that are shown too: True for all, if the base is in the phase `to`; or some by name.
     """
 
     to: str
@@ -118,12 +137,17 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """Triggers fired downward: by a trigger that was taken (`on`), or by entering a phase (`into`).
+    """Fires a trigger at entities below this one.
 
-    unless: a field of the event's data and the value with which nothing is fired. then: only where that leaves the base in
-    this phase.
-    one: only at the child whose id ends in what this attribute says, as the event leaves it. must: where that child is
-    unknown or cannot take it, the event from outside is refused. gives: fields of its data, each with the attribute that it holds.
+    trigger: the trigger that is fired.
+    at: the kinds at whose entities it is fired: at all of them below this entity.
+    on: the triggers of this entity on which it fires.
+    into: a phase; the cascade also fires when the base of a facet enters it.
+    unless: a field of the event's data and a value: with this value, nothing is fired.
+    then: a phase; with it, the cascade fires only if the base is in this phase after the event.
+    only_child: an attribute; with it, only the child whose id ends in its value gets the trigger.
+    required: whether the event is rejected if that child is unknown or cannot take the trigger.
+    data: fields of the fired trigger's data, each with the attribute of this entity that gives its value.
     """
 
     trigger: str
@@ -139,10 +163,12 @@ class Cascade:
 
 @dataclass(frozen=True, slots=True)
 class FanOut:
-    """Triggers fired downward of which each descendant gets its own: one event that speaks of many.
+    """Fires at each entity below the trigger that a rule chooses for it. One event can so report on many entities.
 
-    says: from the scene, the entity's id, the event's data and the descendant's id, one of `triggers`, or None for none.
-    Pure, at the top of a module.
+    triggers: the triggers that the rule may choose.
+    at: the kind at whose entities they are fired.
+    on: the triggers of this entity on which it fires.
+    rule: gets the scene, this entity's id, the event's data, the other entity's id; returns a trigger or None.
     """
 
     triggers: tuple[str, ...]
@@ -152,14 +178,16 @@ class FanOut:
 
 
 InterpretRule = Callable[[Scene, str, Attributes, RuleEvent], Mapping[str, Any] | Refusal]
+"""A function that returns further fields of data, given the scene, the entity's id, its attributes and the event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interpret:
-    """What the data of an event says in words that rows can ask for (`given`), found before a row is looked for.
+    """Reads the data of an event before a row is chosen, and adds fields that rows can ask for with `given`.
 
-    says: from the scene, the entity's id, its attributes and what happened, the words; or why the event cannot be taken.
-    A word that is left out is none that any row asks for. Pure, at the top of a module.
+    on: the triggers whose data is read.
+    fields: the fields that the rule may add.
+    rule: gets the scene, the entity's id, its attributes and the event; returns the fields, or a `Refusal`.
     """
 
     on: tuple[str, ...]
@@ -169,7 +197,11 @@ class Interpret:
 
 @dataclass(frozen=True, slots=True)
 class OnTally:
-    """A trigger that the entity fires at itself when the tally of its descendants begins to satisfy a predicate."""
+    """Fires a trigger at the entity itself when the tally of its descendants starts to satisfy a predicate.
+
+    when: the predicate.
+    trigger: the trigger that is fired.
+    """
 
     when: AnyBelow | AllBelow
     trigger: str
@@ -177,13 +209,17 @@ class OnTally:
 
 @dataclass(frozen=True, slots=True)
 class Timeout:
-    """A trigger that the entity fires at itself when the facet's state has been in `phase` for so long.
+    """Fires a trigger at the entity itself when a facet's state has been in a phase for a given time.
 
-    seconds: how long; or the number in the entity's attribute of that name, 0 for never. The time begins when the state
-    enters the phase, be it by a view, and ends when it leaves it; conditions that come and go in it change nothing.
-    anew: an attribute that says how far it has come: the time begins again when that changes, or the attribute does that
-    says how long. again: an attribute with the seconds after which it fires once more, as it stands after it fired.
-    Conditions that the trigger's rows set, unless they are standing ones, are about this stay: they go when it ends.
+    The time starts when the state enters the phase, by a row or by a view, and ends when the state leaves it.
+    A condition that the trigger's rows set goes when the stay in the phase ends, unless it is sticky.
+
+    phase: the phase.
+    trigger: the trigger that is fired.
+    seconds: how long. Give either this or `seconds_from`.
+    seconds_from: the attribute that holds the seconds; 0 for never.
+    restart_on: an attribute that shows progress: the time starts again when it, or that of `seconds_from`, changes.
+    repeat_after: an attribute with the seconds after which the trigger fires again.
     """
 
     phase: str
@@ -198,12 +234,18 @@ class Timeout:
 class Facet:
     """One state machine of a kind.
 
-    standing: conditions that stay across phases until cleared. collects: the phase in which causes add up.
-    order: which condition names the state where several stand.
-    adopted: the base of an entity that an observation of something below it makes known.
-    after: what fires when a state lasts, at most one a phase.
-    says: the attribute that says why the state is what it is: the transition's message where the event has none of its own.
-    names: a kind below and its facet; where a view follows from their tally, the message names those in the phase it shows.
+    name: its name, such as `phase`.
+    labels: the states that it can be in.
+    rows: the rows, in the order in which they are tried.
+    views: the views, in the order in which they are tried.
+    sticky: conditions that stay when the phase changes, until a row clears them.
+    accumulates_in: the phase in which conditions add up; the facet leaves it when the last one is cleared.
+    healthy: the phase to which it then falls back.
+    order: conditions, the most important first: the first one that is there chooses the label of a state with several.
+    adopted: the base of an entity that an event at something below it makes known.
+    timeouts: what fires when a state lasts, at most one for each phase.
+    message_from: the attribute whose text is a transition's message if the event has none.
+    message_names: a kind below and the index of its facet: if its tally makes a view show, the message names entities.
     """
 
     name: str
@@ -222,11 +264,24 @@ class Facet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A kind, whole. `id`: the names of its id's parts; `parent`: the kind its id's beginning names.
+    """The complete rules of one kind.
 
-    fields: per trigger, the fields of its data that mean something.
-    counts: kinds below and their facets of which tallies are kept for those who ask, though no rule looks at them.
-    known_by: what makes one known that is not: events at itself only, or also observations of what is below it, or anything.
+    kind: the name of the kind.
+    id: the names of the parts of an id, from the root down.
+    facets: the state machines of the kind.
+    intents: the triggers that ask for something. They are judged by the state; all others by the base.
+    derived: the triggers that only the engine fires. Every trigger that is in neither list is an observation.
+    parent: the kind that the id without its last parts names; None for a root.
+    attributes: the values that an entity keeps beside its states.
+    fields: by trigger, the fields of an event's data that mean something beside attributes.
+    cascades: triggers that are fired at entities below.
+    fan_outs: triggers that rules choose for entities below.
+    interprets: rules that read the data of events.
+    on_tally: triggers that tallies fire at the entity itself.
+    tallies: further tallies to keep: a kind below, and the index of its facet.
+    known_by: which events make an unknown entity known beside its own: `observations` of something below it, `anything`
+        below it, or none (`itself`).
+    doc: what the kind is, in a sentence for people.
     """
 
     kind: str
@@ -247,17 +302,17 @@ class Table:
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """Every trigger, in the order of the rows."""
+        """All triggers, in the order of the rows."""
         return tuple(dict.fromkeys(row.trigger for facet in self.facets for row in facet.rows))
 
     def assigned(self, row: Row) -> tuple[str, ...]:
-        """The attributes that the data of a row's event may set."""
+        """Return the attributes that the data of a row's event may set."""
         if isinstance(row.assigns, tuple):
             return row.assigns
-        return tuple(field.name for field in self.attributes) if row.assigns else ()
+        return tuple(attribute.name for attribute in self.attributes) if row.assigns else ()
 
     def role(self, trigger: str) -> Role:
-        """Whether `trigger` asks, reports, or is the engine's own."""
+        """Return whether a trigger is an intent, an observation or derived."""
         if trigger in self.intents:
             return "intent"
         return "derived" if trigger in self.derived else "observation"

@@ -1,61 +1,154 @@
 """Phaseline: lifecycle events in, explicit state machines, committed transitions out.
 
-What a program needs is here by name, and loaded when it is first used: `import phaseline` alone costs nothing.
+`connect` gives a `Client`, which publishes events, reads states and watches transitions; `phaseline.sync.connect` gives
+one for scripts and notebooks. `assess`, `diff` and `health` work on Kubernetes manifests without a server.
+
+`phaseline.tables` is the language of kinds, `phaseline.testing` their test kit, `phaseline.errors` the errors.
+
+Belongs here: the public names. A name is loaded when it is first used: `import phaseline` alone costs nothing. Does not:
+any code that these names stand for.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from phaseline.schemas.version import __version__
+
 if TYPE_CHECKING:
-    from phaseline import testing
-    from phaseline.engine import errors
+    from phaseline import errors, sync, tables, testing
     from phaseline.engine.assess import assess, assess_all, diff, health
     from phaseline.engine.client.client import Client, connect
     from phaseline.engine.client.entity_view import EntityView
-    from phaseline.engine.errors import PhaselineError
-    from phaseline.engine.explain.model import Explanation
-    from phaseline.engine.publish.outcomes import Outcome
-    from phaseline.engine.publish.pipeline import Sent
-    from phaseline.engine.publish.single import Receipt
-    from phaseline.engine.replay.dry_run import Rehearsed
-    from phaseline.engine.settings import Settings
+    from phaseline.engine.client.fleet_counts import FleetClusterCounts, FleetCounts, FleetDisplay, FleetPart
+    from phaseline.engine.client.products import Emco, EmcoView, Fleet, FleetView, Gitops
+    from phaseline.engine.core.message import Message
+    from phaseline.engine.emco_status.query import EmcoNamesQuery, EmcoStatusQuery, SourceStatusQuery, StatusQuery
+    from phaseline.engine.emco_status.schema import (
+        EmcoAction,
+        EmcoApp,
+        EmcoAppClusters,
+        EmcoAppResources,
+        EmcoCluster,
+        EmcoClusterName,
+        EmcoNamedResource,
+        EmcoNames,
+        EmcoResource,
+        EmcoStates,
+        EmcoStatus,
+        GroupVersionKind,
+        SourceApp,
+        SourceCluster,
+        SourceResource,
+        SourceStatus,
+    )
+    from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
+    from phaseline.engine.explain.model import CauseChain, FacetExplanation, Explanation, PredicateExplanation, ViewExplanation
+    from phaseline.engine.log.changes import Change
+    from phaseline.engine.log.last_observation import ObjectDiff, Observation
+    from phaseline.engine.log.log_records import Logged
+    from phaseline.engine.log.timeline import Interval, Lane, Timeline
     from phaseline.engine.log.watch import Watch
     from phaseline.engine.log.when import Moment, When
+    from phaseline.engine.publish.compose import EventDetails
+    from phaseline.engine.publish.outcomes import Outcome
+    from phaseline.engine.publish.pipeline import PublishResult
+    from phaseline.engine.publish.single import Receipt
+    from phaseline.engine.replay.dry_run import DryRun
+    from phaseline.engine.settings import ConnectionSettings, Settings
+    from phaseline.machines.compiler.kinds import Kinds
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
     from phaseline.machines.kubernetes.diff.differences import Difference
+    from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, IgnoreRule
+    from phaseline.machines.kubernetes.diff.known_types import KnownType
     from phaseline.machines.kubernetes.health.result import HealthResult
     from phaseline.machines.kubernetes.overrides import Overrides
-    from phaseline.machines.kubernetes.pairs import ApplicationAssessment
+    from phaseline.machines.kubernetes.pairs import ApplicationAssessment, AssessedPair, ObjectKey, Pair
+    from phaseline.machines.kubernetes.profiles import Profile
     from phaseline.machines.kubernetes.rollup import Rollup
+    from phaseline.schemas.base_error import PhaselineError
     from phaseline.schemas.envelope import Event
-    from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
-
-from phaseline.schemas.version import __version__
+    from phaseline.schemas.records import Cause, Entity, FacetState, Mark, Rejection, State, Transition
 
 __all__ = [
+    "AppCluster",
     "ApplicationAssessment",
+    "AssessedPair",
     "Assessment",
     "Cause",
+    "CauseChain",
+    "Change",
     "Client",
+    "ConnectionSettings",
     "Difference",
+    "DryRun",
+    "Emco",
+    "EmcoAction",
+    "EmcoApp",
+    "EmcoAppClusters",
+    "EmcoAppResources",
+    "EmcoCluster",
+    "EmcoClusterName",
+    "EmcoNamedResource",
+    "EmcoNames",
+    "EmcoNamesQuery",
+    "EmcoResource",
+    "EmcoStates",
+    "EmcoStatus",
+    "EmcoStatusQuery",
+    "EmcoView",
     "Entity",
     "EntityView",
     "Event",
+    "EventDetails",
+    "FacetExplanation",
     "Explanation",
     "FacetState",
-    "Moment",
+    "Fleet",
+    "FleetClusterCounts",
+    "FleetCounts",
+    "FleetDisplay",
+    "FleetPart",
+    "FleetView",
+    "Gitops",
+    "GroupVersionKind",
     "HealthResult",
     "HiddenDifference",
+    "IgnoreEffect",
+    "IgnoreRule",
+    "Interval",
+    "Kinds",
+    "KnownType",
+    "Lane",
+    "Logged",
+    "Mark",
+    "Message",
+    "Moment",
+    "ObjectDiff",
+    "ObjectKey",
+    "Observation",
     "Outcome",
     "Overrides",
+    "Pair",
     "PhaselineError",
+    "Profile",
+    "PublishResult",
+    "PredicateExplanation",
     "Receipt",
-    "Rehearsed",
     "Rejection",
     "Rollup",
-    "Sent",
     "Settings",
+    "ViewExplanation",
+    "SourceApp",
+    "SourceCluster",
+    "SourceResource",
+    "SourceStatus",
+    "SourceStatusQuery",
     "State",
+    "StatusItem",
+    "StatusQuery",
+    "StatusSelection",
+    "Timeline",
     "Transition",
     "Watch",
     "When",
@@ -66,40 +159,92 @@ __all__ = [
     "diff",
     "errors",
     "health",
+    "sync",
+    "tables",
     "testing",
 ]
 
+_SUBMODULES = ("errors", "sync", "tables", "testing")
 _HOMES = {
     "phaseline.engine.assess": ("assess", "assess_all", "diff", "health"),
     "phaseline.engine.client.client": ("Client", "connect"),
     "phaseline.engine.client.entity_view": ("EntityView",),
-    "phaseline.engine.errors": ("PhaselineError",),
-    "phaseline.engine.explain.model": ("Explanation",),
-    "phaseline.engine.publish.outcomes": ("Outcome",),
-    "phaseline.engine.publish.pipeline": ("Sent",),
-    "phaseline.engine.publish.single": ("Receipt",),
-    "phaseline.engine.replay.dry_run": ("Rehearsed",),
-    "phaseline.engine.settings": ("Settings",),
+    "phaseline.engine.client.fleet_counts": ("FleetClusterCounts", "FleetCounts", "FleetDisplay", "FleetPart"),
+    "phaseline.engine.client.products": ("Emco", "EmcoView", "Fleet", "FleetView", "Gitops"),
+    "phaseline.engine.core.message": ("Message",),
+    "phaseline.engine.emco_status.query": ("EmcoNamesQuery", "EmcoStatusQuery", "SourceStatusQuery", "StatusQuery"),
+    "phaseline.engine.emco_status.schema": (
+        "EmcoAction",
+        "EmcoApp",
+        "EmcoAppClusters",
+        "EmcoAppResources",
+        "EmcoCluster",
+        "EmcoClusterName",
+        "EmcoNamedResource",
+        "EmcoNames",
+        "EmcoResource",
+        "EmcoStates",
+        "EmcoStatus",
+        "GroupVersionKind",
+        "SourceApp",
+        "SourceCluster",
+        "SourceResource",
+        "SourceStatus",
+    ),
+    "phaseline.engine.emco_status.select": ("AppCluster", "StatusItem", "StatusSelection"),
+    "phaseline.engine.explain.model": ("CauseChain", "FacetExplanation", "Explanation", "PredicateExplanation", "ViewExplanation"),
+    "phaseline.engine.log.changes": ("Change",),
+    "phaseline.engine.log.last_observation": ("ObjectDiff", "Observation"),
+    "phaseline.engine.log.log_records": ("Logged",),
+    "phaseline.engine.log.timeline": ("Interval", "Lane", "Timeline"),
     "phaseline.engine.log.watch": ("Watch",),
     "phaseline.engine.log.when": ("Moment", "When"),
+    "phaseline.engine.publish.compose": ("EventDetails",),
+    "phaseline.engine.publish.outcomes": ("Outcome",),
+    "phaseline.engine.publish.pipeline": ("PublishResult",),
+    "phaseline.engine.publish.single": ("Receipt",),
+    "phaseline.engine.replay.dry_run": ("DryRun",),
+    "phaseline.engine.settings": ("ConnectionSettings", "Settings"),
+    "phaseline.machines.compiler.kinds": ("Kinds",),
     "phaseline.machines.kubernetes.assess": ("Assessment", "HiddenDifference"),
     "phaseline.machines.kubernetes.diff.differences": ("Difference",),
+    "phaseline.machines.kubernetes.diff.ignore": ("IgnoreEffect", "IgnoreRule"),
+    "phaseline.machines.kubernetes.diff.known_types": ("KnownType",),
     "phaseline.machines.kubernetes.health.result": ("HealthResult",),
     "phaseline.machines.kubernetes.overrides": ("Overrides",),
-    "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment",),
+    "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment", "AssessedPair", "ObjectKey", "Pair"),
+    "phaseline.machines.kubernetes.profiles": ("Profile",),
     "phaseline.machines.kubernetes.rollup": ("Rollup",),
+    "phaseline.schemas.base_error": ("PhaselineError",),
     "phaseline.schemas.envelope": ("Event",),
-    "phaseline.schemas.records": ("Cause", "Entity", "FacetState", "Rejection", "State", "Transition"),
+    "phaseline.schemas.records": ("Cause", "Entity", "FacetState", "Mark", "Rejection", "State", "Transition"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for by name."""
-    if name == "errors":
-        return import_module("phaseline.engine.errors")
-    if name == "testing":
-        return import_module("phaseline.testing")
+    """Load a public name when it is first used."""
+    if name in _SUBMODULES:
+        return import_module(f"phaseline.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'phaseline' has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name]), name)
+    import_module(_HOME_OF[name])
+    _adopt()
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__
+
+
+def _adopt() -> None:
+    """Take over the public names of all modules that are loaded, so that help and repr call them `phaseline.<name>`."""
+    import_module("phaseline.errors")
+    for home, names in _HOMES.items():
+        module = sys.modules.get(home)
+        for name in names if module is not None else ():
+            found = getattr(module, name)
+            if getattr(found, "__module__", None) == home:
+                found.__module__ = __name__
+            globals()[name] = found

@@ -3,3 +3,6 @@
 from phaseline.engine.testing import Given, Replayed, Then, check_laws, given, replay
 
 __all__ = ["Given", "Replayed", "Then", "check_laws", "given", "replay"]
+
+for _name in __all__:
+    globals()[_name].__module__ = __name__

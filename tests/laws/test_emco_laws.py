@@ -1,4 +1,4 @@
-"""The laws of the core over random lives of EMCO's resources, begun where something is under way."""
+"""The laws of the core over random histories of EMCO's resources, which begin with applications being deployed."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from phaseline.engine.emco_status.select import select
 from phaseline.engine.testing.laws import LAWS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
-from tests.support.strategies import History, Sent, event, hold, wished, wishes
+from tests.support.strategies import History, Sent, event, hold, random_event, seeds
 
 KINDS = Kinds(
     (
@@ -25,11 +25,11 @@ ROOTS = ("r1", "r2")
 PLACES = ("c1/a1/c1", "c1/a1/c2", "c2/a1/c1", "c2/a2/c1")
 LISTED = ("Deployment", "Pod", "ProviderNetwork")
 NAMES = ("n1+Deployment", "n2+Pod", "n1+ProviderNetwork")
-SAID = ("add", "applied", "failed", "retrying", "terminated")
+RSYNC_TRIGGERS = ("add", "applied", "failed", "retrying", "terminated")
 
 
-def begun() -> list[Sent]:
-    """Two groups with two contexts each, one of them instantiated; with the second group, all the way."""
+def prelude() -> list[Sent]:
+    """Two groups with two contexts each. One context of each group is instantiated; the second group's is applied."""
     events = []
     for root in ROOTS:
         events += [event("emco_resource", "create", root), event("emco_resource", "approve", root)]
@@ -39,39 +39,39 @@ def begun() -> list[Sent]:
     return [*events, *(event("rsync_resource", "applied", f"r2/{place}/n{n}") for place in PLACES[:2] for n in (1, 2))]
 
 
-def reported(wish: bytes) -> Sent:
-    """A report that lists some of what there might be."""
-    root, place = ROOTS[wish[1] % 2], PLACES[wish[2] % 4]
+def reported(seed: bytes) -> Sent:
+    """A cluster's report that lists some of the possible resources."""
+    root, place = ROOTS[seed[1] % 2], PLACES[seed[2] % 4]
     listed = [
         {"group": "", "version": "v1", "kind": LISTED[byte % 3], "name": f"n{byte % 4}"}
-        for byte in wish[4 : 4 + wish[3] % 4]
+        for byte in seed[4 : 4 + seed[3] % 4]
     ]
-    supports = {"supports": ["", "Pod"]} if wish[5] % 3 == 0 else {}
+    supports = {"supports": ["", "Pod"]} if seed[5] % 3 == 0 else {}
     return event("app_cluster", "bundle_state", f"{root}/{place}", {"status": {"resourceStatuses": listed}, **supports})
 
 
-def said(wish: bytes) -> Sent:
-    """Rsync's word of a resource whose name tells its kind."""
-    place = f"{ROOTS[wish[1] % 2]}/{PLACES[wish[2] % 4]}/{NAMES[wish[3] % 3]}"
-    return event("rsync_resource", SAID[wish[4] % 5], place)
+def by_rsync(seed: bytes) -> Sent:
+    """An event of rsync about a resource whose name contains its kind."""
+    place = f"{ROOTS[seed[1] % 2]}/{PLACES[seed[2] % 4]}/{NAMES[seed[3] % 3]}"
+    return event("rsync_resource", RSYNC_TRIGGERS[seed[4] % 5], place)
 
 
 def lives() -> st.SearchStrategy[History]:
-    return wishes(20, 80).map(life)
+    return seeds(20, 80).map(life)
 
 
 def life(wanted: list[bytes]) -> History:
     history = History(KINDS)
-    for sent in begun():
+    for sent in prelude():
         assert history.take(sent).accepted
-    for wish in wanted:
-        by_number = {5: said, 6: reported}.get(wish[0] % 7)
-        history.take(wished(history, wish) if by_number is None else by_number(wish))
+    for seed in wanted:
+        by_number = {5: by_rsync, 6: reported}.get(seed[0] % 7)
+        history.take(random_event(history, seed) if by_number is None else by_number(seed))
     return history
 
 
-def counts_are_what_one_would_count(history: History) -> None:
-    """A summary tells from tallies what `all` tells from the resources one by one, whatever the filters."""
+def status_counts_equal_a_fresh_count(history: History) -> None:
+    """With any filters, the summary from tallies equals the counts of the list `all`."""
     for root in ROOTS:
         for parameters in ({}, {"app": ["a1"]}, {"cluster": ["c1"]}, {"app": ["a1"], "cluster": ["c2"]}):
             query = read({**parameters, "output": "summary"})
@@ -92,13 +92,13 @@ def counts_are_what_one_would_count(history: History) -> None:
 
 
 @pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("law", [*LAWS, counts_are_what_one_would_count], ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", [*LAWS, status_counts_equal_a_fresh_count], ids=lambda law: law.__name__)
 def test_law(law: Callable[[History], None], effort: str) -> None:
     hold(law, lives(), effort)
 
 
-def test_the_lives_go_where_they_should() -> None:
-    """What the laws are held against reaches every state there is."""
+def test_the_histories_reach_every_state() -> None:
+    """The random histories reach every state of every kind."""
     seen: set[tuple[str, str]] = set()
 
     def noted(history: History) -> None:

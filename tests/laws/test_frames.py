@@ -1,4 +1,4 @@
-"""The protocol: bytes cut anywhere, headers and statuses."""
+"""Frames of the NATS protocol: streams cut at any byte, headers and statuses."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""The laws of the core over random lives of GitOps applications and of Fleet's repositories."""
+"""The laws of the core over random histories of GitOps applications and of Fleet's repositories."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from phaseline.machines.gitops import application, application_set, resource
 from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.support.manifests import deployment
-from tests.support.strategies import History, Sent, event, hold, wished, wishes
+from tests.support.strategies import History, Sent, event, hold, random_event, seeds
 
 KINDS = Kinds((
     application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, git_repo.GIT_REPO, bundle.BUNDLE,
@@ -28,8 +28,8 @@ def web(name: str, **status: Any) -> dict[str, Any]:
     return {**deployment(metadata={"name": name}, replicas=2), "status": {**OUT, **status}}
 
 
-def looks(name: str) -> tuple[Any, ...]:
-    """What can be in the cluster: well, on its way, failed, paused, leaving, drifted, unreadable, nothing."""
+def live_objects(name: str) -> tuple[Any, ...]:
+    """Objects in a cluster: healthy, progressing, failed, paused, being deleted, drifted, unreadable, and none."""
     drifted, stopped = web(name), web(name)
     drifted["spec"]["replicas"], stopped["spec"]["paused"] = 1, True
     return (
@@ -40,7 +40,7 @@ def looks(name: str) -> tuple[Any, ...]:
 
 NAMES = ("n1", "n2", "n3")
 ROOTS = ("s1/a1", "s1/a2", "b1/d1/c1")
-LOOKS = {name: looks(name) for name in NAMES}
+LOOKS = {name: live_objects(name) for name in NAMES}
 WANTED = {
     name: (deployment(metadata={"name": name}, replicas=2), None, deployment(metadata={"name": name}, replicas=3))
     for name in NAMES
@@ -51,35 +51,35 @@ WORDS = (
 )
 
 
-def observed(wish: bytes) -> Sent:
-    root, name = ROOTS[wish[1] % 3], NAMES[wish[2] % 3]
+def observed(seed: bytes) -> Sent:
+    root, name = ROOTS[seed[1] % 3], NAMES[seed[2] % 3]
     kind = "bundle_resource" if root.startswith("b") else "resource"
-    data: dict[str, Any] = {"live": LOOKS[name][wish[3] % len(LOOKS[name])]}
-    if wish[4] % 4:
-        data["desired"] = WANTED[name][wish[4] % 3]
+    data: dict[str, Any] = {"live": LOOKS[name][seed[3] % len(LOOKS[name])]}
+    if seed[4] % 4:
+        data["desired"] = WANTED[name][seed[4] % 3]
     return event(kind, "observed", f"{root}/apps:Deployment/shop/{name}", data)
 
 
-def said(wish: bytes) -> Sent:
-    root, name = ROOTS[wish[1] % 3], NAMES[wish[2] % 3]
+def by_operation(seed: bytes) -> Sent:
+    root, name = ROOTS[seed[1] % 3], NAMES[seed[2] % 3]
     of_fleet = root.startswith("b")
     words = WORDS[of_fleet]
     return event(
         "bundle_resource" if of_fleet else "resource",
-        words[wish[3] % len(words)],
+        words[seed[3] % len(words)],
         f"{root}/apps:Deployment/shop/{name}",
     )
 
 
-def settled(wish: bytes) -> Sent:
-    data: dict[str, Any] = {"profile": [*PROFILES][wish[2] % 3]} if wish[2] % 4 else {}
-    if wish[3] % 2:
+def settled(seed: bytes) -> Sent:
+    data: dict[str, Any] = {"profile": [*PROFILES][seed[2] % 3]} if seed[2] % 4 else {}
+    if seed[3] % 2:
         data["ignore_differences"] = [{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]
-    if wish[4] % 2:
-        data |= {"progress_deadline": wish[4] % 5}
-    kind, entity_id = (("application_set", "s1"), ("application", "s1/a1"), ("application", "s1/a2"))[wish[1] % 3]
+    if seed[4] % 2:
+        data |= {"progress_deadline": seed[4] % 5}
+    kind, entity_id = (("application_set", "s1"), ("application", "s1/a1"), ("application", "s1/a2"))[seed[1] % 3]
     if kind == "application":
-        data |= {"auto_sync": bool(wish[5] % 2), "self_heal": bool(wish[6] % 2), "target_revision": f"v{wish[7] % 2}"}
+        data |= {"auto_sync": bool(seed[5] % 2), "self_heal": bool(seed[6] % 2), "target_revision": f"v{seed[7] % 2}"}
     return event(kind, "configure", entity_id, data)
 
 
@@ -87,18 +87,18 @@ def life(wanted: list[bytes]) -> History:
     history = History(KINDS)
     for trigger in ("target", "applied") if wanted[0][0] % 2 else ():
         assert history.take(event("bundle_deployment", trigger, "b1/d1/c1", {"deployment_id": "v1"})).accepted
-    for wish in wanted:
-        by_number = {0: observed, 1: observed, 2: observed, 3: said, 4: settled}.get(wish[0] % 6)
-        history.take(wished(history, wish) if by_number is None else by_number(wish))
+    for seed in wanted:
+        by_number = {0: observed, 1: observed, 2: observed, 3: by_operation, 4: settled}.get(seed[0] % 6)
+        history.take(random_event(history, seed) if by_number is None else by_number(seed))
     return history
 
 
 def lives() -> st.SearchStrategy[History]:
-    return wishes(20, 80).map(life)
+    return seeds(20, 80).map(life)
 
 
 def tallies_are_a_fresh_count(history: History) -> None:
-    """For every parent, kind below and facet."""
+    """For every parent, kind below and facet, the tally equals a fresh count."""
     tree = history.tree
     for of, below, facet in [
         (of, table.kind, facet)
@@ -118,7 +118,7 @@ def tallies_are_a_fresh_count(history: History) -> None:
 
 
 def an_application_is_the_worst_of_its_resources(history: History) -> None:
-    """By the order of its profile, or of its set's; told anew from nothing but the resources."""
+    """Its health is the worst of its resources, computed again by the order of its profile, or of its set's profile."""
     tree = history.tree
     for entity_id, app in tree.entities["application"].items():
         phases = {
@@ -151,12 +151,12 @@ def test_law(law: Callable[[History], None], effort: str) -> None:
     hold(law, lives(), effort)
 
 
-def test_the_lives_go_where_they_should() -> None:
+def test_the_histories_reach_every_state() -> None:
     seen: set[tuple[str, str]] = set()
 
     def noted(history: History) -> None:
-        told = [one for step in history.steps for one in step.records if isinstance(one, Transition)]
-        seen.update((one.entity.kind, one.after.phase) for one in told)
+        transitions = [one for step in history.steps for one in step.records if isinstance(one, Transition)]
+        seen.update((one.entity.kind, one.after.phase) for one in transitions)
 
     hold(noted, lives(), "reach")
     health = {"Missing", "Degraded", "Paused", "Progressing", "Healthy", "Unknown"}

@@ -1,6 +1,7 @@
-"""From stored bytes to an event the core can decide: what is refused before any entity is looked at, and that nothing raises.
+"""The intake: which stored bytes it rejects, and that no input raises an error.
 
-Belongs here: `engine.core.intake` by itself, and random input all the way through. Does not: a running worker (`test_bad_input`).
+Belongs here: `core.intake` alone, and random input through the whole core. Does not: a running worker
+(`test_bad_input`).
 """
 
 from typing import Any, get_args
@@ -73,7 +74,7 @@ CREATE = event("cluster", "create", "c1")
     (event("cluster", "adopt", "c1", {"phase": "Running", "conditions": "Ok"}), "invalid", "data.conditions must be a list of str"),
     (event("cluster", "adopt", "c1", {"phase": "Running", "conditions": ["Ok", "Ok"]}), "invalid", "data.conditions holds a value twice"),
 ])  # fmt: skip
-def test_what_is_refused_is_told_why(sent: Sent, reason: str, says: str) -> None:
+def test_a_rejection_names_the_problem(sent: Sent, reason: str, says: str) -> None:
     found = refused(edge_worlds.KINDS, sent)
     assert found.reason == reason
     assert says in found.message
@@ -93,7 +94,7 @@ def test_attributes_have_their_types_and_limits(data: dict[str, Any], says: str)
             assert says in refused(PARCELS, Sent(sent.subject, encode(body))).message
 
 
-def test_attributes_that_are_right_are_kept_and_none_leaves_them() -> None:
+def test_correct_attributes_are_kept_and_null_leaves_them() -> None:
     history = History(PARCELS)
     data = {"grams": 2**64 - 1, "worth": 1.5, "stamps": ["red", "blue"], "to": "é", "fragile": False}
     history.take(event("parcel", "send", "p", {**data, "stray": object.__name__}))
@@ -107,8 +108,8 @@ FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS, "p
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 
 
-def whatever(kinds: Kinds) -> st.SearchStrategy[Sent]:
-    """Events of real kinds and triggers with data of any sort in the fields that mean something."""
+def random_input(kinds: Kinds) -> st.SearchStrategy[Sent]:
+    """Events of real kinds and triggers, with random data in the fields that these define."""
     names = sorted(
         {f.name for kind in kinds.values() for fields in kind.fields.values() for f in fields} | {"reason", "message"}
     )
@@ -137,28 +138,28 @@ JUNK = st.builds(
 )
 SPOILED = st.builds(
     lambda sent, at, byte: Sent(sent.subject, sent.body[:at] + byte + sent.body[at + 1 :]),
-    whatever(edge_worlds.KINDS), st.integers(0, 80), st.binary(max_size=2),
+    random_input(edge_worlds.KINDS), st.integers(0, 80), st.binary(max_size=2),
 )  # fmt: skip
 
 
 @family
 @given(data=st.data())
 def test_no_input_raises(kinds: Kinds, data: st.DataObject) -> None:
-    """Each event ends as records that can be written, read and published; what is refused keeps its first bytes."""
-    history, folder = History(kinds), Processor(Tree(kinds, NoScripts()), SUBJECTS, 0)
-    for sent in data.draw(st.lists(whatever(kinds) | JUNK | SPOILED, max_size=12)):
+    """Each event leads to records that can be written, read and published. A rejection keeps the first bytes."""
+    history, processor = History(kinds), Processor(Tree(kinds, NoScripts()), SUBJECTS, 0)
+    for sent in data.draw(st.lists(random_input(kinds) | JUNK | SPOILED, max_size=12)):
         step = history.take(sent)
         if isinstance(step.read, Rejection):
             assert step.read.reason in get_args(Reason)
             assert step.read.payload == sent.body[:MAX_PAYLOAD]
-        for message, record in zip(folder.messages(step.records), step.records, strict=True):
+        for message, record in zip(processor.messages(step.records), step.records, strict=True):
             assert wire_codec.read(message.body) == record
             assert all(message.subject.split("."))
-            evolve(folder.tree, record)
-    assert folder.tree.entities == history.tree.entities
+            evolve(processor.tree, record)
+    assert processor.tree.entities == history.tree.entities
 
 
-def test_what_is_read_is_all_that_decides() -> None:
+def test_the_arrival_alone_decides() -> None:
     sent = event(
         "node",
         "error",

@@ -1,6 +1,7 @@
-"""The laws of the core over random histories: legal and illegal, repeated, orphaned, senseless.
+"""The laws of the core over random histories with legal, illegal, repeated and senseless events.
 
-Belongs here: which laws are checked for which kinds. Does not: the laws and the histories, which are the test kit's.
+Belongs here: the choice of laws and kinds. Does not: the laws of all kinds and the histories, which are in the test kit
+(`engine.testing`).
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 
 
 def nothing_lives_below_what_is_unknown_or_gone(history: History) -> None:
-    """These families' tables see to it: what is deleted takes along what is below it."""
+    """The tables of these families delete what is below a deleted entity."""
     for kind in history.kinds.values():
         for entity_id, entity in history.tree.entities[kind.name].items():
             if kind.parent is not None and entity.facets[0].base.phase not in ("Absent", "Deleted"):

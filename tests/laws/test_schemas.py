@@ -32,7 +32,7 @@ EVENTS = [(kind, trigger) for kind in KINDS.values() for trigger in json_schema.
 
 
 def closed(schema: Any) -> Any:
-    """The schema, with fields that it does not name forbidden: so it must name all that there are."""
+    """The schema with unknown fields forbidden, so that it must name every field."""
     if isinstance(schema, list):
         return [closed(each) for each in schema]
     if not isinstance(schema, Mapping):
@@ -42,7 +42,7 @@ def closed(schema: Any) -> Any:
 
 
 def part(path: str, name: str, *, named_only: bool = False) -> Draft202012Validator:
-    """One definition of a file as a schema of its own. named_only: forbid fields that it does not name."""
+    """One definition of a file as a schema. named_only: forbid fields that it does not name."""
     definitions = FILES[path]["$defs"]
     held = closed(definitions) if named_only else definitions
     return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": held})
@@ -60,10 +60,10 @@ def accepted(check: Any) -> bool:
     return True
 
 
-def folded(history: list[Arriving]) -> list[bytes]:
-    """The bodies of the records that these messages make."""
-    folder = Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
-    return [message.body for event in history for message in folder.fold([event], 0).messages]
+def record_bodies(history: list[Arriving]) -> list[bytes]:
+    """The bodies of the records of these events."""
+    processor = Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
+    return [message.body for event in history for message in processor.process([event], 0).messages]
 
 
 def test_each_file_is_a_schema_of_its_own_name() -> None:
@@ -151,7 +151,7 @@ def _agrees(found: dict[str, Any]) -> None:
 @examples(150)
 @given(history=event_strategies.histories(KINDS))
 def test_every_record_of_a_history_fits_its_schema(history: list[Arriving]) -> None:
-    for body in folded(history):
+    for body in record_bodies(history):
         found = codec.decode(body)
         written = json.loads(codec.encode_json(found))
         schema = RECORDS[found["type"].rpartition(".")[2]]
@@ -175,7 +175,7 @@ def test_a_history_that_makes_every_sort_of_record() -> None:
         event(7, "node", "adopt", "c1/p/m", sequence=1, data={"phase": "Running"}),
         event(8, "node", "created", "c1/p/m", sequence=2),
     ]
-    found = [codec.decode(body) for body in folded(history)]
+    found = [codec.decode(body) for body in record_bodies(history)]
     assert {body["type"].rpartition(".")[2] for body in found} == set(RECORDS)
     assert {body["data"]["cause"]["by"] for body in found} >= {"event", "cascade", "view"}
     for body in found:
@@ -186,7 +186,7 @@ def test_a_history_that_makes_every_sort_of_record() -> None:
 
 
 def test_a_record_of_another_kinds_phases_does_not_fit() -> None:
-    [body] = folded([Arriving("pl.inbox.0.c1.cluster.create", codec.encode_json(
+    [body] = record_bodies([Arriving("pl.inbox.0.c1.cluster.create", codec.encode_json(
         {"specversion": "1.0", "id": "1", "source": "/me", "type": "cluster.create"}), 1, 1)])  # fmt: skip
     found = codec.decode(body)
     assert ANY_RECORD.is_valid(found)

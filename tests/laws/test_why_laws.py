@@ -1,4 +1,4 @@
-"""Why an entity is as it is, over random histories: all of it ends in outside events, nothing is made up, nothing left out.
+"""The laws of explanations over random histories: they end in outside events, invent nothing and leave nothing out.
 
 Belongs here: laws of explanations of any kinds. Does not: single explanations (`test_why`).
 """
@@ -9,14 +9,14 @@ from itertools import pairwise
 import pytest
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.explain.model import Caused, Explained, Reason
+from phaseline.engine.explain.model import CauseChain, FacetExplanation, PredicateExplanation
 from phaseline.machines.compiler import conditions
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Transition
 from tests.support import edge_worlds, sample_kinds
-from tests.support.explanations import entities, explained, logs, parts, reasons, told
+from tests.support.explanations import cause_chains, entities, explained, logs, parts, predicates
 from tests.support.strategies import History, histories, hold, play
 
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
@@ -28,13 +28,13 @@ def everything_ends_in_outside_events(history: History) -> None:
     known = logs(history)
     for entity in entities(history):
         for part in parts(explained(history, entity, known)):
-            assert part.told in ("here", "above")
-            for caused in told(part):
+            assert part.detail in ("here", "above")
+            for caused in cause_chains(part):
                 ends_in_an_event(history, caused)
 
 
-def ends_in_an_event(history: History, caused: Caused) -> None:
-    assert caused.gone is None
+def ends_in_an_event(history: History, caused: CauseChain) -> None:
+    assert caused.missing is None
     *links, last = caused.records
     step = history.steps[last.cause.sequence - 1]
     assert isinstance(step.read, Arrival)
@@ -45,59 +45,59 @@ def ends_in_an_event(history: History, caused: Caused) -> None:
     for record, origin in pairwise(caused.records):
         assert record.cause.origin is not None
         named = f"{origin.entity.kind}/{origin.entity.id}"
-        if record.cause.origin != named:  # who is named handed it on, and was so already
+        if record.cause.origin != named:  # the named entity passed the cascade on and had no record
             assert f"{record.cause.origin}/".partition("/")[2].startswith(f"{origin.entity.id}/")
             assert all(record.cause.origin != f"{made.entity.kind}/{made.entity.id}" for made in step.records)  # type: ignore[union-attr]  # transitions
 
 
-def a_view_is_named_where_the_base_does_not_show(history: History) -> None:
+def a_view_is_named_if_the_state_is_not_the_base(history: History) -> None:
     known = logs(history)
     for entity in entities(history):
         found = explained(history, entity, known)
         assert [part.facet for part in found.facets] == list(entity.names)
         for part in parts(found):
-            assert (part.view is not None) == (part.state != part.base and not part.base_only and part.told == "here")
+            assert (part.view is not None) == (part.state != part.base and not part.base_only and part.detail == "here")
             if part.view is not None:
                 the_view_holds(history, part)
 
 
-def the_view_holds(history: History, part: Explained) -> None:
-    """It is one of the table's, shows that phase, and who makes it so is counted right."""
+def the_view_holds(history: History, part: FacetExplanation) -> None:
+    """The view is one of the table's and shows that phase; each predicate is explained by the right entities."""
     facet = next(f for f in history.kinds[part.kind].table.facets if f.name == part.facet)
-    texts = [reason.text for reason in reasons(part)]
+    texts = [predicate.text for predicate in predicates(part)]
     (view, *_) = [v for v in facet.views if v.to == part.state.phase and [p.text() for p in v.while_] == texts]
-    for predicate, reason in zip(view.while_, reasons(part), strict=True):
-        makes_it_so(history, part, predicate, reason)
+    for predicate, found in zip(view.while_, predicates(part), strict=True):
+        the_predicate_holds(history, part, predicate, found)
 
 
-def makes_it_so(history: History, part: Explained, predicate: Predicate, reason: Reason) -> None:
+def the_predicate_holds(
+    history: History, part: FacetExplanation, predicate: Predicate, found: PredicateExplanation
+) -> None:
     if isinstance(predicate, Above):
-        (above,) = reason.entities
+        (above,) = found.entities
         assert (above.kind, above.base_only) == (predicate.kind, predicate.base)
         assert part.id.startswith(above.id)
         assert (above.base if predicate.base else above.state).phase in predicate.phases
     elif isinstance(predicate, AttributeIs):
-        assert reason.caused is not None
-        assert reason.caused.records[0].entity.attributes[predicate.name] == predicate.value
+        assert found.cause is not None
+        assert found.cause.records[0].entity.attributes[predicate.name] == predicate.value
     else:
         assert isinstance(predicate, AnyBelow | AllBelow)
         below = [e for e in history.tree.entities[predicate.kind].values() if e.id.startswith(f"{part.id}/")]
         phases = [entity.facets[predicate.facet].state.phase for entity in below]
-        assert reason.count == sum(phase in predicate.phases for phase in phases)
-        assert reason.among == sum(phase not in (ABSENT, DELETED) for phase in phases)
-        assert len(reason.entities) == min(3, reason.count)
-        assert {found.state.phase for found in reason.entities} <= set(predicate.phases)
+        assert found.count == sum(phase in predicate.phases for phase in phases)
+        assert found.total == sum(phase not in (ABSENT, DELETED) for phase in phases)
+        assert len(found.entities) == min(3, found.count)
+        assert {one.state.phase for one in found.entities} <= set(predicate.phases)
 
 
-def every_standing_cause_is_explained_by_the_record_that_added_it(history: History) -> None:
+def every_lasting_condition_is_explained_by_the_record_that_added_it(history: History) -> None:
     known = logs(history)
     for entity in entities(history):
         for part in explained(history, entity, known).facets:
-            if part.told == "here":
+            if part.detail == "here":
                 index = entity.names.index(part.facet)
-                assert (
-                    dict(by_words(part)).items() >= stood_since(history, known[entity.kind, entity.id], index).items()
-                )
+                assert dict(by_name(part)).items() >= stood_since(history, known[entity.kind, entity.id], index).items()
                 moved = last_moved(known[entity.kind, entity.id], index)
                 assert moved is None or any(caused.records[0] is moved for caused in part.causes)
 
@@ -111,24 +111,27 @@ def a_phase_is_explained_by_the_record_that_entered_it(history: History) -> None
                 now = record.entity.facets[index].base.phase
                 phase, entered = now, entered if now == phase else record
             for caused in part.causes:
-                if caused.role == "phase" and caused.words == (part.base.phase,):
+                if caused.role == "phase" and caused.names == (part.base.phase,):
                     assert caused.records[0] is entered
 
 
-def by_words(part: Explained) -> Iterator[tuple[str, Transition]]:
+def by_name(part: FacetExplanation) -> Iterator[tuple[str, Transition]]:
     for caused in part.causes:
-        for word in caused.words if caused.role == "condition" else ():
-            yield word, caused.records[0]
+        for name in caused.names if caused.role == "condition" else ():
+            yield name, caused.records[0]
 
 
 def stood_since(history: History, records: list[Transition], index: int) -> dict[str, Transition]:
-    """By condition that holds or stands, the record that brought it: read forwards."""
+    """By accumulated or sticky condition, the record that brought it, found by reading the history forwards."""
     facet = history.kinds[records[0].entity.kind].table.facets[index]
     since: dict[str, Transition] = {}
     phase = ABSENT
     for record in records:
         base = record.entity.facets[index].base
-        lasting = [*facet.sticky, *(conditions.causes(facet) if base.phase == facet.accumulates_in else ())]
+        lasting = [
+            *facet.sticky,
+            *(conditions.accumulated_conditions(facet) if base.phase == facet.accumulates_in else ()),
+        ]
         kept = {c: r for c, r in since.items() if c in facet.sticky or phase == base.phase}
         since = {c: kept.get(c, record) for c in base.conditions if c in lasting}
         phase = base.phase
@@ -136,23 +139,23 @@ def stood_since(history: History, records: list[Transition], index: int) -> dict
 
 
 def last_moved(records: list[Transition], index: int) -> Transition | None:
-    """The record that moved the base last; None where it was never moved."""
+    """The record that moved the base last; None if the base never moved."""
     bases = [record.entity.facets[index].base for record in records]
     last = [n for n, base in enumerate(bases) if base != (bases[n - 1] if n else (ABSENT, ()))]
     return records[last[-1]] if last else None
 
 
-def nothing_is_told_twice(history: History) -> None:
+def nothing_is_explained_twice(history: History) -> None:
     known = logs(history)
     for entity in entities(history):
         here = [
-            (p.kind, p.id, p.facet, p.base_only) for p in parts(explained(history, entity, known)) if p.told == "here"
+            (p.kind, p.id, p.facet, p.base_only) for p in parts(explained(history, entity, known)) if p.detail == "here"
         ]
         assert len(here) == len(set(here))
 
 
-def what_is_gone_is_said_to_be_gone(history: History) -> None:
-    """With a part of the log lost, whatever is still told is what the whole log tells."""
+def missing_records_are_named_and_nothing_is_invented(history: History) -> None:
+    """With a part of the log lost, every complete cause is also in the explanation by the whole log."""
     known = logs(history)
     kept = {key: records[len(records) // 2 :] for key, records in known.items()}
     holed = {key: [r for n, r in enumerate(records) if n % 3 != 1] for key, records in known.items()}
@@ -162,32 +165,35 @@ def what_is_gone_is_said_to_be_gone(history: History) -> None:
             found = explained(history, entity, left).facets
             for part, before in zip(found, whole, strict=True):
                 assert (part.state, part.view is None) == (before.state, before.view is None)
-                assert all(caused.gone or gist(caused) in [*map(gist, told(before))] for caused in told(part))
-                assert part.base.phase == ABSENT or part.told != "here" or part.causes
+                assert all(
+                    caused.missing or gist(caused) in [*map(gist, cause_chains(before))]
+                    for caused in cause_chains(part)
+                )
+                assert part.base.phase == ABSENT or part.detail != "here" or part.causes
 
 
-def what_came_later_does_not_matter(history: History) -> None:
-    """Histories that reach further than the states tell the same."""
+def later_records_do_not_matter(history: History) -> None:
+    """Histories with records after the states lead to the same explanation."""
     earlier = play(history.kinds, [step.sent for step in history.steps[: len(history.steps) // 2]])
     known, further = logs(earlier), logs(history)
     for entity in entities(earlier):
         assert explained(earlier, entity, further) == explained(earlier, entity, known)
 
 
-def gist(caused: Caused) -> tuple[object, ...]:
-    """What it says, whichever record of an event with several at one entity led there."""
+def gist(caused: CauseChain) -> tuple[object, ...]:
+    """The essence of a chain, whichever of several records of one event at one entity it contains."""
     first, last = caused.records[0], caused.records[-1]
-    return caused.role, caused.words, first, last.cause, last.trigger, last.entity.kind, last.entity.id
+    return caused.role, caused.names, first, last.cause, last.trigger, last.entity.kind, last.entity.id
 
 
 LAWS = (
     everything_ends_in_outside_events,
     a_phase_is_explained_by_the_record_that_entered_it,
-    a_view_is_named_where_the_base_does_not_show,
-    every_standing_cause_is_explained_by_the_record_that_added_it,
-    nothing_is_told_twice,
-    what_is_gone_is_said_to_be_gone,
-    what_came_later_does_not_matter,
+    a_view_is_named_if_the_state_is_not_the_base,
+    every_lasting_condition_is_explained_by_the_record_that_added_it,
+    nothing_is_explained_twice,
+    missing_records_are_named_and_nothing_is_invented,
+    later_records_do_not_matter,
 )
 
 

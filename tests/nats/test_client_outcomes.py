@@ -3,6 +3,7 @@
 import pytest
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.session import Session
 from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
@@ -88,13 +89,13 @@ async def test_a_cascade_larger_than_a_batch_comes_whole(client: Client) -> None
 
 async def test_without_a_worker_nothing_is_decided(wire: Wire, settings: Settings) -> None:
     await provision(wire, settings)
-    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
     with pytest.raises(Undecided, match=r"event 1 is stored, but no worker decided it within 0\.2 s"):
         await client.publish_and_wait("cluster", "create", "c1", timeout=0.2)
 
 
 async def test_an_event_that_is_gone_has_no_outcome(client: Client, wire: Wire) -> None:
     first = await client.publish_and_wait("cluster", "create", "c1")
-    await wire.api(f"STREAM.PURGE.{(await client.layout()).events}")
+    await wire.api(f"STREAM.PURGE.{(await client._session.layout()).events}")
     with pytest.raises(EventGone, match="event 1 "):
         await client.outcome(first.receipt)

@@ -4,7 +4,7 @@ import pytest
 
 import phaseline
 from phaseline.engine.errors import NotPermitted
-from phaseline.engine.publish.pipeline import Sent
+from phaseline.engine.publish.pipeline import PublishResult
 from tests.support.cloud_events import event
 from tests.support.guarded_server import as_user
 
@@ -13,7 +13,7 @@ async def test_an_agent_speaks_for_its_own_tree_only(guarded: str) -> None:
     async with phaseline.connect(as_user("agent", guarded), inbox_prefix="_INBOX_agent", source="/agent/c1") as client:
         assert (await client.publish("cluster", "update", "c1")).sequence == 3
         own = [event(number, subject=f"node/c1/p/n{number}") for number in range(5)]
-        assert await client.publish_many(own) == Sent(5, 0)
+        assert await client.publish_many(own) == PublishResult(5, 0)
         with pytest.raises(NotPermitted, match=r"pl\.events\.c2"):
             await client.publish("cluster", "create", "c2")
         with pytest.raises(NotPermitted, match=r"pl\.events\.c2"):

@@ -9,12 +9,13 @@ import pytest
 
 import phaseline
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.session import Session
 from phaseline.engine.errors import ApiFailed, EventRefused, PayloadTooLarge, Unconfirmed
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.reader import read_all
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.publish.pipeline import Sent
+from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
@@ -36,21 +37,21 @@ async def stored_ids(wire: Wire, settings: Settings) -> list[int]:
 async def bare(wire: Wire, settings: Settings) -> Client:
     """A client where nobody works: only streams."""
     await provision(wire, settings)
-    return Client(wire, settings, Kinds(BUILT_IN), "/test")
+    return Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
 
 
 @pytest.mark.parametrize("window", [1, 2, 100, 4096])
 async def test_all_are_stored_in_order(bare: Client, wire: Wire, settings: Settings, window: int) -> None:
-    seen: list[Sent] = []
+    seen: list[PublishResult] = []
     sent = await bare.publish_many(events(700), window=window, progress=seen.append)
-    assert sent == seen[-1] == Sent(700, 0)
+    assert sent == seen[-1] == PublishResult(700, 0)
     assert await stored_ids(wire, settings) == list(range(700))
 
 
 async def test_repeats_are_counted(bare: Client, wire: Wire, settings: Settings) -> None:
     await bare.publish_many(events(10))
-    assert await bare.publish_many([*events(12), event(11)]) == Sent(stored=2, duplicates=11)
-    assert await bare.publish_many([]) == Sent(0, 0)
+    assert await bare.publish_many([*events(12), event(11)]) == PublishResult(stored=2, duplicates=11)
+    assert await bare.publish_many([]) == PublishResult(0, 0)
     assert await stored_ids(wire, settings) == list(range(12))
 
 
@@ -59,7 +60,7 @@ async def test_events_may_be_given_as_such(bare: Client, wire: Wire, settings: S
         phaseline.Event(id=str(n), source="/x", type="node.ready", specversion="1.0", subject=f"node/c/p/n{n}")
         for n in range(3)
     ]
-    assert await bare.publish_many(made) == Sent(3, 0)
+    assert await bare.publish_many(made) == PublishResult(3, 0)
     assert await stored_ids(wire, settings) == [0, 1, 2]
 
 
@@ -78,7 +79,7 @@ async def test_one_that_comes_late_does_not_hold_back_those_before(
     await arrived.wait()
     assert await stored_ids(wire, settings) == [0]
     go.set()
-    assert await publishing == Sent(2, 0)
+    assert await publishing == PublishResult(2, 0)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +88,10 @@ async def test_one_that_comes_late_does_not_hold_back_those_before(
 async def test_a_wrong_one_ends_it_and_all_before_are_stored(
     bare: Client, wire: Wire, settings: Settings, wrong: dict[str, Any]
 ) -> None:
-    seen: list[Sent] = []
+    seen: list[PublishResult] = []
     with pytest.raises(EventRefused):
         await bare.publish_many([*events(30), event(30, **wrong), event(31)], progress=seen.append)
-    assert seen[-1] == Sent(30, 0)
+    assert seen[-1] == PublishResult(30, 0)
     assert await stored_ids(wire, settings) == list(range(30))
 
 
@@ -104,7 +105,7 @@ async def test_what_the_stream_refuses_ends_it(wire: Wire, settings: Settings) -
     layout = await provision(wire, settings)
     info = await wire.api(f"STREAM.INFO.{layout.events}")
     await wire.api(f"STREAM.UPDATE.{layout.events}", {**info["config"], "max_msg_size": 400})
-    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
     with pytest.raises(ApiFailed, match="maximum") as caught:
         await client.publish_many([event(0), event(1, data={"blob": "x" * 500}), event(2)])
     assert caught.value.err_code == 10054
@@ -117,7 +118,7 @@ async def test_the_server_is_killed_again_and_again(own_server: EmbeddedServer, 
         half = asyncio.Event()
         total = 20_000
 
-        def progress(sent: Sent) -> None:
+        def progress(sent: PublishResult) -> None:
             if sum(sent) > total // 4:
                 half.set()
 

@@ -9,6 +9,7 @@ import pytest
 
 import phaseline
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.session import Session
 from phaseline.engine.errors import (
     BadSetting,
     EventGone,
@@ -111,7 +112,7 @@ UNSENDABLE = [
 async def test_what_would_be_refused_is_not_sent(
     wire: Wire, settings: Settings, event: Any, reason: str, named: str
 ) -> None:
-    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
     with pytest.raises(EventRefused, match=named.replace("[", r"\[")) as caught:
         await client.publish(*event)
     assert caught.value.reason == reason
@@ -122,7 +123,7 @@ async def test_what_would_be_refused_is_not_sent(
 
 @pytest.mark.parametrize(("event", "named"), UNSENDABLE, ids=lambda value: str(value)[:40])
 async def test_what_no_subject_can_carry_is_never_sent(wire: Wire, settings: Settings, event: Any, named: str) -> None:
-    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
     for check in (True, False):
         with pytest.raises(Unsendable, match=named):
             await client.publish(*event, check=check)
@@ -138,7 +139,7 @@ async def test_what_no_subject_can_carry_is_never_sent(wire: Wire, settings: Set
     ],
 )
 async def test_wrong_attributes_are_never_sent(wire: Wire, settings: Settings, words: Any, named: str) -> None:
-    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
     with pytest.raises(Unsendable, match=named):
         await client.publish("cluster", "create", "c1", **words)
 
@@ -153,7 +154,7 @@ async def test_an_event_may_carry_what_we_do_not_know(client: Client) -> None:
 
 
 async def test_nobody_has_ever_worked_here(wire: Wire, settings: Settings) -> None:
-    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
     with pytest.raises(NoSuchStream, match="phaseline up"):
         await client.publish("cluster", "create", "c1")
     with pytest.raises(NoSuchStream):
@@ -186,7 +187,7 @@ async def test_a_server_that_is_away_is_waited_for(own_server: EmbeddedServer, o
         async with Wire.open(own_settings) as wire:
             await provision(wire, own_settings)
         down = asyncio.Event()
-        hasty._wire.on_disconnect(down.set)
+        hasty._session.wire.on_disconnect(down.set)
         await own_server.kill()
         await down.wait()
         with pytest.raises(NatsUnreachable):
@@ -217,7 +218,7 @@ async def test_only_rejections_are_sent_again(client: Client, wire: Wire) -> Non
     with pytest.raises(RecordGone, match="no record at 4711"):
         await client.resend(4711)
     refused = await client.publish_and_wait("cluster", "delete", "c1")
-    layout = await client.layout()
+    layout = await client._session.layout()
     await wire.api(f"STREAM.PURGE.{layout.events}")
     with pytest.raises(EventGone):
         await client.resend(refused.records[0].sequence)
@@ -227,7 +228,7 @@ async def test_connect_takes_words(server: EmbeddedServer, working: Settings) ->
     async with phaseline.connect([server.url], prefix=working.prefix, source="/me", request_timeout=3) as client:
         assert (await client.publish("cluster", "create", "c1")).source == "/me"
     with pytest.raises(BadSetting, match="request_timeout"):
-        async with phaseline.connect(server.url, request_timout=3):
+        async with phaseline.connect(server.url, request_timout=3):  # type: ignore[call-arg]  # a wrong name
             pass
     with pytest.raises(BadSetting, match="is not a file"):
         async with phaseline.connect(server.url, creds="/nowhere"):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.session import Session
 from phaseline.engine.errors import EntityUnknown, IdUnfit, NotProvisioned, TreeUnknown, WordUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -145,7 +146,7 @@ async def test_what_is_not_there(client: Client) -> None:
 
 
 async def test_no_installation_is_said_so(wire: Wire, settings: Settings) -> None:
-    client = Client(wire, settings, Kinds(BUILT_IN), "/test")
+    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
     with pytest.raises(NotProvisioned, match=settings.prefix):
         await client.get("cluster", "c1")
     with pytest.raises(NotProvisioned):

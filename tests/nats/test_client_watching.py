@@ -81,7 +81,7 @@ async def test_caught_up_then_live_without_a_gap(client: Client) -> None:
             await client.publish_many(toggles(500, start=start))
 
     publishing = asyncio.ensure_future(publish())
-    readers: list[asyncio.Future[list[int]]] = []
+    readers: list[asyncio.Task[list[int]]] = []
     while not publishing.done():
         if len(readers) < 12:
             readers.append(asyncio.ensure_future(read()))

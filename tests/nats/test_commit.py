@@ -1,4 +1,4 @@
-"""Commits on the real server: fenced, all or nothing, and once, also where the answer is lost.
+"""Commits on a real server are fenced, all or nothing, and stored once, even where the reply is lost.
 
 See docs/design.md, The commit.
 """
@@ -57,14 +57,14 @@ FORMS: dict[str, Form] = {
 }
 
 
-async def test_a_full_batch_lands_whole(wire: Wire, layout: Layout) -> None:
+async def test_a_full_batch_is_stored_whole(wire: Wire, layout: Layout) -> None:
     fence = await fence_of(wire, layout)
     await fence.append(messages(layout, 999), write(1))
     await fence.append_one(f"{layout.prefix}.{RECORD}", b"lone")
     assert await records(wire, layout) == [*(body for _, body in messages(layout, 999)), b"lone"]
 
 
-async def test_a_batch_that_is_too_large_leaves_nothing(wire: Wire, layout: Layout) -> None:
+async def test_a_batch_that_is_too_large_stores_nothing(wire: Wire, layout: Layout) -> None:
     fence = await fence_of(wire, layout)
     with pytest.raises(ApiFailed, match="too large"):
         await fence.append(messages(layout, 1_000), write(1))
@@ -77,7 +77,7 @@ async def test_large_records_fit(wire: Wire, layout: Layout) -> None:
     assert len(await records(wire, layout)) == 20
 
 
-async def test_a_record_that_no_message_can_hold_breaks_nothing(wire: Wire, layout: Layout) -> None:
+async def test_a_record_larger_than_a_message_does_not_break_the_connection(wire: Wire, layout: Layout) -> None:
     fence = await fence_of(wire, layout)
     broken: list[None] = []
     wire.on_disconnect(lambda: broken.append(None))
@@ -91,7 +91,7 @@ async def test_a_record_that_no_message_can_hold_breaks_nothing(wire: Wire, layo
     assert broken == []
 
 
-async def test_who_was_fenced_out_stores_nothing_in_any_form(wire: Wire, layout: Layout) -> None:
+async def test_a_former_owner_stores_nothing_in_any_form(wire: Wire, layout: Layout) -> None:
     old = await fence_of(wire, layout)
     new = await fence_of(wire, layout)
     for form in FORMS.values():
@@ -108,20 +108,20 @@ async def line(server: EmbeddedServer) -> AsyncIterator[Proxy]:
 
 
 async def hold(proxy: Proxy) -> None:
-    """Answers come only after some tries have timed out."""
+    """Hold replies back until some tries have timed out."""
     proxy.answers.clear()
     await asyncio.sleep(1.0)
     proxy.answers.set()
 
 
 async def lose(proxy: Proxy) -> None:
-    """The answer is lost and the connection with it."""
+    """Lose the reply and the connection."""
     proxy.swallow_next = True
 
 
 @pytest.mark.parametrize("trouble", [hold, lose])
 @pytest.mark.parametrize("form", FORMS)
-async def test_a_lost_answer_doubles_nothing_and_loses_nothing(
+async def test_after_a_lost_reply_each_record_is_stored_once(
     wire: Wire,
     settings: Settings,
     layout: Layout,
@@ -142,7 +142,7 @@ async def test_a_lost_answer_doubles_nothing_and_loses_nothing(
     assert await records(wire, layout) == [*(body for _, body in messages(layout, landed)), b"after"]
 
 
-async def test_a_server_that_restarts_under_a_commit(own_server: EmbeddedServer, own_settings: Settings) -> None:
+async def test_the_server_restarts_during_a_commit(own_server: EmbeddedServer, own_settings: Settings) -> None:
     async with Wire.open(own_settings, patient=True) as wire:
         layout = await provision(wire, own_settings)
         fence = await fence_of(wire, layout)

@@ -39,7 +39,7 @@ def health(clock: Clock) -> str:
 
 
 def message(clock: Clock) -> str:
-    return str(clock.folder.tree.entities["resource"][WEB].attributes["health_message"])
+    return str(clock.processor.tree.entities["resource"][WEB].attributes["health_message"])
 
 
 def test_ten_minutes_where_nothing_else_is_said() -> None:

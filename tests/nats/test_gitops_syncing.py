@@ -42,7 +42,7 @@ class Apps(Clock):
 
     @property
     def app(self) -> dict[str, Any]:
-        return dict(self.folder.tree.entities["application"][APP].attributes)
+        return dict(self.processor.tree.entities["application"][APP].attributes)
 
 
 def drifted(**data: Any) -> Apps:

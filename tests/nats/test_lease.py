@@ -1,4 +1,4 @@
-"""Leases on the real server: an even share, one owner in every view, quick take-over (docs/design.md, The commit)."""
+"""Leases on a real server: even shares, one owner for each partition, quick take-over (docs/design.md)."""
 
 import asyncio
 from collections import Counter
@@ -7,17 +7,20 @@ from dataclasses import replace
 import pytest
 
 from phaseline.engine.jetstream.embedded import EmbeddedServer
-from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases, shares
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.compiler.kinds import Kinds
 
 LIMIT = 20
 PARTITIONS = 12
 
 
 class Owner:
-    """A worker that only keeps leases, and notes what it owns."""
+    """A worker that only holds leases, and writes into a ledger which partitions it owns."""
 
     def __init__(self, leases: Leases, ledger: dict[int, set[str]], name: str) -> None:
         self.leases, self.ledger, self.name = leases, ledger, name
@@ -39,7 +42,7 @@ class Owner:
         await self.leases.release_all()
 
     async def die(self) -> None:
-        """As SIGKILL: nothing is given back."""
+        """End as after SIGKILL, without giving up leases."""
         self.task.cancel()
         await asyncio.gather(self.task, return_exceptions=True)
         for owners in self.ledger.values():
@@ -52,6 +55,10 @@ async def until_shared(ledger: dict[int, set[str]], names: set[str]) -> None:
             await asyncio.sleep(0.05)
 
 
+def leases_of(wire: Wire, layout: Layout, name: str) -> Leases:
+    return Leases(Installation(wire, layout, Kinds(BUILT_IN)), name, 1.0)
+
+
 def ledger_of() -> dict[int, set[str]]:
     return {partition: set() for partition in range(PARTITIONS)}
 
@@ -60,7 +67,7 @@ async def test_shares_follow_the_workers(wire: Wire, settings: Settings) -> None
     settings = replace(settings, partitions=PARTITIONS, lease=1.0)
     layout = await provision(wire, settings)
     ledger = ledger_of()
-    owners = {name: Owner(Leases(wire, settings, layout, name), ledger, name) for name in ("a", "b", "c")}
+    owners = {name: Owner(leases_of(wire, layout, name), ledger, name) for name in ("a", "b", "c")}
     await until_shared(ledger, {"a", "b", "c"})
     await owners["b"].die()
     await until_shared(ledger, {"a", "c"})
@@ -75,7 +82,7 @@ async def test_leases_outlive_a_server_restart(own_server: EmbeddedServer, own_s
     async with Wire.open(settings, patient=True) as wire:
         layout = await provision(wire, settings)
         ledger = ledger_of()
-        owner = Owner(Leases(wire, settings, layout, "a"), ledger, "a")
+        owner = Owner(leases_of(wire, layout, "a"), ledger, "a")
         await until_shared(ledger, {"a"})
         await own_server.kill()
         await own_server.start()

@@ -1,4 +1,4 @@
-"""What docs/operating.md grants is enough for each role, and no more (docs: Who may do what)."""
+"""The permissions in docs/operating.md (Who may do what) are enough for each role, and not too many."""
 
 import asyncio
 import re
@@ -12,6 +12,7 @@ import pytest_asyncio
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EntityUnknown, NoAnswer, NotPermitted, PhaselineError
 from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
@@ -23,12 +24,13 @@ ROLES = {
     "watcher": "A watcher",
     "asker": "A reader of single states",
     "enquirer": "A reader of EMCO statuses",
+    "importer": "A program that imports logs",
     "worker": "A worker",
 }
 
 
 def granted(title: str) -> tuple[list[str], list[str]]:
-    """What the page lets a role publish and subscribe."""
+    """The subjects that the page lets a role publish and subscribe."""
     section = section_of(title)
     return _subjects(section, "publish"), _subjects(section, "subscribe")
 
@@ -45,7 +47,7 @@ def _subjects(section: str, verb: str) -> list[str]:
 
 
 class Guarded(EmbeddedServer):
-    """A server with the page's users."""
+    """A server with the users of the page."""
 
     def _config(self) -> str:
         users = []
@@ -59,7 +61,7 @@ class Guarded(EmbeddedServer):
 
 @pytest_asyncio.fixture
 async def guarded() -> AsyncIterator[EmbeddedServer]:
-    """The server, with a worker on it."""
+    """That server, with a worker."""
     async with Guarded() as server:
         settings = settings_of(server, "worker")
         async with Wire.open(settings, name="worker") as wire:
@@ -95,13 +97,21 @@ async def test_each_role_can_do_its_work(guarded: EmbeddedServer) -> None:
                 break
 
 
-async def test_a_status_is_answered_to_who_may_ask_for_it(guarded: EmbeddedServer) -> None:
+async def test_an_importer_can_find_the_streams_and_send_events(guarded: EmbeddedServer) -> None:
+    settings = settings_of(guarded, "importer")
+    async with Wire.open(settings) as wire:
+        layout = await inspect(wire, settings)
+        ack = await wire.publish_acked("pl.events.c7.cluster.create", b"{}")
+    assert (layout.partitions, ack.stream) == (8, layout.events)
+
+
+async def test_a_status_query_is_answered_where_the_user_may_send_it(guarded: EmbeddedServer) -> None:
     async with Client.open(settings_of(guarded, "agent")) as agent:
         await agent.publish("emco_resource", "create", "c1")
     async with Client.open(settings_of(guarded, "enquirer")) as enquirer, asyncio.timeout(60):
         while True:
             try:
-                assert (await enquirer.status("c1", output="summary"))["state"] == "Created"
+                assert (await enquirer.emco.status("c1", output="summary"))["state"] == "Created"
             except (EntityUnknown, NotPermitted):  # not decided yet; not loaded yet, so that the streams were asked
                 await asyncio.sleep(0.05)
             else:
@@ -121,18 +131,18 @@ async def test_a_status_is_answered_to_who_may_ask_for_it(guarded: EmbeddedServe
         "$JS.API.STREAM.DELETE.pl-EVENTS",
     ],
 )
-async def test_no_role_can_do_another_s(guarded: EmbeddedServer, role: str, subject: str) -> None:
+async def test_no_role_can_publish_for_another(guarded: EmbeddedServer, role: str, subject: str) -> None:
     settings = replace(settings_of(guarded, role), request_timeout=1.0)
     async with Wire.open(settings) as wire:
         with pytest.raises((NotPermitted, NoAnswer)):
             await wire.request(subject, b"{}")
 
 
-async def test_a_wrong_password_is_told_without_the_password(guarded: EmbeddedServer) -> None:
+async def test_the_error_for_a_wrong_password_hides_the_password(guarded: EmbeddedServer) -> None:
     settings = replace(settings_of(guarded, "agent"), nats=(guarded.url.replace("://", "://agent:hunter2@"),))
     with pytest.raises(PhaselineError) as told:
         async with Wire.open(settings):
             pass
     assert "hunter2" not in str(told.value)
-    # The server says why and hangs up at once; the reset may overtake its words.
+    # The server sends the reason and closes the connection at once; the reset can arrive first.
     assert str(told.value).startswith(f"cannot reach NATS at {guarded.url}")

@@ -1,4 +1,4 @@
-"""Reading in order through everything that interrupts it, on the real server."""
+"""Reading a stream in order through interruptions, on a real server."""
 
 import asyncio
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 
 from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream.embedded import EmbeddedServer
-from phaseline.engine.jetstream.reader import BUFFER, HELD, Reader, Stored, read_all
+from phaseline.engine.jetstream.reader import BUFFER, BUFFER_BYTES, Reader, Stored, read_all
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.settings import Settings
@@ -49,7 +49,7 @@ def numbers(messages: list[Stored]) -> list[int]:
     return [int(message.data) for message in messages]
 
 
-async def test_everything_in_order_and_then_what_comes(wire: Wire, settings: Settings) -> None:
+async def test_stored_messages_come_in_order_and_then_new_ones(wire: Wire, settings: Settings) -> None:
     stream = await stream_of(wire, settings.prefix)
     await fill(wire, stream, 3 * BUFFER)
     async with Reader(wire, stream, []) as reader:
@@ -98,7 +98,7 @@ async def test_filters(wire: Wire, settings: Settings) -> None:
     assert [m async for m in read_all(wire, stream, [f"{stream}.nobody"])] == []
 
 
-async def test_what_goes_while_it_is_read_is_not_waited_for(wire: Wire, settings: Settings) -> None:
+async def test_messages_deleted_during_the_read_are_not_waited_for(wire: Wire, settings: Settings) -> None:
     stream = await stream_of(wire, settings.prefix)
     await fill(wire, stream, 3 * BUFFER)
     found: list[Stored] = []
@@ -110,7 +110,7 @@ async def test_what_goes_while_it_is_read_is_not_waited_for(wire: Wire, settings
     assert numbers(found) == sorted(set(numbers(found)))
 
 
-async def test_now_ends_also_where_more_comes_all_the_time(wire: Wire, settings: Settings) -> None:
+async def test_read_all_ends_while_messages_keep_coming(wire: Wire, settings: Settings) -> None:
     stream = await stream_of(wire, settings.prefix)
     await fill(wire, stream, 10)
     found: list[Stored] = []
@@ -121,7 +121,7 @@ async def test_now_ends_also_where_more_comes_all_the_time(wire: Wire, settings:
     assert numbers(found)[:10] == list(range(10))
 
 
-async def test_large_messages_are_taken_in_small_helpings(wire: Wire, settings: Settings) -> None:
+async def test_large_messages_are_requested_in_small_numbers(wire: Wire, settings: Settings) -> None:
     stream = await stream_of(wire, settings.prefix)
     large, count = b"x" * (wire.max_payload - 1), 100
     for _ in range(count):
@@ -131,19 +131,19 @@ async def test_large_messages_are_taken_in_small_helpings(wire: Wire, settings: 
     async with Reader(wire, stream, []) as reader:
         await take(reader, 1)
         await wire.flush(LIMIT)
-        assert reader.buffered * len(large) < 2 * HELD
+        assert reader.buffered * len(large) < 2 * BUFFER_BYTES
         await take(reader, count - 1)
     forget()
     assert broken == []
 
 
-async def test_a_stream_that_is_not_there(wire: Wire) -> None:
+async def test_an_absent_stream_is_an_error(wire: Wire) -> None:
     with pytest.raises(ApiFailed, match="stream not found"):
         async with Reader(wire, "nowhere", []):
             pass
 
 
-async def test_a_consumer_deleted_by_somebody(wire: Wire, settings: Settings) -> None:
+async def test_the_reader_survives_the_deletion_of_its_consumer(wire: Wire, settings: Settings) -> None:
     stream = await stream_of(wire, settings.prefix)
     await fill(wire, stream, 10)
     async with Reader(wire, stream, []) as reader:
@@ -154,7 +154,7 @@ async def test_a_consumer_deleted_by_somebody(wire: Wire, settings: Settings) ->
         assert numbers(await take(reader, 11)) == list(range(4, 15))
 
 
-async def test_a_server_killed_again_and_again(own_server: EmbeddedServer, own_settings: Settings) -> None:
+async def test_the_reader_survives_kills_of_the_server(own_server: EmbeddedServer, own_settings: Settings) -> None:
     async with Wire.open(own_settings, patient=True) as wire:
         stream = await stream_of(wire, "s")
         async with Reader(wire, stream, []) as reader:
@@ -167,7 +167,7 @@ async def test_a_server_killed_again_and_again(own_server: EmbeddedServer, own_s
                 assert numbers(found + await take(reader, 25)) == list(range(lot * 50, lot * 50 + 50))
 
 
-async def test_a_line_that_is_cut(server: EmbeddedServer, wire: Wire, settings: Settings) -> None:
+async def test_the_reader_survives_cut_connections(server: EmbeddedServer, wire: Wire, settings: Settings) -> None:
     stream = await stream_of(wire, settings.prefix)
     async with proxy_to(server.port) as line:
         through = replace(settings, nats=(f"nats://127.0.0.1:{line.port}",))

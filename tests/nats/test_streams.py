@@ -1,4 +1,4 @@
-"""An installation's streams on the real server (docs/design.md, Streams)."""
+"""The streams of an installation on a real server (docs/design.md, Streams)."""
 
 import asyncio
 import random
@@ -21,19 +21,19 @@ async def test_several_workers_provision_at_once(wire: Wire, settings: Settings)
     assert await inspect(wire, settings) == layouts[0]
 
 
-async def test_nothing_there_is_said_so(wire: Wire, settings: Settings) -> None:
+async def test_an_absent_installation_is_an_error(wire: Wire, settings: Settings) -> None:
     with pytest.raises(NotProvisioned, match="phaseline up"):
         await inspect(wire, settings)
 
 
-async def test_the_number_of_partitions_stays(wire: Wire, settings: Settings) -> None:
+async def test_the_number_of_partitions_cannot_change(wire: Wire, settings: Settings) -> None:
     await provision(wire, replace(settings, partitions=3))
     assert (await provision(wire, settings)).partitions == 3
     with pytest.raises(PartitionsDiffer, match="has 3 partitions, but 5"):
         await provision(wire, replace(settings, partitions=5))
 
 
-async def test_streams_of_another_version_are_told(wire: Wire, settings: Settings) -> None:
+async def test_streams_of_another_version_are_an_error(wire: Wire, settings: Settings) -> None:
     prefix = settings.prefix
     await wire.api(f"STREAM.CREATE.{prefix}-LOG", {"name": f"{prefix}-LOG", "subjects": [f"{prefix}.log.>"]})
     with pytest.raises(
@@ -42,13 +42,13 @@ async def test_streams_of_another_version_are_told(wire: Wire, settings: Setting
         await provision(wire, settings)
 
 
-async def test_two_prefixes_that_share_stream_names_are_told_apart(wire: Wire, settings: Settings) -> None:
+async def test_a_prefix_with_the_stream_names_of_another_is_an_error(wire: Wire, settings: Settings) -> None:
     await provision(wire, replace(settings, prefix=f"{settings.prefix}.a"))
     with pytest.raises(PrefixTaken):
         await provision(wire, replace(settings, prefix=f"{settings.prefix}_a"))
 
 
-async def test_the_server_and_we_agree_on_partitions(wire: Wire, settings: Settings) -> None:
+async def test_the_server_computes_the_same_partitions(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=7))
     dice = random.Random(1)
     alphabet = "abcdefghijklmnopqrstuvwxyz0123456789-_.% éßж集群*>🙂"

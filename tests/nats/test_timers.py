@@ -99,23 +99,23 @@ class Story:
     """Events given to the core at times of one's own."""
 
     def __init__(self) -> None:
-        self.folder = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 0)
+        self.processor = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 0)
         self.number = 0
 
     def event(self, at: float, kind: str, trigger: str, entity_id: str, **data: object) -> list[Message]:
         self.number += 1
         body = {"specversion": "1.0", "id": str(self.number), "source": "/t", "type": f"{kind}.{trigger}", "data": data}
-        subject = self.folder.subjects.event(kind, trigger, entity_id).replace("pl.events", "pl.inbox.0")
-        return self._fold(subject, codec.encode(body), at)
+        subject = self.processor.subjects.event(kind, trigger, entity_id).replace("pl.events", "pl.inbox.0")
+        return self._process(subject, codec.encode(body), at)
 
     def fire(self, at: float, timer: Message) -> list[Message]:
         """What the server makes of a schedule that is due."""
         self.number += 1
         target = dict(timer.headers)["Nats-Schedule-Target"]
-        return self._fold(target.replace("pl.fired", "pl.due.0"), timer.body, at)
+        return self._process(target.replace("pl.fired", "pl.due.0"), timer.body, at)
 
-    def _fold(self, subject: str, body: bytes, at: float) -> list[Message]:
-        return self.folder.fold([StoredEvent(subject, body, self.number, int(at * SECOND))], 0).messages
+    def _process(self, subject: str, body: bytes, at: float) -> list[Message]:
+        return self.processor.process([StoredEvent(subject, body, self.number, int(at * SECOND))], 0).messages
 
 
 def due(timer: Message) -> float:
@@ -195,16 +195,16 @@ def test_the_last_word_in_a_commit_counts() -> None:
     for number, trigger in enumerate(("begin", "pause", "begin", "pause"), 50):
         body = {"specversion": "1.0", "id": str(number), "source": "/t", "type": f"job.{trigger}"}
         events.append(StoredEvent(f"pl.inbox.0.d.job.{trigger}.1", codec.encode(body), number, number * SECOND))
-    commit = story.folder.fold(events, 0)
-    assert [message.subject.split(".")[1] for message in commit.messages] == ["log"] * 4 + ["timer"]
-    assert due(commit.messages[-1]) == 58
-    assert not any(message.headers for message in commit.messages[:4])
+    batch = story.processor.process(events, 0)
+    assert [message.subject.split(".")[1] for message in batch.messages] == ["log"] * 4 + ["timer"]
+    assert due(batch.messages[-1]) == 58
+    assert not any(message.headers for message in batch.messages[:4])
 
 
 def test_nobody_outside_fires_a_timer() -> None:
     story, timer = began()
     for subject in ("pl.inbox.0.d.job.late.1",):
-        (answer,) = story._fold(subject, timer.body, 20)
+        (answer,) = story._process(subject, timer.body, 20)
         record = wire_codec.read(answer.body)
         assert isinstance(record, Rejection)
         assert record.reason == "derived"
@@ -214,7 +214,7 @@ def test_a_timer_that_the_tables_know_no_longer_is_rejected() -> None:
     story, timer = began()
     body = codec.decode(timer.body)
     odd = codec.encode({**body, "data": {"facet": "mood", "due": 1}})
-    (answer,) = story._fold("pl.due.0.d.job.late.1", odd, 20)
+    (answer,) = story._process("pl.due.0.d.job.late.1", odd, 20)
     record = wire_codec.read(answer.body)
     assert isinstance(record, Rejection)
     assert "no timer of job fires late" in record.message
@@ -307,7 +307,8 @@ async def test_they_are_in_the_log_as_a_file(wire: Wire, layout: Layout, setting
         assert (verdict.holds, verdict.events, counts["event"]) == (True, 11, 11)
     other = replace(settings, prefix=f"{settings.prefix}-other")
     async with working(other, wire, KINDS) as copy:
-        await import_log(wire, copy.prefix, KINDS, path, lambda h: Clock(h, None, shift=False, now=datetime.now(UTC)))
+        now = datetime.now(UTC)
+        await import_log(Installation(wire, copy, KINDS), path, lambda h: Clock(h, None, shift=False, now=now))
         assert len(await until_logged(wire, copy, "Waiting", 5)) == 5
         await until_decided(wire, copy)
         assert len(await stored(wire, copy.events, [f"{copy.prefix}.inbox.>"])) == 6

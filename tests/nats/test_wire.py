@@ -1,4 +1,4 @@
-"""The connection: asking, failing in our words, surviving the server."""
+"""The connection: requests, our own errors, reconnecting."""
 
 import asyncio
 from typing import Any
@@ -25,7 +25,7 @@ from phaseline.engine.settings import Settings
 pytestmark = pytest.mark.asyncio
 
 
-async def test_a_stream_takes_a_message_once(wire: Wire, settings: Settings) -> None:
+async def test_a_stream_stores_a_message_once(wire: Wire, settings: Settings) -> None:
     await wire.api(
         f"STREAM.CREATE.{settings.prefix}", {"name": settings.prefix, "subjects": [f"{settings.prefix}.s.>"]}
     )
@@ -37,7 +37,7 @@ async def test_a_stream_takes_a_message_once(wire: Wire, settings: Settings) -> 
         await wire.publish_acked(subject, b"2", {"Nats-Expected-Last-Subject-Sequence": "7"})
 
 
-async def test_refusals_come_as_our_errors(wire: Wire) -> None:
+async def test_refusals_become_our_errors(wire: Wire) -> None:
     with pytest.raises(NoResponders, match="nobody"):
         await wire.request("nobody.home")
     with pytest.raises(NoSuchStream, match=r"nobody\.home"):
@@ -54,13 +54,13 @@ async def test_refusals_come_as_our_errors(wire: Wire) -> None:
         wire.publish("a\r\nPUB b 0", b"")
 
 
-async def test_silence_is_timed_out(wire: Wire, settings: Settings) -> None:
+async def test_a_request_without_a_reply_times_out(wire: Wire, settings: Settings) -> None:
     await wire.subscribe(f"{settings.prefix}.silent", lambda *_: None)
     with pytest.raises(RequestTimedOut, match=r"silent within 0\.2 s"):
         await wire.request(f"{settings.prefix}.silent", timeout=0.2)
 
 
-async def test_subscribers_get_bytes_as_they_are(wire: Wire, settings: Settings) -> None:
+async def test_subscribers_get_unchanged_bytes(wire: Wire, settings: Settings) -> None:
     got: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
     sid = await wire.subscribe(f"{settings.prefix}.>", lambda *message: got.put_nowait(message))
     odd = b"\xff\xfe".decode(errors="surrogateescape")
@@ -74,7 +74,7 @@ async def test_subscribers_get_bytes_as_they_are(wire: Wire, settings: Settings)
     assert got.empty()
 
 
-async def test_a_failing_subscriber_harms_nobody(wire: Wire, settings: Settings) -> None:
+async def test_a_failing_subscriber_does_not_affect_others(wire: Wire, settings: Settings) -> None:
     got: asyncio.Queue[bytes] = asyncio.Queue()
 
     def fail(*_: object) -> None:
@@ -86,7 +86,9 @@ async def test_a_failing_subscriber_harms_nobody(wire: Wire, settings: Settings)
     assert await got.get() == b"1"
 
 
-async def test_it_survives_the_server(own_server: EmbeddedServer, own_settings: Settings) -> None:
+async def test_the_connection_survives_restarts_of_the_server(
+    own_server: EmbeddedServer, own_settings: Settings
+) -> None:
     async with Wire.open(own_settings) as wire:
         down, up = asyncio.Event(), asyncio.Event()
         wire.on_disconnect(down.set)
@@ -121,7 +123,7 @@ async def test_a_violation_of_the_protocol_reconnects(wire: Wire) -> None:
     assert (await wire.api("INFO"))["type"] == "io.nats.jetstream.api.v1.account_info_response"
 
 
-async def test_nobody_there_fails_at_once_and_hides_secrets(own_server: EmbeddedServer) -> None:
+async def test_without_a_server_it_fails_at_once_and_hides_secrets(own_server: EmbeddedServer) -> None:
     await own_server.stop()
     url = own_server.url.replace("nats://", "nats://me:secret@")
     settings = Settings(nats=(url,))
@@ -131,7 +133,7 @@ async def test_nobody_there_fails_at_once_and_hides_secrets(own_server: Embedded
     assert "secret" not in str(caught.value) + repr(settings)
 
 
-async def test_patience_waits_for_the_first_connection(own_server: EmbeddedServer, own_settings: Settings) -> None:
+async def test_a_patient_connection_waits_for_the_server(own_server: EmbeddedServer, own_settings: Settings) -> None:
     await own_server.stop()
 
     async def ask() -> dict[str, Any]:
@@ -144,7 +146,7 @@ async def test_patience_waits_for_the_first_connection(own_server: EmbeddedServe
     assert (await asking)["limits"] is not None
 
 
-async def test_tls_asked_for_is_never_clear(server: EmbeddedServer) -> None:
+async def test_a_connection_that_wants_tls_never_goes_without(server: EmbeddedServer) -> None:
     with pytest.raises(NatsUnreachable, match="refusing to talk in clear"):
         async with Wire.open(Settings(nats=(server.url.replace("nats://", "tls://"),))):
             pass

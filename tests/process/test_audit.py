@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from phaseline.engine.cli import render_replay
 from phaseline.engine.core import decide
 from phaseline.engine.core.message import Message
-from phaseline.engine.core.rejections import unpicked
+from phaseline.engine.core.rejections import without_step
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.replay.audit import SHOWN, Audit, AuditReport, compare_states, reworded
+from phaseline.engine.replay.audit import SHOWN, Audit, AuditReport, compare_states, rewording_of
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.engine.settings import Settings
@@ -48,7 +48,7 @@ async def audit(
         await found.run()
         if span.last is None:
             await compare_states(Installation(wire, layout, Kinds(BUILT_IN)), found)
-        return found.verdict
+        return found.report
 
 
 async def logged(wire: Wire, layout: Layout, root: str) -> list[int]:
@@ -122,10 +122,10 @@ async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
 
 async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     def illegal(*found: Any) -> list[Record]:
-        answers = unpicked(*found)
+        answers = without_step(*found)
         return [replace(one, message="that cannot be") if isinstance(one, Rejection) else one for one in answers]
 
-    monkeypatch.setattr(decide, "unpicked", illegal)
+    monkeypatch.setattr(decide, "without_step", illegal)
     verdict = await audit(wire, layout)
     assert verdict.holds, verdict.divergences
     rejections = await stored(wire, layout.log, [f"{layout.prefix}.log.*.rejection.*.illegal.>"])
@@ -139,13 +139,13 @@ async def test_what_else_differs_is_a_difference_however_it_is_worded(
     wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def guarded(*found: Any) -> list[Record]:
-        answers = unpicked(*found)
+        answers = without_step(*found)
         return [
             replace(one, message="that cannot be", reason="guard") if isinstance(one, Rejection) else one
             for one in answers
         ]
 
-    monkeypatch.setattr(decide, "unpicked", guarded)
+    monkeypatch.setattr(decide, "without_step", guarded)
     verdict = await audit(wire, layout)
     assert not verdict.holds
     assert all(str(told.expected).endswith(" rejected, guard") for told in verdict.divergences.values())
@@ -177,7 +177,7 @@ def caused(by: By, message: str | None) -> Transition:
     ],
 )
 def test_which_sentences_are_the_engines(expected: Record | None, found: Record, is_wording: bool) -> None:
-    told = reworded(expected, found)
+    told = rewording_of(expected, found)
     assert (told is not None) == is_wording
     if told is not None:
         assert (told.kind, told.id, told.sequence) == ("node", "c/p/n", 7)
@@ -186,9 +186,9 @@ def test_which_sentences_are_the_engines(expected: Record | None, found: Record,
 def test_the_command_says_that_the_wording_differs(capsys: pytest.CaptureFixture[str]) -> None:
     verdict = AuditReport(events=3, records=2, entities=1)
     for message in ("because of node a", "because of node b"):
-        told = reworded(caused("view", message), caused("view", "since a node failed"))
+        told = rewording_of(caused("view", message), caused("view", "since a node failed"))
         assert told is not None
-        verdict.reword(told)
+        verdict.add_rewording(told)
     render_replay.show_audit(verdict, as_json=False)
     printed = capsys.readouterr()
     assert printed.out == "3 events, 2 records, 1 entities: the log is what the events make\n"
@@ -219,13 +219,13 @@ async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout
     async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
         found = Audit(log, KINDS, None, None)
         await found.run()
-    folder = next(folder for folder in found.folders.values() if folder.tree.get("cluster", "c1"))
-    found.verdict.compare_state(folder, Message(last.subject, last.data))
-    assert found.verdict.holds
+    processor = next(processor for processor in found.processors.values() if processor.tree.get("cluster", "c1"))
+    found.report.compare_state(processor, Message(last.subject, last.data))
+    assert found.report.holds
     body = codec.decode(last.data)
     body["data"]["entity"]["facets"]["phase"]["state"] = "Elsewhere"
-    found.verdict.compare_state(folder, Message(last.subject, codec.encode(body)))
-    (told,) = found.verdict.divergences.values()
+    found.report.compare_state(processor, Message(last.subject, codec.encode(body)))
+    (told,) = found.report.divergences.values()
     assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
 
 

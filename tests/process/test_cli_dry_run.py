@@ -23,7 +23,7 @@ from tests.support.state_stream import copied
 DRY = "dry run: nothing is written\n"
 
 
-async def rehearsed(shell: Shell, *words: str) -> Answer:
+async def dry_run(shell: Shell, *words: str) -> Answer:
     return await shell("publish", *words, "--dry-run", "--source", "/me")
 
 
@@ -34,16 +34,16 @@ async def fleet(client: Client) -> Client:
     for number in range(30):
         await client.publish("node", "adopt", f"c1/p/n{number}", {"phase": "Running"})
     await client.publish_and_wait("cluster", "created", "c1", source="/me", sequence=4)
-    await copied(client._wire, await client.layout())
+    await copied(client._session.wire, await client._session.layout())
     return client
 
 
 async def test_what_it_would_move(shell: Shell, fleet: Client) -> None:
-    said = await rehearsed(shell, "node", "not_ready", "c1/p/n7")
+    said = await dry_run(shell, "node", "not_ready", "c1/p/n7")
     assert said == (
         0, "event 33 would make 1 transition:\n  node c1/p/n7  Running [Ok] -> Failed [NotReady]  not_ready by /me\n", DRY,
     )  # fmt: skip
-    said = await rehearsed(shell, "node_pool", "create", "c1/q")
+    said = await dry_run(shell, "node_pool", "create", "c1/q")
     assert said.out.splitlines() == [
         "event 33 would make 2 transitions:",
         "  node_pool c1/q  new -> Creating [Progressing]  create by /me",
@@ -52,7 +52,7 @@ async def test_what_it_would_move(shell: Shell, fleet: Client) -> None:
 
 
 async def test_a_large_cascade_is_summed_up(shell: Shell, fleet: Client) -> None:
-    said = await rehearsed(shell, "cluster", "delete", "c1")
+    said = await dry_run(shell, "cluster", "delete", "c1")
     first, *lines = said.out.splitlines()
     assert (said.code, first) == (0, "event 33 would make 32 transitions:")
     assert lines[0] == "  cluster c1  Running [Ok] -> Deleting [Progressing]  delete by /me"
@@ -76,7 +76,7 @@ async def test_why_it_would_be_refused(shell: Shell, fleet: Client) -> None:
         (("clutter", "create", "c1"), "clutter c1  create, unknown_kind: kind 'clutter' is unknown; there are cluster"),
         (("node", "create", "c9/p/n"), "node c9/p/n  create, unknown_parent: node_pool/c9/p is unknown"),
     ):
-        said = await rehearsed(shell, *words)
+        said = await dry_run(shell, *words)
         assert (said.code, said.err) == (1, DRY)
         assert said.out.startswith(f"event 33 would be refused: {says}")
 
@@ -95,14 +95,14 @@ async def test_why_it_would_be_refused(shell: Shell, fleet: Client) -> None:
 async def test_why_it_would_have_no_effect(shell: Shell, fleet: Client, words: tuple[str, ...], says: str) -> None:
     trigger, *more = words
     line = f"event 33 would have no effect: {says}\n"
-    assert await rehearsed(shell, "cluster", trigger, "c1", *more) == (0, line, DRY)
-    said = await rehearsed(shell, "cluster", trigger, "c1", *more, "--json")
+    assert await dry_run(shell, "cluster", trigger, "c1", *more) == (0, line, DRY)
+    said = await dry_run(shell, "cluster", trigger, "c1", *more, "--json")
     assert (said.code, said.err) == (0, DRY + line)
     assert [type(wire_codec.from_wire(body)) for body in said.lines] == [Mark] * ("5" in more)
 
 
 async def test_json_is_the_records_as_the_log_would_hold_them(shell: Shell, fleet: Client) -> None:
-    said = await rehearsed(shell, "cluster", "delete", "c1", "--json", "--id", "e1")
+    said = await dry_run(shell, "cluster", "delete", "c1", "--json", "--id", "e1")
     assert (said.code, said.err) == (0, DRY)
     assert [body["id"] for body in said.lines] == [f"33-{place}" for place in range(32)]
     assert {body["data"]["cause"]["event"] for body in said.lines} == {"e1"}
@@ -111,7 +111,7 @@ async def test_json_is_the_records_as_the_log_would_hold_them(shell: Shell, flee
     assert [(t.entity.id, t.before, t.after) for t in told] == [
         (t.entity.id, t.before, t.after) for t in outcome.transitions
     ]
-    refused = await rehearsed(shell, "cluster", "create", "c1", "--json")
+    refused = await dry_run(shell, "cluster", "create", "c1", "--json")
     assert (refused.code, refused.json["data"]["reason"], refused.err) == (1, "illegal", DRY)
 
 
@@ -119,7 +119,7 @@ async def test_events_that_wait_are_told_of(shell: Shell, wire: Wire, settings: 
     await provision(wire, replace(settings, prefix=f"{settings.prefix}-idle"))
     there = ("--prefix", f"{settings.prefix}-idle")
     assert (await shell("publish", "cluster", "create", "c1", *there)).code == 0
-    said = await rehearsed(shell, "cluster", "create", "c1", *there)
+    said = await dry_run(shell, "cluster", "create", "c1", *there)
     assert said.out.startswith("event 2 would make 1 transition:\n")
     assert said.err == f"{DRY}events of this tree are still to be decided: what they change is not in this yet\n"
 
@@ -132,9 +132,9 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
     await worker.ready.wait()
     async with Client.open(other, source="/test", kinds=sample_kinds.KINDS) as client:
         await client.publish_and_wait("orchard", "plant", "o")
-        await copied(wire, await client.layout())
-    held = await rehearsed(shell, "orchard", "fell", "o", "--prefix", other.prefix)
-    new = await rehearsed(shell, "cluster", "create", "c1", "--prefix", other.prefix)
+        await copied(wire, await client._session.layout())
+    held = await dry_run(shell, "orchard", "fell", "o", "--prefix", other.prefix)
+    new = await dry_run(shell, "cluster", "create", "c1", "--prefix", other.prefix)
     stop.set()
     await working
     assert (held.code, held.out) == (1, "")
@@ -157,9 +157,9 @@ def test_a_slow_reading_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, caps
 
 async def test_what_does_not_go_with_it(shell: Shell) -> None:
     for words in (("cluster", "create", "c1", "--wait"), ("--file", "examples/morning.jsonl")):
-        said = await rehearsed(shell, *words)
+        said = await dry_run(shell, *words)
         assert (said.code, said.out) == (2, "")
         assert "--dry-run looks at one event and sends nothing: leave out --file and --wait" in said.err
-    said = await rehearsed(shell, "cluster", "create", "c1//x", "--json")
+    said = await dry_run(shell, "cluster", "create", "c1//x", "--json")
     assert (said.code, said.out) == (1, "")
     assert said.err == "error: no message can be made of this event, invalid: an id has an empty part\n"

@@ -226,8 +226,8 @@ async def test_nobody_there(shell: Shell) -> None:
 
 
 async def test_no_worker_is_there(shell: Shell, client: Client) -> None:
-    layout = await client.layout()
-    await client._wire.api(
+    layout = await client._session.layout()
+    await client._session.wire.api(
         "STREAM.CREATE.idle-EVENTS",
         {
             "name": "idle-EVENTS",
@@ -238,7 +238,7 @@ async def test_no_worker_is_there(shell: Shell, client: Client) -> None:
     )
     assert layout.partitions == 2
     for stream in ("idle-LOG", "idle-STATE"):
-        await client._wire.api(f"STREAM.CREATE.{stream}", {"name": stream, "subjects": [f"{stream}.>"]})
+        await client._session.wire.api(f"STREAM.CREATE.{stream}", {"name": stream, "subjects": [f"{stream}.>"]})
     said = await shell("publish", "cluster", "create", "c1", "--prefix", "idle", "--wait", "0.3")
     assert (said.code, said.out) == (3, "")
     assert "event 1 is stored, but no worker decided it within 0.3 s" in said.err

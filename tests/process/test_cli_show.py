@@ -45,7 +45,7 @@ async def seed(client: Client) -> None:
 
 async def refuse_bytes(client: Client, wire: Wire, body: bytes) -> int:
     """Have something refused that is no event; its place in the log."""
-    prefix = (await client.layout()).prefix
+    prefix = (await client._session.layout()).prefix
     ack = await wire.publish_acked(f"{prefix}.events.c1.node.ready.p.n2", body)
     async with client.rejections(start="start", follow=True) as refused:
         async for rejection in refused:

@@ -1,4 +1,4 @@
-"""Three real servers with three replicas: the log stays right while they are killed one after the other."""
+"""Three real servers with three replicas: the log stays right while one after the other is killed."""
 
 import asyncio
 import socket
@@ -25,7 +25,7 @@ LIMIT = 60
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago: routes must be known before the servers start."""
+    """Ports that were free a moment ago. The servers' routes must be known before they start."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports: list[int] = [found.getsockname()[1] for found in sockets]
     for found in sockets:

@@ -1,4 +1,4 @@
-"""compose.yaml, tried: its servers and workers as processes on loopback, in its own words. Any one of them may go."""
+"""The servers and workers of compose.yaml as processes on loopback, with its arguments. Any one of them may fail."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ Places = dict[str, str]
 
 
 def places() -> Places:
-    """Where on this machine each `host:port` of the file is."""
+    """The address on this machine for each `host:port` of the file."""
     names = [f"{name}:{port}" for name in SERVERS for port in (CLIENT, ROUTES, MONITOR)]
     with ExitStack() as held:
         sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
@@ -35,7 +35,7 @@ def here(text: str, at: Places) -> str:
 
 @asynccontextmanager
 async def server(name: str, at: Places, store: Path) -> AsyncIterator[asyncio.subprocess.Process]:
-    """One of the file's servers, killed at the end if not before."""
+    """One of the servers of the file. It is killed at the end, if not before."""
     words = [here(word, at).replace("/data", str(store / name)) for word in SERVERS[name]["command"]]
     words[words.index("--cluster") + 1] = f"nats://{at[f'{name}:{ROUTES}']}"
     words[words.index("--http_port") + 1] = at[f"{name}:{MONITOR}"].split(":")[1]
@@ -53,7 +53,7 @@ async def server(name: str, at: Places, store: Path) -> AsyncIterator[asyncio.su
 
 
 async def is_healthy(name: str, at: Places) -> None:
-    """Ask what the file's health check asks, until it is content."""
+    """Run the health check of the file until it succeeds."""
     asked = SERVERS[name]["healthcheck"]["test"][-1].replace(f"127.0.0.1:{MONITOR}", at[f"{name}:{MONITOR}"])
     async with asyncio.timeout(LIMIT):
         while True:
@@ -66,7 +66,7 @@ async def is_healthy(name: str, at: Places) -> None:
 
 
 async def publish_until_it_took_effect(trigger: str, event: str) -> None:
-    """The same event again and again, as a careful publisher does, until the answer is that it took effect."""
+    """Send the same event, as a careful publisher does, until the answer says that it took effect."""
     async with asyncio.timeout(2 * LIMIT):
         while (await call("publish", "cluster", trigger, "c1", "--id", event, "--wait"))[0]:
             await asyncio.sleep(0.1)
@@ -92,7 +92,7 @@ async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path, monk
             await lost.wait()
         await publish_until_it_took_effect("created", "e2")
         urls = [f"nats://{at[f'{name}:{CLIENT}']}" for name in SERVERS if name != victim]
-        # Patient: where the victim led the cluster, nobody can be given a consumer until another is elected.
+        # If the victim led the cluster, no consumer can be created until another leader is elected.
         async with connect(urls, request_timeout=LIMIT) as client:
             history = [(found.entity.version, found.after.phase) async for found in client.history("cluster", "c1")]
         assert history == [(1, "Creating"), (2, "Running")]

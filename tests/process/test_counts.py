@@ -48,7 +48,7 @@ async def test_ten_of_eleven_and_which(shell: Shell, client: Client, working: Se
         told["resources"]["missing"],
         told["per_cluster"]["c2"]["resources"]["ready"],
     ) == ("21/22", 1, 11)
-    then = await client.counts("infra", at=before)
+    then = await client.fleet.counts("infra", at=before)
     assert (then["state"], then["display"]["ready_resources"]) == ("Ready", "22/22")
 
 
@@ -67,25 +67,25 @@ async def test_a_cluster_out_of_all_repositories(shell: Shell, client: Client, w
         "  tools/log/c1 WaitApplied",
     ]
     moment = await client.moment("now")
-    now, then = await client.cluster_counts("c1"), await client.cluster_counts("c1", at=moment)
+    now, then = await client.fleet.cluster_counts("c1"), await client.fleet.cluster_counts("c1", at=moment)
     assert now == then
     assert now["per_git_repo"]["tools"]["deployments"]["wait_applied"] == 1
     await client.publish("git_repo", "removed", "tools")
     await until_decided(wire, await inspect(wire, working))
-    assert (await client.cluster_counts("c1"))["state"] == "Modified"
-    assert await client.cluster_counts("c1", at=moment) == now
-    assert (await client.cluster_counts("c2"))["display"]["ready_resources"] == "11/11"
+    assert (await client.fleet.cluster_counts("c1"))["state"] == "Modified"
+    assert await client.fleet.cluster_counts("c1", at=moment) == now
+    assert (await client.fleet.cluster_counts("c2"))["display"]["ready_resources"] == "11/11"
 
 
 async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
     with pytest.raises(TreeUnknown):
-        await client.counts("nowhere")
+        await client.fleet.counts("nowhere")
     with pytest.raises(IdUnfit, match="is longer than"):
-        await client.counts("a/b/c/d")
+        await client.fleet.counts("a/b/c/d")
     missing = await shell("counts", "nowhere")
     assert (missing.code, missing.out) == (1, "")
     with pytest.raises(NameUnknown, match="no bundle_deployment on a cluster 'c9'"):
-        await client.cluster_counts("c9")
+        await client.fleet.cluster_counts("c9")
     for words in ((), ("infra", "--cluster", "c1")):
         wrong = await shell("counts", *words)
         assert (wrong.code, "give either an ID or --cluster" in wrong.err) == (2, True)

@@ -1,4 +1,4 @@
-"""Real processes killed at random moments; afterwards the log is the fold of the events, byte for byte.
+"""Kills of real processes at random times. Afterwards the log holds what the events make, byte for byte.
 
 See docs/design.md, The commit.
 The short forms run always; `slow` ones are the same with the numbers that prove it.
@@ -18,6 +18,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
+from tests.support.command import line_with
 from tests.support.installation import LIMIT, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
 from tests.support.log_check import assert_log_is_the_fold, committed
@@ -43,7 +44,7 @@ async def worker_kills(settings: Settings, wire: Wire, kills: int, events: int) 
 
 
 async def publish_slowly(wire: Wire, script: list[Sent], kills: int) -> None:
-    """Spread the script over the time that the kills take."""
+    """Publish the events over the time that the kills take."""
     piece = max(1, len(script) // max(1, kills))
     for start in range(0, len(script), piece):
         await publish(wire, script[start : start + piece])
@@ -88,7 +89,7 @@ async def test_server_killed_ten_times(own_server: EmbeddedServer, own_settings:
     await server_kills(own_server, replace(own_settings, partitions=4), kills=10, events=10_000)
 
 
-async def test_of_two_owners_the_earlier_stops_with_a_clear_line(settings: Settings, wire: Wire) -> None:
+async def test_of_two_owners_the_earlier_logs_it_and_stops(settings: Settings, wire: Wire) -> None:
     settings = replace(settings, partitions=1)
     layout = await provision(wire, settings)
     fleet = RandomEvents(settings.prefix)
@@ -96,6 +97,7 @@ async def test_of_two_owners_the_earlier_stops_with_a_clear_line(settings: Setti
     await publish(wire, list(fleet.built(2, 3)))
     await until_decided(wire, layout)
     second = await WorkerProcess.start(settings, "0")
+    await line_with(second.process.stderr, "partition_taken")
     publishing = asyncio.create_task(publish_slowly(wire, list(fleet.life(400, 2, 3)), 10))
     await asyncio.wait_for(first.process.wait(), LIMIT)
     await publishing
@@ -106,7 +108,7 @@ async def test_of_two_owners_the_earlier_stops_with_a_clear_line(settings: Setti
 
 
 async def cascade(settings: Settings, wire: Wire, nodes: int, kills: int) -> None:
-    """`delete` and `deleted` of one large cluster, the worker killed while the pieces are committed."""
+    """`delete` and `deleted` of a large cluster. The worker is killed while the pieces are committed."""
     layout = await provision(wire, settings)
     fleet = RandomEvents(settings.prefix)
     worker = await WorkerProcess.start(settings)
@@ -132,7 +134,7 @@ async def last_of(wire: Wire, layout: Layout) -> int:
 
 
 async def until_moved(wire: Wire, layout: Layout, before: int) -> int:
-    """Wait until something more is in the log: the plan, or the first piece of the cascade."""
+    """Wait until the log has grown: by the plan, or by the first piece of the cascade."""
     async with asyncio.timeout(LIMIT):
         while (now := await last_of(wire, layout)) <= before:
             await asyncio.sleep(0)
@@ -145,5 +147,5 @@ async def test_a_cascade_larger_than_a_batch(settings: Settings, wire: Wire) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1_500, 3_000, 10_000])
-async def test_a_cascade_killed_again_and_again(settings: Settings, wire: Wire, nodes: int) -> None:
+async def test_a_cascade_survives_many_kills(settings: Settings, wire: Wire, nodes: int) -> None:
     await cascade(replace(settings, partitions=1), wire, nodes=nodes, kills=3)

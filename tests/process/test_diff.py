@@ -8,7 +8,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.errors import IdUnfit, NotObserved
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log.last_observation import Judged
+from phaseline.engine.log.last_observation import ObjectDiff
 from phaseline.engine.settings import Settings
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, resource_id
@@ -18,12 +18,12 @@ from tests.support.manifests import deployment, kubernetes_object
 WEB = resource_id(deployment())
 
 
-async def diffed(client: Client, resource_id: str) -> Judged:
+async def diffed(client: Client, resource_id: str) -> ObjectDiff:
     """Its difference, once the server has copied the observation."""
     async with asyncio.timeout(60):
         while True:
             try:
-                return await client.diff(resource_id)
+                return await client.gitops.diff(resource_id)
             except NotObserved:
                 await asyncio.sleep(0.02)
 
@@ -39,7 +39,7 @@ async def test_what_differs_and_what_is_ignored(working: Settings, wire: Wire) -
         )
         await until_decided(wire, await inspect(wire, working))
         found = await diffed(client, WEB)
-        assert [one.pointer for one in found.said.differences] == ["/spec/replicas"]
+        assert [one.pointer for one in found.assessment.differences] == ["/spec/replicas"]
         await client.publish(
             "application",
             "configure",
@@ -47,15 +47,15 @@ async def test_what_differs_and_what_is_ignored(working: Settings, wire: Wire) -
             {"ignore_differences": [{"group": "apps", "kind": "*", "jsonPointers": ["/spec/replicas"]}]},
         )
         await until_decided(wire, await inspect(wire, working))
-        found = await client.diff(WEB)
-        assert (found.said.sync, [one.difference.wanted for one in found.said.hidden]) == ("Synced", [3])
+        found = await client.gitops.diff(WEB)
+        assert (found.assessment.sync, [one.difference.wanted for one in found.assessment.hidden]) == ("Synced", [3])
         await client.publish("application_set", "configure", "shop", {"profile": "argocd"})
         await client.publish(
             "resource", "observed", WEB, {"live": None, "desired": deployment(replicas=3)}, source="/agent"
         )
         await until_decided(wire, await inspect(wire, working))
-        found = await client.diff(WEB)
-        assert (found.said.sync, found.said.why, found.profile.name) == (
+        found = await client.gitops.diff(WEB)
+        assert (found.assessment.sync, found.assessment.why, found.profile.name) == (
             "OutOfSync",
             "it is in Git, and not in the cluster",
             "argocd",
@@ -73,15 +73,15 @@ async def test_names_that_need_encoding(working: Settings, wire: Wire) -> None:
     async with Client.open(working) as client:
         await client.publish("resource", "observed", resource_id(found), {"live": found, "desired": found})
         await until_decided(wire, await inspect(wire, working))
-        assert (await diffed(client, resource_id(found))).said.sync == "Synced"
+        assert (await diffed(client, resource_id(found))).assessment.sync == "Synced"
 
 
 async def test_what_was_never_observed(working: Settings) -> None:
     async with Client.open(working) as client:
         with pytest.raises(NotObserved, match="no observation of resource"):
-            await client.diff(WEB)
+            await client.gitops.diff(WEB)
         with pytest.raises(IdUnfit, match="does not fit resource"):
-            await client.diff("shop/shop")
+            await client.gitops.diff("shop/shop")
 
 
 async def test_the_command(shell: Shell, client: Client, working: Settings, wire: Wire) -> None:

@@ -1,4 +1,4 @@
-"""The embedded server: starts, keeps its data and port, ends with us, and says what is in its way."""
+"""The embedded server: it starts, keeps its data and port, ends with its parent, and reports what prevents it."""
 
 import asyncio
 import os
@@ -21,7 +21,6 @@ pytestmark = pytest.mark.asyncio
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from phaseline.engine import embedded
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 async def main():
     async with EmbeddedServer(Path(sys.argv[1])) as server:
@@ -43,7 +42,7 @@ async def test_it_keeps_port_and_data_through_a_kill(own_server: EmbeddedServer,
         assert (await wire.api("STREAM.INFO.KEPT"))["state"]["messages"] == 1
 
 
-async def test_it_stops_by_itself_and_removes_a_temporary_store() -> None:
+async def test_it_stops_at_the_end_and_removes_a_temporary_directory() -> None:
     async with EmbeddedServer(sync_always=True) as server:
         pid, store = server.pid, server.log.parent
         assert "sync_interval: always" in (store / "nats-server.conf").read_text()
@@ -61,7 +60,7 @@ async def test_a_taken_port_is_named(own_server: EmbeddedServer, tmp_path: Path)
 async def test_a_data_directory_has_one_server(
     own_server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded, "CLAIM_LIMIT", 0.1)
+    monkeypatch.setattr(embedded, "LOCK_LIMIT", 0.1)
     with pytest.raises(DataDirInUse):
         async with EmbeddedServer(tmp_path / "nats"):
             pass

@@ -63,9 +63,9 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, working: Settings, 
     for line, code, says in (
         ("--output full", 2, "'full' is not one of"),
         ("--shape emco", 2, "--shape emco is a form of --json: add that"),
-        ("--app db", 1, "error: app 'db' is not in this context: there are cache, web"),
-        ("--instance 7 --json", 1, f"error: instance '7' is no context of {RELEASE}: there are {OLD}"),
-        ("--status ready --json", 1, "error: status goes with shape=emco only"),
+        ("--app db", 1, "error: app 'db' is not in this context; it has cache, web"),
+        ("--instance 7 --json", 1, f"error: instance '7' is not a context of {RELEASE}; it has {OLD}"),
+        ("--status ready --json", 1, "error: status needs shape=emco"),
         ("--at 0", 1, "yet at place 0 of the log"),
     ):
         said = await shell("status", RELEASE, *line.split())
@@ -102,7 +102,7 @@ async def test_the_adapter(working: Settings, wire: Wire) -> None:
         sample = (EXAMPLE / "resourcebundlestate.json").read_text()
         stray = sample.replace("6385596659306465421-web", "1-web")
         said = await asyncio.to_thread(adapt, working, f'{{"kind": "List", "items": [{stray}]}}\n{sample}{stray}')
-        assert said.count("left out: the label emco/deployment-id: '1-web' is no context's") == 2
+        assert said.count("left out: the label emco/deployment-id='1-web' names no known app context") == 2
         assert f"{RELEASE}/{OLD}/web/edge+paris: event " in said
         await until_decided(wire, layout)
         place = f"{RELEASE}/{OLD}/web/edge+paris"
@@ -116,7 +116,7 @@ async def test_the_adapter(working: Settings, wire: Wire) -> None:
             e.id.rpartition("/")[2]: e.facets[1].state.phase async for e in client.list("rsync_resource", tree=place)
         }
         assert states == {"portal+Deployment": "Present", "portal+Service": "NotPresent"}
-        detail = await client.status(RELEASE, output="detail", app="web", cluster="edge+paris", resource="uplink")
+        detail = await client.emco.status(RELEASE, output="detail", app="web", cluster="edge+paris", resource="uplink")
         [there] = detail["resources"][0]["clusters"][0]["resources"]
         assert there["spec"] == {"cniType": "ovn4nfv"}
 

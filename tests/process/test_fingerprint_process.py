@@ -9,7 +9,7 @@ from phaseline.machines.compiler.kinds import Kinds
 
 KINDS = Kinds(BUILT_IN)
 
-SCRIPT = "from phaseline.machines.compiler.kinds import Kinds; print(Kinds(BUILT_IN).digest)"
+SCRIPT = "from phaseline.machines.built_in import installed; print(installed().digest)"
 
 
 def test_the_same_in_every_process() -> None:

@@ -17,7 +17,7 @@ from phaseline.engine.errors import BadManifest
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import Change, Objects, of_text
+from phaseline.engine.observe.stream import ObjectChange, Objects, read_text
 from phaseline.engine.settings import Settings
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support.command import Shell
@@ -28,7 +28,7 @@ from tests.support.manifests import deployment, kubernetes_object
 
 
 def told(observer: Observer, found: dict[str, Any], *, gone: bool = False) -> list[tuple[str, str, Any]]:
-    return [(event["type"], event["subject"], event.get("data")) for event in observer.see(Change(found, gone))]
+    return [(event["type"], event["subject"], event.get("data")) for event in observer.see(ObjectChange(found, gone))]
 
 
 def config(name: str = "it", **rest: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ WORDS = (
 def names(text: str, at: list[int]) -> list[tuple[str, bool]]:
     objects, found, start = Objects("pipe"), [], 0
     for end in [*sorted(place % (len(text) + 1) for place in at), len(text)]:
-        found += [(change.found["metadata"]["name"], change.gone) for change in objects.take(text[start:end])]
+        found += [(change.manifest["metadata"]["name"], change.gone) for change in objects.take(text[start:end])]
         start = end
     objects.end()
     return found
@@ -64,8 +64,8 @@ def test_wherever_a_stream_is_cut_its_objects_are_the_same(at: list[int]) -> Non
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("kind: A", "pipe, object 1: it must be JSON, as kubectl get -o json prints it"), ("[1]", "pipe, object 1: it must be an object, found list"), ('{"a": 1}', "pipe, object 1: it must have apiVersion and kind"), ('{"kind": "A"', "pipe, object 1: it is cut off"),
-    ('{"type": "ERROR", "object": {"message": "too old resource version"}}', "the API server says: too old resource version"),
+    ("kind: A", "pipe, object 1: it must be JSON, as printed by kubectl get -o json"), ("[1]", "pipe, object 1: it must be an object, found list"), ('{"a": 1}', "pipe, object 1: it must have apiVersion and kind"), ('{"kind": "A"', "pipe, object 1: it is cut off"),
+    ('{"type": "ERROR", "object": {"message": "too old resource version"}}', "the API server reports an error: too old resource version"),
     (json.dumps(config()) + "\nno", "pipe, object 2"), ('{"apiVersion": "v1", "kind": "List", "items": [3]}', "pipe, object 1, item 0: it must be an object"),
 ])  # fmt: skip
 def test_what_is_no_stream_of_objects(text: str, says: str) -> None:
@@ -84,13 +84,15 @@ def test_a_list_of_nothing() -> None:
 
 
 def test_files() -> None:
-    assert [change.found["kind"] for change in of_text(yaml.safe_dump_all([config(), deployment()]).encode(), "f")] == [
+    assert [
+        change.manifest["kind"] for change in read_text(yaml.safe_dump_all([config(), deployment()]).encode(), "f")
+    ] == [
         "ConfigMap",
         "Deployment",
     ]
-    assert [change.found["kind"] for change in of_text(json.dumps(config()).encode(), "f")] == ["ConfigMap"]
+    assert [change.manifest["kind"] for change in read_text(json.dumps(config()).encode(), "f")] == ["ConfigMap"]
     with pytest.raises(BadManifest, match="f: line 1, column 5"):
-        list(of_text(b"a: b: c", "f"))
+        list(read_text(b"a: b: c", "f"))
 
 
 # ---- any object
@@ -141,7 +143,7 @@ def test_whose_an_object_is() -> None:
         "resource/db/db/core:ConfigMap/shop/other",
     ]
     assert told(observer, config("nobody")) == []
-    assert observer.homeless == {"core:ConfigMap/shop/nobody"}
+    assert observer.unowned == {"core:ConfigMap/shop/nobody"}
 
 
 def test_what_nobody_deploys_is_passed_over() -> None:
@@ -194,7 +196,7 @@ def test_nothing_that_is_json_makes_it_fail(
     sort: tuple[str, str], metadata: Any, spec: Any, status: Any, gone: bool
 ) -> None:
     found = {"apiVersion": sort[0], "kind": sort[1], "metadata": metadata, "spec": spec, "status": status, "data": spec}
-    for event in Observer("/o", APP).see(Change(found, gone)):
+    for event in Observer("/o", APP).see(ObjectChange(found, gone)):
         assert event["subject"].startswith(event["type"].partition(".")[0] + "/")
 
 
@@ -203,7 +205,7 @@ def test_long_ids_stay_two() -> None:
         event["id"]
         for name in "ab"
         for event in Observer("/o", APP).see(
-            Change(
+            ObjectChange(
                 kubernetes_object(
                     "v1", "A", metadata={"name": "n" * 230 + name, "uid": "u" * 36, "resourceVersion": "7"}
                 )
@@ -215,11 +217,11 @@ def test_long_ids_stay_two() -> None:
 
 def test_ids_are_the_objects_own_where_it_has_one() -> None:
     observer = Observer("/o", APP)
-    [event] = observer.see(Change(config(metadata={"uid": "u", "resourceVersion": "7"})))
+    [event] = observer.see(ObjectChange(config(metadata={"uid": "u", "resourceVersion": "7"})))
     assert event["id"] == f"u-7-observed-{APP}/core:ConfigMap/shop/it"
-    [event] = observer.see(Change(config(metadata={"uid": "u", "resourceVersion": "7"}), gone=True))
+    [event] = observer.see(ObjectChange(config(metadata={"uid": "u", "resourceVersion": "7"}), gone=True))
     assert event["id"] == f"u-7-gone-removed-{APP}/core:ConfigMap/shop/it"
-    ids = [event["id"] for data in "abab" for event in observer.see(Change(config(data={"k": data})))]
+    ids = [event["id"] for data in "abab" for event in observer.see(ObjectChange(config(data={"k": data})))]
     assert len(set(ids)) == 4
 
 
@@ -439,6 +441,6 @@ async def test_a_file(shell: Shell, client: Client, tmp_path: Path) -> None:
     assert "left out: resource/shop/shop/core:ConfigMap/shop/huge has 1,100," in said.err
     printed = await shell("observe", "--file", str(path), "--print")
     assert (printed.code, printed.out) == (0, "")
-    assert "left out: core:ConfigMap/shop/a does not say which application it belongs to" in printed.err
+    assert "left out: core:ConfigMap/shop/a names no application it belongs to" in printed.err
     wrong = await shell("observe", "--file", str(path), "--application", "shop")
     assert (wrong.code, "must be <set>/<application>, found 'shop'" in wrong.err) == (2, True)

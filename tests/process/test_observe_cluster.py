@@ -15,7 +15,7 @@ from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.observe import cluster, discovery, kubernetes_api
-from phaseline.engine.observe.stream import Change
+from phaseline.engine.observe.stream import ObjectChange
 from phaseline.engine.settings import Settings
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
@@ -34,13 +34,13 @@ async def kube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 class Watching:
     """What comes of watching, one by one."""
 
-    def __init__(self, source: AsyncIterator[Change | None]) -> None:
+    def __init__(self, source: AsyncIterator[ObjectChange | None]) -> None:
         self.source = source
 
     async def next(self) -> tuple[str, bool] | None:
         async with asyncio.timeout(60):
             found = await anext(self.source)
-        return None if found is None else (f"{found.found['kind']} {found.found['metadata']['name']}", found.gone)
+        return None if found is None else (f"{found.manifest['kind']} {found.manifest['metadata']['name']}", found.gone)
 
 
 async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
@@ -49,7 +49,7 @@ async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
         await server.put("ConfigMap", name)
     await server.put("Deployment", "web")
     async with kubernetes_api.connected(path, None) as api:
-        resources = await discovery.discovered(api, ["cm", "deployments.apps"])
+        resources = await discovery.discover(api, ["cm", "deployments.apps"])
         assert [(one.path, one.plural, one.version, one.kind) for one in resources] == [
             ("/api/v1", "configmaps", "v1", "ConfigMap"),
             ("/apis/apps/v1", "deployments", "apps/v1", "Deployment"),
@@ -74,7 +74,7 @@ async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
 
 
 async def one(api: Any) -> discovery.Resource:
-    [found] = await discovery.discovered(api, ["configmaps"])
+    [found] = await discovery.discover(api, ["configmaps"])
     return found
 
 
@@ -117,7 +117,7 @@ async def test_what_the_server_refuses(kube: tuple[Kube, Path], tmp_path: Path) 
     server, path = kube
     async with kubernetes_api.connected(path, None) as api:
         with pytest.raises(ClusterUnusable, match="the cluster has no resource 'gizmos'"):
-            await discovery.discovered(api, ["gizmos"])
+            await discovery.discover(api, ["gizmos"])
         found = await one(api)
         with pytest.raises(ClusterUnusable, match="404"):
             await anext(cluster.follow(api, found, "elsewhere"))
@@ -188,4 +188,4 @@ async def test_from_a_cluster_into_states(
 async def test_words_that_go_together(shell: Shell) -> None:
     for words in (("--cluster",), ("--resources", "cm")):
         said = await shell("observe", *words)
-        assert (said.code, "--cluster goes with --resources" in said.err) == (2, True)
+        assert (said.code, "--cluster and --resources need each other" in said.err) == (2, True)

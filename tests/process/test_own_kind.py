@@ -74,18 +74,18 @@ def test_lives_as_its_table_says(site: Path) -> None:
 
 RECORDS = """
 import json, sys
-from phaseline.engine.core.process import Folder
+from phaseline.engine.core.process import Processor
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.core.tree import Tree
 from phaseline.machines import built_in
-from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
-folder = Folder(Tree(built_in.installed(), NoScripts()), Subjects("pl"), 0)
+from phaseline.tables import NoScripts
+processor = Processor(Tree(built_in.installed(), NoScripts()), Subjects("pl"), 0)
 for number, trigger in enumerate(sys.argv[1:], 1):
     body = {"specversion": "1.0", "id": str(number), "source": "/ci", "type": f"release.{trigger}", "data": {"notes": "n"}}
     event = Stored(f"pl.inbox.0.v2.release.{trigger}", codec.encode(body), number, number, 0, None)
-    for message in folder.fold([event], 0).messages:
+    for message in processor.process([event], 0).messages:
         print(codec.encode_json(codec.decode(message.body)).decode())
 """
 
@@ -141,8 +141,7 @@ def test_taking_a_row_out_is_refused_as_the_readme_says(site: Path) -> None:
     program = """
 import dataclasses
 from acme_kinds.release import APPROVAL, RELEASE, ROLLOUT
-from phaseline.machines.compiler.checks import WrongTable
-from phaseline.machines.compiler.kinds import Kinds
+from phaseline.tables import Kinds, WrongTable
 rows = tuple(row for row in ROLLOUT.rows if row.trigger != "start")
 intents = tuple(intent for intent in RELEASE.intents if intent != "start")
 try:
@@ -150,4 +149,4 @@ try:
 except WrongTable as error:
     print(error)
 """
-    assert "rollout: no row leads to Rolling: add one, or take out its label" in run(site, "-c", program)
+    assert "rollout: no row leads to Rolling: add one, or remove its label" in run(site, "-c", program)

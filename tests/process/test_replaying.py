@@ -16,14 +16,14 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.import_log import Clock, Imported, Player, import_log
-from phaseline.engine.replay.load_tables import kinds_at
+from phaseline.engine.replay.import_log import Clock, ImportResult, Player, import_log
+from phaseline.engine.replay.load_tables import load_kinds
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter
-from phaseline.engine.replay.recorded_log import Processors, Recorded, Span, rebuild
+from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.replay.whatif import Difference, WhatIf
+from phaseline.engine.replay.whatif import WhatIf, WhatIfReport
 from phaseline.engine.settings import Settings
 from phaseline.engine.testing.histories import event, play
 from phaseline.machines.built_in import BUILT_IN
@@ -54,23 +54,23 @@ async def exported(wire: Wire, layout: Layout, path: Path, span: Span | None = N
     return path
 
 
-async def rebuilt(source: Recorded, root: str | None = None) -> dict[str, Entity]:
-    folders = Processors(KINDS, source)
-    await rebuild(source, folders, root, lambda _: None)
-    return entities(folders)
+async def rebuilt(source: RecordedLog, root: str | None = None) -> dict[str, Entity]:
+    processors = Processors(KINDS, source)
+    await rebuild(source, processors, root, lambda _: None)
+    return entities(processors)
 
 
-def entities(folders: Processors) -> dict[str, Entity]:
+def entities(processors: Processors) -> dict[str, Entity]:
     return {
         f"{kind}/{entity_id}": entity
-        for folder in folders.values()
-        for kind, found in folder.tree.entities.items()
+        for processor in processors.values()
+        for kind, found in processor.tree.entities.items()
         for entity_id, entity in found.items()
     }
 
 
 async def folded(wire: Wire, layout: Layout) -> dict[str, Entity]:
-    """The states that the events in the streams make, by another way than through `Recorded`."""
+    """The states that the events in the streams make, by another way than through `RecordedLog`."""
     found: dict[str, Entity] = {}
     for partition in range(layout.partitions):
         _, tree = await expected(wire, layout, KINDS, partition)
@@ -78,7 +78,7 @@ async def folded(wire: Wire, layout: Layout) -> dict[str, Entity]:
     return found
 
 
-async def what_if(source: Recorded, changed: Kinds, root: str | None = None) -> Difference:
+async def what_if(source: RecordedLog, changed: Kinds, root: str | None = None) -> WhatIfReport:
     return await WhatIf(source, KINDS, changed, root, None).run()
 
 
@@ -96,7 +96,7 @@ async def test_a_file_says_what_the_server_says(wire: Wire, layout: Layout, tmp_
     assert sorted(records) == sorted(message.data for message in log)
     audit = Audit(FileLog(path), KINDS, None, None)
     assert (await audit.run()).holds
-    assert audit.verdict.records == len(records)
+    assert audit.report.records == len(records)
     assert await rebuilt(FileLog(path)) == await folded(wire, layout)
 
 
@@ -111,7 +111,7 @@ async def test_a_part_begins_with_states(wire: Wire, layout: Layout, tmp_path: P
     assert (verdict.begins, verdict.entities) == (400, 7)
     only = await exported(wire, layout, tmp_path / "events.plog", Span(first=300), records=False)
     assert await rebuilt(FileLog(only)) == everything
-    with pytest.raises(NoRecords, match="it cannot be begun at event 400: export it with --records"):
+    with pytest.raises(NoRecords, match="a replay cannot begin at event 400: export it with --records"):
         FileLog(only, Span(first=400))
 
 
@@ -132,7 +132,7 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
     assert LogFile(await exported(wire, layout, tmp_path / "a", records=False)).header.last == len(sent)
     assert len(await rebuilt(FileLog(tmp_path / "a"))) == 4
     async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
-        assert [one async for one in source.happened()] == []
+        assert [one async for one in source.steps()] == []
         assert source.undecided == len(sent)
 
 
@@ -144,8 +144,8 @@ async def test_of_a_file_that_is_cut_what_is_whole_is_right(wire: Wire, layout: 
         audit = Audit(FileLog(cut), KINDS, None, None)
         with pytest.raises(LogFileCut):
             await audit.run()
-        assert audit.verdict.holds, audit.verdict.divergences
-        folded = max(folded, audit.verdict.events)
+        assert audit.report.holds, audit.report.divergences
+        folded = max(folded, audit.report.events)
     assert folded > 50
 
 
@@ -181,7 +181,7 @@ async def test_a_log_that_is_not_as_expected(wire: Wire, settings: Settings, tmp
     wrong = r"1 of 4 entities differ\ncomponent c0/dns: expected phase Failed \[Degraded\], found phase Degraded \[Degraded\]"
     with pytest.raises(AssertionError, match=wrong):
         replay(tmp_path / "x.plog", DEGRADED).assert_as_expected()
-    with pytest.raises(AssertionError, match="expects nothing: write it with `phaseline export --as-test`"):
+    with pytest.raises(AssertionError, match="holds no expected states: write it with `phaseline export --as-test`"):
         replay(tmp_path / "y.plog").assert_as_expected()
 
 
@@ -192,7 +192,8 @@ async def imported(wire: Wire, prefix: str, path: Path, clock: Clock | None = No
     def now(header: Header) -> Clock:
         return clock or Clock(header, None, shift=False, now=datetime.now(UTC))
 
-    await import_log(wire, prefix, KINDS, path, now)
+    layout = await inspect(wire, Settings(prefix=prefix))
+    await import_log(Installation(wire, layout, KINDS), path, now)
 
 
 async def test_an_import_repeats_everything(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:
@@ -254,15 +255,15 @@ def test_what_cannot_be_adopted_whole_is_counted() -> None:
     )
     states = [entity for found in history.tree.entities.values() for entity in found.values()]
     header = Header(prefix="pl", partitions=1)
-    done = Imported()
+    done = ImportResult()
     player = Player(
         Subjects("to"), sample_kinds.KINDS, header, Clock(header, None, shift=False, now=datetime.now(UTC)), done
     )
-    sent = {message.subject: codec.decode(message.body)["data"] for message in player.adopted(states)}
+    sent = {message.subject: codec.decode(message.body)["data"] for message in player.adopt_events(states)}
     assert sent["to.events.o.orchard.adopt"]["phase"] == "Resting"
     assert (done.states, +done.partly, done.left_out) == (len(states), {"orchard": 1}, {})
-    without = Player(Subjects("to"), KINDS, header, player.clock, Imported())
-    assert without.adopted(states) == []
+    without = Player(Subjects("to"), KINDS, header, player.clock, ImportResult())
+    assert without.adopt_events(states) == []
     assert without.done.left_out.total() == len(states)
 
 
@@ -326,18 +327,21 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
     [
         ("nope", "write it as package.module:NAME"),
         ("no_such_module_here:X", "cannot be loaded: ModuleNotFoundError"),
-        ("phaseline.machines.edge.component:NOPE", "there is no NOPE in it"),
-        ("phaseline.machines.edge.component:RUNNING", "RUNNING is no Table, no list of tables and no Kinds, but str"),
+        ("phaseline.machines.edge.component:NOPE", "the module has no NOPE"),
+        (
+            "phaseline.machines.edge.component:RUNNING",
+            "RUNNING must be a Table, a list of tables or a Kinds, found str",
+        ),
         ("nowhere/at/all.py:X", "cannot be loaded: FileNotFoundError"),
     ],
 )
 def test_tables_that_cannot_be_found(where: str, said: str) -> None:
     with pytest.raises(NoTables, match=said):
-        kinds_at(where)
+        load_kinds(where)
 
 
 def test_tables_take_the_place_of_installed_ones() -> None:
-    assert list(kinds_at("phaseline.machines.edge.component:COMPONENT")) == list(kinds_at("installed"))
+    assert list(load_kinds("phaseline.machines.edge.component:COMPONENT")) == list(load_kinds("installed"))
     assert "Degraded" in DEGRADED["component"].machines[0].phases
     assert "Degraded" not in KINDS["component"].machines[0].phases
 

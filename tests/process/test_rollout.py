@@ -1,4 +1,4 @@
-"""Other tables take over only where that is asked for; the log says from which event on, and audits heed it."""
+"""Other tables take over only where an operator accepts them. The log says since which event; audits use that."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -56,7 +56,7 @@ async def worker(wire: Wire, settings: Settings, kinds: Kinds, accepted: str = "
 
 
 async def decide(wire: Wire, settings: Settings, kinds: Kinds, events: list[Sent], accepted: str = "") -> Layout:
-    """Let a worker with these tables decide these events, and end."""
+    """Run a worker with these tables until it has decided these events."""
     async with worker(wire, settings, kinds, accepted):
         layout = await inspect(wire, settings)
         await publish(wire, events)
@@ -70,7 +70,7 @@ async def audit(wire: Wire, layout: Layout, kinds: Kinds) -> AuditReport:
 
 
 def story(fleet: RandomEvents) -> tuple[list[Sent], list[Sent]]:
-    """Clusters that come up, with a component that is degraded; then the same component again."""
+    """Events that start clusters with a degraded component; then further events of that component."""
     begin = [*fleet.built(4, 1), fleet.event("component", "degraded", "c0/dns")]
     recovered = fleet.event("component", "recovered", "c0/dns", condition="Degraded")
     later = [recovered, *(fleet.event("component", "degraded", f"c{number}/dns") for number in range(4))]
@@ -92,7 +92,7 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
     async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
         difference = await WhatIf(log, OLD, DEGRADED, None, None).run()
     assert [found.id for found in difference.final] == ["c0/dns"]
-    # That one state is in the way of the new table; it goes first, by the old one.
+    # The new table lacks that one state, so the old table must leave it first.
     await decide(wire, settings, OLD, later[:1])
     behind = len(begin) + 1
     await decide(wire, settings, DEGRADED, later[1:], accepted=DEGRADED.digest)
@@ -111,31 +111,31 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
         assert (verdict.holds, verdict.by_others) == (True, others)
 
 
-async def test_a_worker_that_meets_other_tables_later_lets_go(wire: Wire, settings: Settings) -> None:
+async def test_a_worker_gives_a_partition_up_when_other_tables_decided_it(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
-    await take_over(wire, layout, OLD, 0, "old")
-    await take_over(wire, layout, DEGRADED, 0, "new", DEGRADED.digest)
+    await take_over(Installation(wire, layout, OLD), 0, "old")
+    await take_over(Installation(wire, layout, DEGRADED), 0, "new", DEGRADED.digest)
     subject = Subjects(layout.prefix).checkpoint(0)
     before = await last_message(wire, layout.log, subject)
     with pytest.raises(TablesDiffer, match="changed: component"):
-        await take_over(wire, layout, OLD, 0, "old")
+        await take_over(Installation(wire, layout, OLD), 0, "old")
     assert await last_message(wire, layout.log, subject) == before
 
 
 async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     subjects = Subjects(layout.prefix)
-    folder, fleet = Processor(Tree(OLD, NoScripts()), subjects, 0), RandomEvents(layout.prefix)
+    processor, fleet = Processor(Tree(OLD, NoScripts()), subjects, 0), RandomEvents(layout.prefix)
     events = [
         StoredEvent(sent.subject.replace(".events.", ".inbox.0."), sent.body, number, number)
         for number, sent in enumerate(fleet.built(1, 2), 1)
     ]
-    messages = folder.fold(events, 0).messages
-    claim = await take_over(wire, layout, OLD, 0, "old")
+    messages = processor.process(events, 0).messages
+    claim = await take_over(Installation(wire, layout, OLD), 0, "old")
     pieces = [Message(subjects.plan(0, number), body) for number, body in enumerate(oversized_commit.chunks(messages))]
-    await claim.append(pieces, plan=Plan(len(events), len(pieces), 0))
-    new = await take_over(wire, layout, DEGRADED, 0, "new", DEGRADED.digest)
-    await oversized_commit.resume(wire, layout, 0, new)
+    await claim.append(pieces, 0, Plan(len(events), len(pieces), 0))
+    new = await take_over(Installation(wire, layout, DEGRADED), 0, "new", DEGRADED.digest)
+    await oversized_commit.resume(Installation(wire, layout, DEGRADED), new)
     found = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
     assert [message.data for message in found] == [message.body for message in messages]
     assert (new.position, len(new.tree)) == (len(events), 5)
@@ -145,7 +145,7 @@ async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, set
 async def test_the_same_tables_are_noted_once(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     for number in range(3):
-        await take_over(wire, layout, OLD, 0, f"worker-{number}", OLD.digest)
+        await take_over(Installation(wire, layout, OLD), 0, f"worker-{number}", OLD.digest)
     (era,) = await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0)
     assert (era.position, era.worker) == (0, "worker-0")
 
@@ -173,7 +173,7 @@ async def test_only_the_tables_at_hand_can_be_accepted(wire: Wire, settings: Set
 
 async def test_the_command_says_what_to_do(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
-    await take_over(wire, layout, DEGRADED, 0, "new")
+    await take_over(Installation(wire, layout, DEGRADED), 0, "new")
     words = ("worker", "--nats", settings.nats[0], "--prefix", settings.prefix)
     code, _, said = await call(*words)
     assert code == 1

@@ -1,4 +1,4 @@
-"""`up`, `worker` and `demo` as processes, the way a person runs them."""
+"""`up`, `worker` and `demo` as processes, as a person runs them."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ async def test_up_keeps_its_data_over_restarts(tmp_path: Path) -> None:
         await stopped(system, signal.SIGTERM)
 
 
-async def test_a_second_up_on_the_same_data_says_so(tmp_path: Path) -> None:
+async def test_a_second_up_on_the_same_data_is_an_error(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
     async with up("--data", data) as (system, _):
         code, _, said = await call("up", "--port", "0", "--data", data)
@@ -78,7 +78,7 @@ async def test_workers_come_and_go(own_server: EmbeddedServer) -> None:
             await stopped(second, signal.SIGTERM)
 
 
-async def test_the_demo_tells_the_morning() -> None:
+async def test_the_demo_shows_the_morning() -> None:
     code, out, said = await call("demo", "--speed", "0")
     assert code == 0, said
     assert "node shop-eu/web/web-4  Deleting [Balance, Progressing] -> Failed [Balance, ResourceCleanupFailed]" in out

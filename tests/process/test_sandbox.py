@@ -109,10 +109,10 @@ def test_a_message_is_no_longer_than_any(programs: SandboxRunner) -> None:
 
 def test_jq_removes_paths(programs: SandboxRunner) -> None:
     found = {"a": 1, "b": [{"n": 1}, {"n": 2}]}
-    assert programs.jq(".b[] | select(.n == 1)", found).found == {"a": 1, "b": [{"n": 2}]}
+    assert programs.jq(".b[] | select(.n == 1)", found).value == {"a": 1, "b": [{"n": 2}]}
     assert found == {"a": 1, "b": [{"n": 1}, {"n": 2}]}
-    assert programs.jq(".a, .b", found).found == {}
-    assert programs.jq(".x.y", found).found == found
+    assert programs.jq(".a, .b", found).value == {}
+    assert programs.jq(".x.y", found).value == found
     assert programs.jq("env.HOME", found).problem
 
 
@@ -120,7 +120,7 @@ def test_a_program_without_end_is_killed_and_the_next_one_runs(sandbox: Sandbox,
     start = time.monotonic()
     assert programs.jq("until(false; [.] + [1])", {}).problem
     assert time.monotonic() - start < 5
-    assert programs.jq(".a", {"a": 1}).found == {}
+    assert programs.jq(".a", {"a": 1}).value == {}
 
 
 def test_the_process_does_not_outlive_its_owner() -> None:

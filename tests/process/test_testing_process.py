@@ -18,7 +18,7 @@ def test_it_is_there_by_its_public_name() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
     )
-    assert done.stdout == "<the tree as it stands:\n  cluster c1  Creating [Progressing]>\n"
+    assert done.stdout == "<the tree now:\n  cluster c1  Creating [Progressing]>\n"
     assert isinstance(installed(), Kinds)
 
 

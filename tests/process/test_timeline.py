@@ -48,17 +48,17 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def morning() -> list[Transition]:
     """What examples/morning.jsonl makes, at the times that its events name."""
-    folder, found = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 0), list[Transition]()
+    processor, found = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 0), list[Transition]()
     for number, line in enumerate((ROOT / "examples" / "morning.jsonl").read_text().splitlines(), 1):
         body = json.loads(line)
         kind, _, entity_id = body["subject"].partition("/")
-        subject = folder.subjects.event(kind, body["type"].partition(".")[2], entity_id).replace(
+        subject = processor.subjects.event(kind, body["type"].partition(".")[2], entity_id).replace(
             "pl.events", "pl.inbox.0"
         )
-        for record in folder.answer(
+        for record in processor.answer(
             StoredEvent(subject, codec.encode(body), number, nanoseconds(body["time"]))
         ).records:
-            evolve(folder.tree, record)
+            evolve(processor.tree, record)
             if isinstance(record, Transition):
                 found.append(record)
     return found

@@ -168,7 +168,7 @@ async def test_two_of_one_id(shell: Shell, client: Client) -> None:
 
 async def test_a_log_that_was_cut_says_what_is_gone(shell: Shell, client: Client, wire: Wire) -> None:
     await take(client, *UP, ("node", "not_ready", "c1/a/n1"))
-    (log, last) = (await client.layout()).log, client.history("node", "c1/a/n1")
+    (log, last) = (await client._session.layout()).log, client.history("node", "c1/a/n1")
     async for _ in last:
         pass
     await take(client, ("node", "overdue", "c1/a/n1"), ("cluster", "delete", "c1"))
@@ -202,14 +202,14 @@ async def test_a_log_that_was_cut_says_what_is_gone(shell: Shell, client: Client
 
 
 async def subject_of(client: Client, kind: str, entity_id: str) -> str:
-    layout, tokens = await client.layout(), entity_id.replace("/", ".")
+    layout, tokens = await client._session.layout(), entity_id.replace("/", ".")
     return f"{layout.prefix}.log.*.transition.{kind}.*.*.{tokens}"
 
 
 async def test_states_caught_in_the_middle_of_an_event(shell: Shell, client: Client, wire: Wire) -> None:
     """The pool's own is copied, what makes it so not yet: the log has both."""
     await take(client, *UP, ("node", "create", "c1/a/n2"))
-    layout = await client.layout()
+    layout = await client._session.layout()
     whole = await why(shell, "c1/a")
     assert "1 of 2 nodes" in whole
     await wire.api(f"STREAM.PURGE.{layout.state}", {"filter": f"{layout.prefix}.state.*.node.c1.a.n2"})

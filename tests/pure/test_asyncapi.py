@@ -95,8 +95,8 @@ def test_examples_are_taken_by_the_core() -> None:
 
 
 def folded(history: list[Arriving]) -> list[Message]:
-    folder = Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
-    return [message for event in history for message in folder.fold([event], 0).messages]
+    processor = Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
+    return [message for event in history for message in processor.process([event], 0).messages]
 
 
 def channels_of(subject: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the core leaves to the shell: running scripts, and logging the events on which rules fail."""
+"""The parts that the core leaves to the shell: running scripts, and logging the events on which rules fail."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,21 +40,21 @@ LAMP = Table(
 )
 
 
-def test_a_commit_carries_the_faults_and_the_caller_logs_them() -> None:
-    folder = Processor(Tree(Kinds((LAMP,)), NoScripts()), SUBJECTS, 0)
+def test_a_batch_carries_the_faults_and_the_caller_logs_them() -> None:
+    processor = Processor(Tree(Kinds((LAMP,)), NoScripts()), SUBJECTS, 0)
     sent = [event("lamp", trigger, "l") for trigger in ("plug", "unplug")]
     events = [StoredEvent(one.subject, one.body, number, number) for number, one in enumerate(sent, 1)]
     with capture_logs() as logs:
-        commit = folder.fold(events, 0)
+        batch = processor.process(events, 0)
         assert logs == []
-        [fault] = commit.faults
+        [fault] = batch.faults
         log_fault(*fault)
     assert (fault.event, str(fault.error)) == (events[1], "cannot count event 2")
-    assert [(one["event"], one["sequence"], one["error"]) for one in logs] == [
+    assert [(one["event"], one["position"], one["error"]) for one in logs] == [
         ("event_parked", 2, "ValueError: cannot count event 2")
     ]
-    assert (folder.counts.transitions, folder.counts.rejections, folder.counts.faults) == (1, 1, 1)
-    [rejection] = folder.answer(events[1]).records
+    assert (processor.counts.transitions, processor.counts.rejections, processor.counts.faults) == (1, 1, 1)
+    [rejection] = processor.answer(events[1]).records
     assert isinstance(rejection, Rejection)
     assert rejection.reason == "fault"
 
@@ -64,5 +64,5 @@ def test_a_tree_without_a_script_runner_says_so() -> None:
     assert health[0] == "Unknown"
     assert "no script runner" in health[1]
     removed = NoScripts().jq(".spec", {"spec": 1})
-    assert removed.found == {"spec": 1}
+    assert removed.value == {"spec": 1}
     assert "no script runner" in removed.problem

@@ -1,4 +1,4 @@
-"""docs/testing.md is true: its samples run, its tests pass, its failure is what a failure says, its laws are those there are."""
+"""docs/testing.md is correct: its samples run, its tests pass, and its failure text and its list of laws are current."""
 
 import re
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_the_samples_run_and_their_tests_pass() -> None:
         test()
 
 
-def test_a_failure_says_what_the_page_shows() -> None:
+def test_the_failure_text_is_current() -> None:
     (shown,) = re.findall(r"```text\n(.*?)\n```", PAGE, re.DOTALL)
     after = given().state("node", "c1/p/n1", "Running").when("cluster", "overdue", "c1")
     with pytest.raises(AssertionError) as caught:
@@ -41,10 +41,10 @@ def test_a_failure_says_what_the_page_shows() -> None:
     assert str(caught.value) == shown
 
 
-def test_the_words_and_the_laws_are_those_there_are() -> None:
-    told = [
+def test_its_methods_and_laws_exist() -> None:
+    listed = [
         re.sub(r"[,]", "", law) for law in re.findall(r"^\| ([a-z ,]+) \| ", PAGE.partition("## Laws")[2], re.MULTILINE)
     ]
-    assert told[1:] == [law.__name__.replace("_", " ") for law in LAWS]
+    assert listed[1:] == [law.__name__.replace("_", " ") for law in LAWS]
     for word in re.findall(r"`(\w+)\(", PAGE.partition("## Given")[2]):
         assert word in testing.__all__ or hasattr(Then, word) or hasattr(Replayed, word), word

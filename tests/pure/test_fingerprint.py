@@ -13,7 +13,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge.component import COMPONENT
 from phaseline.machines.edge.node import NODE
 from phaseline.machines.emco.emco_resource import EMCO_RESOURCE
-from phaseline.machines.gitops import observe as observed
+from phaseline.machines.gitops import observe
 from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.language import fields, predicates, sources, table
 from phaseline.machines.language.predicates import Above, AnyBelow
@@ -210,8 +210,8 @@ def test_what_has_no_stable_name_has_no_version() -> None:
     [
         ("cool", 1, "rule name 'cool': write lower-case words with dots between them, for example 'acme.cool'"),
         ("Acme.cool", 1, "rule name 'Acme.cool'"),
-        ("acme.cool", 0, "rule acme.cool: the revision must be a whole number from 1 up, found 0"),
-        ("acme.cool", "1", "rule acme.cool: the revision must be a whole number from 1 up, found '1'"),
+        ("acme.cool", 0, "rule acme.cool: the revision must be a whole number of 1 or more, found 0"),
+        ("acme.cool", "1", "rule acme.cool: the revision must be a whole number of 1 or more, found '1'"),
     ],
 )
 def test_a_declaration_that_cannot_be(name: str, revision: Any, problem: str) -> None:
@@ -220,9 +220,9 @@ def test_a_declaration_that_cannot_be(name: str, revision: Any, problem: str) ->
 
 
 def test_the_libraries_of_kubernetes_count_where_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = vars(observed.said)[DECLARATION]
+    declared = vars(observe.read_observation)[DECLARATION]
     newer = declared._replace(uses=(HEALTH._replace(number=1_000), *declared.uses[1:]))
     assert declared.uses[0] == HEALTH
-    monkeypatch.setitem(observed.said.__dict__, DECLARATION, newer)
+    monkeypatch.setitem(observe.read_observation.__dict__, DECLARATION, newer)
     versions = Kinds(BUILT_IN).versions
     assert [kind for kind in versions if versions[kind] != KINDS.versions[kind]] == ["resource"]

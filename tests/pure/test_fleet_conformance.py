@@ -10,7 +10,7 @@ import pytest
 
 from phaseline.engine.client.fleet_counts import cluster_counts
 from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.stream import Change
+from phaseline.engine.observe.stream import ObjectChange
 from phaseline.machines.fleet.bundle import RANKED
 from tests.support.conformance import cases
 from tests.support.fleet_history import FleetHistory
@@ -44,7 +44,7 @@ def seen(*deployments: dict[str, Any]) -> FleetHistory:
     life, observer = FleetHistory(), Observer("/fleet")
     life.do("git_repo", "created", "repo")
     for found in deployments:
-        for event in observer.see(Change(found)):
+        for event in observer.see(ObjectChange(found)):
             kind, trigger = event["type"].split(".")
             life.do(kind, trigger, event["subject"].partition("/")[2], **event.get("data", {}))
     return life
@@ -132,7 +132,7 @@ def test_two_clusters_of_one_name_are_two() -> None:
 
 @pytest.mark.parametrize("case", [case for case in of("message_from_deployment") if case.values[0]["input"]])
 def test_the_message_of_a_deployment(case: dict[str, Any]) -> None:
-    told = Observer("/fleet").see(Change(deployment(case["input"])))
+    told = Observer("/fleet").see(ObjectChange(deployment(case["input"])))
     said = [event["data"].get("message", "") for event in told if event["type"] == "bundle_deployment.reported"]
     assert said == [case["expected"]["message"]]
 
@@ -144,6 +144,6 @@ def test_a_clusters_counts(case: dict[str, Any]) -> None:
     both = [*entities["bundle_deployment"].values(), *entities["bundle_resource"].values()]
     found, expected = cluster_counts("c-ns+c1", both), case["expected"]
     assert found["display"]["ready_deployments"] == expected["display"]["readyBundles"]
-    for of_what, name in (("deployments", "summary"), ("resources", "resourceCounts")):
+    for counted, name in ((found["deployments"], "summary"), (found["resources"], "resourceCounts")):
         counts = {WORDS.get(word, word): n for word, n in expected[name].items() if not word.endswith("Len")}
-        assert {word: found[of_what][word] for word in counts} == counts
+        assert {word: counted[word] for word in counts} == counts

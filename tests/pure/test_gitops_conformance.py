@@ -117,7 +117,9 @@ def test_application_health(case: dict[str, Any], programs: SandboxRunner) -> No
         found = assess(live, target, said, programs, now=NOW, is_known=target is not None)
         key = key_of(live or target)
         members.append(Member((key.group, key.kind), key.short(), live is not None, found))
-    assert [one.said.health and ARGO.called(one.said.health.status) for one in members] == case["expected_resources"]
+    assert [one.assessment.health and ARGO.called(one.assessment.health.status) for one in members] == case[
+        "expected_resources"
+    ]
     whole_one = roll_up(members, ARGO)
     assert (ARGO.called(whole_one.health), cause_text(whole_one.unwell)) == (
         case["expected_status"],

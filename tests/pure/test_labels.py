@@ -9,7 +9,7 @@ import pytest
 
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler import labels
-from phaseline.machines.compiler.conditions import shown
+from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.schemas.records import State
 
@@ -23,7 +23,7 @@ def states(kind: Kind, index: int) -> Iterator[State]:
     for base in kind.bases[index]:
         yield base
         for view in machine.views[base.phase]:
-            yield shown(machine.facet, view, base)
+            yield state_shown(machine.facet, view, base)
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))

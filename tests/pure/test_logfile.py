@@ -132,11 +132,11 @@ def test_how_much_could_be_read_is_said(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"", "it does not begin with a header"),
-        (b"hello", "no item of a log"),
-        (b"{}\n", "no item"),
+        (b"hello", "not an item of a log"),
+        (b"{}\n", "not an item"),
         (b'{"phaseline":"log"}\n', "header: Object missing required field `prefix`"),
         (b'{"phaseline":"log","prefix":"pl","partitions":8,"format":2}\n', "newer than this Phaseline can read"),
-        (b'{"specversion":"1.0","id":"1"}\n', "these are plain events, which `phaseline publish --file` sends"),
+        (b'{"specversion":"1.0","id":"1"}\n', "these are plain events, send them with `phaseline publish --file`"),
         (b"\xc1\xc1", "msgpack"),
     ],
 )
@@ -167,5 +167,5 @@ def test_an_export_that_breaks_off_leaves_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [["what", 1], ["event", 1], [], 7, ["end", {"events": "x"}]])
 def test_items_that_are_none(value: object) -> None:
-    with pytest.raises(Malformed, match="no item"):
+    with pytest.raises(Malformed, match="not an item"):
         log_format.unpack(value)

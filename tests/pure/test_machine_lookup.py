@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.compiler.conditions import shown
+from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine, Model
 from phaseline.schemas.records import State
@@ -23,7 +23,7 @@ def judged(machine: FacetMachine, bases: frozenset[State]) -> Iterator[tuple[Sta
     for base in bases:
         yield base, base
         for view in machine.views[base.phase]:
-            yield shown(machine.facet, view, base), base
+            yield state_shown(machine.facet, view, base), base
 
 
 def data_for(kind: Kind, machine: FacetMachine, trigger: str) -> Iterator[Mapping[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.manifest_files import read
 from phaseline.machines.kubernetes.manifest import NotYaml, document, documents
-from phaseline.machines.kubernetes.pairs import is_owned, key_of, paired
+from phaseline.machines.kubernetes.pairs import is_owned, key_of, pair_up
 from tests.support.manifests import kubernetes_object
 
 
@@ -80,7 +80,7 @@ def named(name: str, namespace: str | None = "shop", kind: str = "ConfigMap") ->
 def test_pairs() -> None:
     live = [named("a"), named("b"), named("c", "one"), named("c", "two"), named("d")]
     desired = [named("a"), named("b", None), named("c", None), named("e")]
-    found = {str(pair.key): (pair.live is not None, pair.desired is not None) for pair in paired(live, desired)}
+    found = {str(pair.key): (pair.live is not None, pair.desired is not None) for pair in pair_up(live, desired)}
     assert found == {
         "core:ConfigMap/shop/a": (True, True), "core:ConfigMap/shop/b": (True, True), "core:ConfigMap/-/c": (False, True),
         "core:ConfigMap/shop/e": (False, True), "core:ConfigMap/one/c": (True, False), "core:ConfigMap/two/c": (True, False),
@@ -89,7 +89,7 @@ def test_pairs() -> None:
 
 
 def test_one_of_each_is_a_pair_whatever_they_are_called() -> None:
-    [pair] = paired([named("a-x7f")], [named("a")])
+    [pair] = pair_up([named("a-x7f")], [named("a")])
     assert (pair.live, pair.desired, pair.key.name) == (named("a-x7f"), named("a"), "a")
 
 

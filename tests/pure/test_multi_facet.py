@@ -1,6 +1,6 @@
-"""What edge hosting does without, on made-up kinds: facets that move together, Every, tallies that fire, attributes.
+"""Features that edge hosting does not use: facets that move together, AllBelow, on-tally triggers, attributes.
 
-Belongs here: each in a small story. Does not: laws over random histories of the same kinds (`test_laws`).
+Belongs here: each feature in a small history of made-up kinds. Does not: laws over random histories of the same kinds (`test_laws`).
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ FRUIT = "o/r/south/f"
 
 
 def story(*events: tuple[str, str, str] | tuple[str, str, str, dict[str, Any]], kinds: Kinds = KINDS) -> History:
-    """A history in which all of these are accepted."""
+    """A history of these events, all of which must be accepted."""
     history = History(kinds)
     for found in events:
         assert history.take(event(*found)).accepted
@@ -27,7 +27,7 @@ def story(*events: tuple[str, str, str] | tuple[str, str, str, dict[str, Any]], 
 
 
 def told(step: Step) -> list[Told]:
-    """Of each record: whose facet, to which phase, by which trigger, how it came to it."""
+    """Of each record: the entity and facet, the phase, the trigger, and the form of the cause."""
     return [
         (f"{r.entity.kind}/{r.entity.id} {r.facet}", r.after.phase, r.trigger, r.cause.by)
         for r in step.records

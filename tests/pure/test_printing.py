@@ -1,7 +1,7 @@
-"""Tables printed as Markdown, Mermaid, plain maps and rows for a terminal, held to pages that a person has read.
+"""Tables printed as Markdown, Mermaid, plain maps and rows for a terminal, compared with golden pages.
 
-Belongs here: a specimen that uses every word a table has. Does not: the kinds that ship (`docs/machines.md` holds those).
-After a change that is meant, `python tests/pure/test_printing.py` writes the pages anew: read them before committing.
+Belongs here: sample tables with most of the table language. Does not: the built-in kinds (`docs/machines.md`).
+After an intended change, `python -m tests.pure.test_printing` writes the pages again: read them before committing.
 """
 
 import dataclasses
@@ -179,7 +179,7 @@ def test_prints_as_it_was_read(name: str) -> None:
 
 
 def test_every_word_of_a_table_is_in_the_maps() -> None:
-    """A field added to a word must be printed too."""
+    """A field that is added to a class must be printed too."""
     whole = plain.kind(kinds()["book"])
     facet = whole["facets"][0]
     row, view, label, attribute = facet["rows"][0], facet["views"][0], facet["labels"][0], whole["attributes"][0]
@@ -189,6 +189,31 @@ def test_every_word_of_a_table_is_in_the_maps() -> None:
     assert (_fields(table.View) - {"while_"}) | {"while"} <= set(view)
     assert _fields(table.Label) <= set(label)
     assert _fields(table.Field) <= set(attribute)
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "word"),
+    [
+        ("emco_resource", "cascades", table.Cascade),
+        ("app_cluster", "fan_outs", table.FanOut),
+        ("resource", "interprets", table.Interpret),
+        ("library", "on_tally", table.OnTally),
+    ],
+)
+def test_every_field_of_what_a_table_fires_or_reads_is_in_the_maps(kind: str, key: str, word: Any) -> None:
+    found = {**Kinds(BUILT_IN), **kinds()}[kind]
+    assert _fields(word) <= set(plain.kind(found)[key][0])
+
+
+def test_every_field_of_a_timeout_is_in_the_maps() -> None:
+    facet = plain.kind(Kinds(BUILT_IN)["app_context"])["facets"][0]
+    assert _fields(table.Timeout) <= set(facet["timeouts"][0])
+
+
+def test_rules_are_named_in_the_maps_by_what_they_declare() -> None:
+    found = plain.kind(Kinds(BUILT_IN)["app_cluster"])
+    assert found["fan_outs"][0]["rule"] == {"name": "emco.reported_presence", "number": 1}
+    assert found["facets"][0]["rows"][0]["computes"] == {"name": "emco.note_report", "number": 1}
 
 
 def _fields(word: Any) -> set[str]:

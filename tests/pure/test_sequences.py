@@ -1,4 +1,4 @@
-"""An entity remembers so many sources and no more: a flood of them cannot make its records too large to commit."""
+"""An entity remembers a limited number of sources, so that its records stay small enough to commit."""
 
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.fast_path import MAX_SOURCES

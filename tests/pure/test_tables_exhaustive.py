@@ -1,6 +1,6 @@
-"""Every state of every kind, in every relevant situation, with every trigger: compared with the hand copy of the spec.
+"""Every trigger in every state of every kind, in every situation that matters, leads to what the specification says.
 
-Belongs here: comparing the core with the plain reading of the copy. Does not: sequences of events (`test_laws`).
+Belongs here: comparing the core with the hand-written copy of the specification. Does not: sequences of events (`test_laws`).
 """
 
 from typing import Any, cast
@@ -27,7 +27,7 @@ SPEC_KINDS = tuple(spec_edge_hosting.ID)
 
 
 def seen_in(world: World) -> Seen:
-    """Of every entity: base, what everyone sees, attributes."""
+    """The base, state and attributes of every entity."""
     return {key: (thing.base, shown(world, *key), thing.attributes) for key, thing in world.items()}
 
 
@@ -45,7 +45,7 @@ def expected(world: World, before: Seen, kind: str, trigger: str, data: dict[str
 
 
 def decided(tree: Tree, kind: str, trigger: str, data: dict[str, Any]) -> Seen | str:
-    """The rejection's reason, or every entity that has records: how the last one leaves it."""
+    """The rejection reason, or every entity with records as its last record leaves it."""
     found: Seen = {}
     event = arrival(kind, trigger, data)
     for record in fired(tree, event) if trigger in spec_edge_hosting.ITALIC[kind] else decide(tree, event).records:
@@ -58,12 +58,12 @@ def decided(tree: Tree, kind: str, trigger: str, data: dict[str, Any]) -> Seen |
 
 
 def fired(tree: Tree, event: Arrival) -> list[Record]:
-    """The records of a trigger that only the engine fires, and only at what is known."""
-    draft = Changeset(tree, event.trigger, event.cause.sequence, event.time)
+    """The records of a derived trigger, which is fired only at known entities."""
+    changeset = Changeset(tree, event.trigger, event.cause.sequence, event.time)
     if tree.get(event.kind, event.id) is not None:
-        draft.cascades.append((event.kind, event.id, Origin(event.trigger, "cascade", "above")))
-    draft.settle()
-    return transitions(draft, event.cause, None, None).records
+        changeset.cascades.append((event.kind, event.id, Origin(event.trigger, "cascade", "above")))
+    changeset.settle()
+    return transitions(changeset, event.cause, None, None).records
 
 
 @pytest.mark.parametrize("kind", SPEC_KINDS)

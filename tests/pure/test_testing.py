@@ -1,4 +1,4 @@
-"""The test kit's given / when / then: what passes, and what a failure tells the person whose test it is.
+"""The test kit's given / when / then: expectations that hold, and the texts of those that fail.
 
 Belongs here: scenarios. Does not: the laws (`test_testing_laws`).
 """
@@ -38,7 +38,7 @@ def test_a_scenario_never_changes() -> None:
     deleted.then("node", "c1/p/n1", "Deleting")
 
 
-def test_an_event_after_an_event_is_what_the_test_is_about() -> None:
+def test_the_last_event_is_the_one_that_the_test_is_about() -> None:
     after = RUNNING.when("node", "error", "c1/p/n1").then_transitions(1).when("node", "error", "c1/p/n1").then_nothing()
     assert after.records == ()
     again = after.when("cluster", "delete", "c1").later(minutes=1)
@@ -46,10 +46,10 @@ def test_an_event_after_an_event_is_what_the_test_is_about() -> None:
     assert len(again.records) == 3
 
 
-def test_given_events_that_are_refused_fail_at_once() -> None:
+def test_a_rejected_given_event_fails_at_once() -> None:
     said = failure(lambda: RUNNING.event("cluster", "create", "c1", {"reason": "Why"}, sequence=3))
     assert said.startswith(
-        'expected cluster create c1 {"reason": "Why"} #3, which is given, to be taken; it is rejected as illegal\n\n'
+        'expected the given event cluster create c1 {"reason": "Why"} #3 to be accepted; it is rejected as illegal\n\n'
         'cluster create c1 {"reason": "Why"} #3 made:\n'
         "  cluster c1: create rejected as illegal, cluster c1 is Running [Ok]: create is not legal there (legal: update"
     )
@@ -61,7 +61,7 @@ def test_given_events_that_are_refused_fail_at_once() -> None:
 # ---- then
 
 
-def test_what_a_wrong_state_says() -> None:
+def test_the_text_of_a_wrong_state() -> None:
     after = RUNNING.state("component", "c1/dns", "Running").when("cluster", "overdue", "c1")
     assert failure(lambda: after.then("node_pool", "c1/p", "Running")).splitlines() == [
         "expected node_pool c1/p to be Running; it is Failed [ClusterNotRunning]",
@@ -70,7 +70,7 @@ def test_what_a_wrong_state_says() -> None:
         "  cluster c1: Running [Ok] -> Stopped [Balance] by overdue",
         "  node_pool c1/p: Running [Ok] -> Failed [ClusterNotRunning] by overdue (view of cluster/c1)",
         "  component c1/dns: Running [Ok] -> Failed [ClusterNotRunning] by overdue (view of cluster/c1)",
-        "the tree as it stands:",
+        "the tree now:",
         "  cluster c1  Stopped [Balance]",
         "    component c1/dns  Failed [ClusterNotRunning] (base Running [Ok])",
         "    node_pool c1/p  Failed [ClusterNotRunning] (base Running [Ok])",
@@ -87,20 +87,20 @@ def test_what_a_wrong_state_says() -> None:
         (lambda t: t.then("cluster", "c2", "Running"), "cluster c2 to be Running; it is Absent"),
         (lambda t: t.then("node_pool", "c1/p", "Running", attributes={"default": True}), "node_pool c1/p to have default true; it has {}"),
         (lambda t: t.then_rejected(), "cluster error c1 to be rejected; it made 1 transition"),
-        (lambda t: t.then_rejected("guard", "needs"), "cluster error c1 to be rejected as guard, saying 'needs'; it made"),
+        (lambda t: t.then_rejected("guard", "needs"), "cluster error c1 to be rejected as guard with the message 'needs'; it made"),
         (lambda t: t.then_nothing(), "cluster error c1 to have no effect; it made 1 transition"),
         (lambda t: t.then_transitions(2), "cluster error c1 to make 2 transitions; it made 1 transition"),
         (lambda t: t.when("cluster", "create", "c1").then_nothing(), "cluster create c1 to have no effect; it is rejected as illegal"),
         (lambda t: t.when("cluster", "create", "c1").then_rejected("guard"), "cluster create c1 to be rejected as guard; it is rejected as illegal"),
-        (lambda t: t.when("cluster", "create", "c1").then_rejected(message="nope"), "cluster create c1 to be rejected, saying 'nope'; it is"),
+        (lambda t: t.when("cluster", "create", "c1").then_rejected(message="nope"), "cluster create c1 to be rejected with the message 'nope'; it is"),
         (lambda t: t.when("cluster", "error", "c1").then_transitions(1), "cluster error c1 to make 1 transition; it had no effect"),
     ],
 )  # fmt: skip
-def test_what_fails_says_what_was_expected_and_found(call: Callable[[Then], object], says: str) -> None:
+def test_a_failure_names_the_expected_and_the_actual_result(call: Callable[[Then], object], says: str) -> None:
     after = RUNNING.when("cluster", "error", "c1")
     said = failure(lambda: call(after))
     assert said.startswith(f"expected {says}")
-    assert "the tree as it stands:\n  cluster c1  Failed [Unknown]\n    node_pool c1/p  Running [Ok]" in said
+    assert "the tree now:\n  cluster c1  Failed [Unknown]\n    node_pool c1/p  Running [Ok]" in said
 
 
 @pytest.mark.parametrize(
@@ -110,16 +110,16 @@ def test_what_fails_says_what_was_expected_and_found(call: Callable[[Then], obje
         (lambda t: t.then("cluster", "c1/p", "Running"), "the id 'c1/p' does not fit cluster"),
         (lambda t: t.then("cluster", "c1", "Runing"), "cluster has no state 'Runing'; it has Absent, Creating"),
         (lambda t: t.then("cluster", "c1", "Failed [Balanc]"), "cluster has no condition 'Balanc'; it has Balance"),
-        (lambda t: t.then("cluster", "c1", "Failed [Balance"), "'Failed [Balance' is no state: write"),
+        (lambda t: t.then("cluster", "c1", "Failed [Balance"), "'Failed [Balance' is not a state: write"),
         (lambda t: t.then("cluster", "c1", "Running", facet="face"), "cluster has no facet 'face'; it has phase"),
         (lambda t: t.entity("cluster", "c1/p"), "the id 'c1/p' does not fit cluster"),
         (
             lambda t: t.at("2026-03-01T08:00:00"),
-            "a moment is RFC 3339 with an offset, like 2026-01-01T00:00:00Z; found",
+            "a moment must be RFC 3339 with an offset, such as 2026-01-01T00:00:00Z; found",
         ),
     ],
 )
-def test_tests_that_are_wrong_are_told_so(call: Callable[[Then], object], says: str) -> None:
+def test_a_wrong_test_fails_with_the_known_names(call: Callable[[Then], object], says: str) -> None:
     assert failure(lambda: call(RUNNING.when("cluster", "error", "c1"))).startswith(f"the test is wrong: {says}")
 
 
@@ -127,12 +127,12 @@ def test_an_entity_that_is_unknown() -> None:
     assert failure(lambda: given(KINDS).entity("cluster", "c1")) == "cluster c1 is unknown\n\nthe tree is empty"
 
 
-def test_many_records_and_entities_are_told_up_to_a_point() -> None:
+def test_a_failure_lists_a_limited_number_of_records_and_entities() -> None:
     many = RUNNING
     for number in range(60):
         many = many.event("node", "adopt", f"c1/p/m{number}", {"phase": "Running"})
     said = failure(many.when("cluster", "delete", "c1").then_nothing)
-    made, _, tree = said.partition("the tree as it stands:\n")
+    made, _, tree = said.partition("the tree now:\n")
     assert made.endswith("  ... and 23 more\n")
     assert tree.endswith("  ... and 23 more")
     assert len(tree.splitlines()) == 41
@@ -149,7 +149,7 @@ def test_facets_by_name() -> None:
     assert said.startswith("the test is wrong: orchard season has no state 'Dry'; it has Absent, Growing")
 
 
-def test_a_base_that_moves_under_a_state_that_stays_is_told() -> None:
+def test_a_failure_names_a_base_that_changed_under_a_view() -> None:
     after = RUNNING.state("cluster", "c1", "Stopped").when("node_pool", "error", "c1/p")
     said = failure(lambda: after.then_transitions(2))
     assert "node_pool c1/p: Failed [ClusterNotRunning] -> Failed [Unknown, ClusterNotRunning] by error\n" in said
@@ -178,7 +178,7 @@ def test_details_are_in_the_records() -> None:
     assert (record.reason, record.cause.sequence) == ("R", 3)
 
 
-def test_time_is_what_the_test_says() -> None:
+def test_the_test_sets_the_time() -> None:
     start = given(KINDS).when("cluster", "create", "c1")
     second = start.when("cluster", "created", "c1")
     moments = [start, second, second.later(minutes=5).when("cluster", "error", "c1")]

@@ -1,6 +1,6 @@
-"""What a scenario of the test kit begins with: kinds, and entities put where a test wants them.
+"""The beginning of a scenario of the test kit: the kinds, and entities put into states.
 
-Belongs here: `given` and `Given.state`. Does not: events and what comes of them (`test_testing`).
+Belongs here: `given` and `Given.state`. Does not: events and their results (`test_testing`).
 """
 
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.testing.laws import outlook
-from phaseline.engine.testing.recompute import Anew
+from phaseline.engine.testing.laws import states_of
+from phaseline.engine.testing.recompute import Recomputed
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kind
@@ -25,8 +25,8 @@ from tests.support.scenarios import KINDS, RUNNING, failure
 @pytest.mark.parametrize(
     "kind", [*edge_worlds.KINDS.values(), sample_kinds.KINDS["row"], sample_kinds.KINDS["fruit"]], ids=lambda k: k.name
 )
-def test_a_state_is_what_adopting_it_leads_to(kind: Kind) -> None:
-    """Any base that can be, with all that follows around it; only adopting leaves a facet aside where it has no row for it."""
+def test_a_placed_state_equals_an_adopted_one(kind: Kind) -> None:
+    """For every possible base, both lead to the same entities around it."""
     kinds = KINDS if kind.name in KINDS else sample_kinds.KINDS
     entity_id = "/".join(part[0] for part in kind.table.id)
     for base in sorted(kind.bases[0]):
@@ -36,13 +36,13 @@ def test_a_state_is_what_adopting_it_leads_to(kind: Kind) -> None:
         adopted = given(kinds).event(kind.name, "adopt", entity_id, data)
         shown = adopted.entity(kind.name, entity_id).facets[0].state
         placed = given(kinds).state(kind.name, entity_id, shown, base=base)
-        assert outlook(placed.tree) == outlook(adopted.tree)
+        assert states_of(placed.tree) == states_of(adopted.tree)
         assert {k: [f.state for f in e.facets] for (k, e) in placed.tree.entities[kind.name].items()} == {
-            i: states for (k, i), states in Anew(placed.tree).states.items() if k == kind.name
+            i: states for (k, i), states in Recomputed(placed.tree).states.items() if k == kind.name
         }
 
 
-def test_what_stands_around_is_seen_anew() -> None:
+def test_views_around_a_placed_entity_are_computed_again() -> None:
     busy = RUNNING.state("node_pool", "c1/q", "Creating")
     assert busy.entity("cluster", "c1").facets[0].state.phase == "Updating"
     busy.when("node_pool", "created", "c1/q").then("cluster", "c1", "Running")
@@ -83,7 +83,7 @@ def test_facets_are_placed_one_by_one() -> None:
         (lambda: RUNNING.state("cluster", "c1", "Running", attributes={"mode": "x"}), "cluster has no attribute 'mode'; it has none"),
     ],
 )  # fmt: skip
-def test_states_that_cannot_be_are_refused(call: Callable[[], object], says: str) -> None:
+def test_an_impossible_state_fails(call: Callable[[], object], says: str) -> None:
     assert failure(call).startswith(f"the test is wrong: {says}")
 
 

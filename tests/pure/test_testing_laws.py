@@ -1,4 +1,4 @@
-"""The laws of the test kit are not easily pleased: each names what is wrong with a history that somebody meddled with.
+"""Each law of the test kit finds the error in a history that was changed, and names it.
 
 Belongs here: laws that fail, one by one. Does not: laws that hold (`test_laws`), the search (`test_testing_search`).
 """
@@ -16,11 +16,11 @@ from phaseline.engine.testing.histories import History, event
 from phaseline.schemas.records import Mark, Rejection, State, Transition
 from tests.support import edge_worlds
 
-Meddle = Callable[[History], None]
+Change = Callable[[History], None]
 
 
-def lived() -> History:
-    """A history with a bit of everything."""
+def sample() -> History:
+    """A history with records of every sort."""
     history = History(edge_worlds.KINDS)
     for number, (kind, trigger, entity_id) in enumerate((
         ("cluster", "create", "c1"), ("cluster", "created", "c1"), ("node_pool", "create", "c1/p"), ("cluster", "create", "c1"),
@@ -30,36 +30,36 @@ def lived() -> History:
     return history
 
 
-def edited(step: int, place: int = 0, **changes: Any) -> Meddle:
+def edited(step: int, place: int = 0, **changes: Any) -> Change:
     """Another record in the place of one."""
 
-    def meddle(history: History) -> None:
+    def change_record(history: History) -> None:
         records = history.steps[step].records
         records[place] = replace(records[place], **changes)
 
-    return meddle
+    return change_record
 
 
-def entity_edited(step: int, place: int = 0, **changes: Any) -> Meddle:
+def entity_edited(step: int, place: int = 0, **changes: Any) -> Change:
     """Another entity in one record."""
 
-    def meddle(history: History) -> None:
+    def change_record(history: History) -> None:
         records = history.steps[step].records
         record = records[place]
         assert isinstance(record, Transition | Mark)
         records[place] = replace(record, entity=replace(record.entity, **changes))
 
-    return meddle
+    return change_record
 
 
-def caused(step: int, place: int, **changes: Any) -> Meddle:
+def caused(step: int, place: int, **changes: Any) -> Change:
     """Another cause of one record."""
 
-    def meddle(history: History) -> None:
+    def change_record(history: History) -> None:
         records = history.steps[step].records
         records[place] = replace(records[place], cause=replace(records[place].cause, **changes))
 
-    return meddle
+    return change_record
 
 
 def twice(history: History) -> None:
@@ -83,11 +83,11 @@ def orphaned(history: History) -> None:
     history.steps[0].records.insert(0, replace(marked, entity=replace(marked.entity, id="c9/p")))
 
 
-def in_the_tree(change: Callable[[Tree], object]) -> Meddle:
-    def meddle(history: History) -> None:
+def in_the_tree(change: Callable[[Tree], object]) -> Change:
+    def change_record(history: History) -> None:
         change(history.tree)
 
-    return meddle
+    return change_record
 
 
 def untallied(tree: Tree) -> None:
@@ -111,9 +111,9 @@ def unheard(history: History) -> None:
 
 
 VERSIONS = laws.versions_have_no_gaps_and_records_follow_each_other
-TOLD = laws.each_facet_is_told_once_an_event_and_why
+CAUSES = laws.each_facet_has_one_record_per_event_with_its_cause
 REPLAY = laws.replay_equals_live
-BROKEN: list[tuple[Callable[[History], None], Meddle, str]] = [
+BROKEN: list[tuple[Callable[[History], None], Change, str]] = [
     (REPLAY, unheard, "entities after a replay, cluster, c1: expected Entity("),
     (REPLAY, in_the_tree(untallied),
      "tallies after a replay, cluster node_pool 0 None, c1: expected None, found {'Failed': 1}"),
@@ -121,29 +121,29 @@ BROKEN: list[tuple[Callable[[History], None], Meddle, str]] = [
     (laws.the_same_events_make_the_same_bytes, edited(3, reason="guard"), "event 4 decided again, 0, data, reason: expected guard, found illegal"),
     (VERSIONS, entity_edited(1, version=3), "cluster c1 phase, version 3: version: expected 2, found 3"),
     (VERSIONS, edited(1, before=State("Running", ("Ok",))), "cluster c1 phase, version 2: `from`: expected Creating"),
-    (VERSIONS, edited(1, after=State("Failed")), "cluster c1 phase, version 2: `to` and the entity's state: expected Running [Ok], found Failed"),
-    (VERSIONS, edited(1, time=5), "cluster c1 phase, version 2: since when: expected 5, found 2000000123"),
-    (VERSIONS, edited(0, before=State("Running")), "cluster c1 phase, version 1: `from` of an entity's first: expected None, found Running"),
-    (VERSIONS, unmoved, "cluster c1 phase, version 2: a record, though nothing changed"),
+    (VERSIONS, edited(1, after=State("Failed")), "cluster c1 phase, version 2: `to` and the state of the entity: expected Running [Ok], found Failed"),
+    (VERSIONS, edited(1, time=5), "cluster c1 phase, version 2: since: expected 5, found 2000000123"),
+    (VERSIONS, edited(0, before=State("Running")), "cluster c1 phase, version 1: `from` of the first record: expected None, found Running"),
+    (VERSIONS, unmoved, "cluster c1 phase, version 2: it has a record although nothing changed"),
     (VERSIONS, entity_edited(5, version=9), "node_pool c1/p after a mark, version: expected 2, found 9"),
-    (VERSIONS, orphaned, "node_pool c9/p: a mark, but no transition before it"),
-    (TOLD, twice, "event 1: facets told more than once: expected [], found [('cluster', 'c1', 'phase')]"),
-    (TOLD, caused(2, 1, sequence=2), "event 3: its records' cause: expected 3, found 2"),
-    (TOLD, caused(2, 1, by="event"), "cluster c1, create by event: whose it is: expected ('node_pool', 'c1/p', 'create', None)"),
-    (TOLD, caused(2, 1, origin="node_pool/c9/p"), "cluster c1, create by tally: it comes from node_pool/c9/p, which is unknown"),
-    (TOLD, caused(2, 1, by="cascade"), "cluster c1, create by cascade: nothing fires create there"),
-    (TOLD, edited(2, 1, trigger="update"), "cluster c1, update by tally: nothing fires update there"),
-    (TOLD, edited(2, 1, reason="R"), "cluster c1, create by tally: words of the event"),
+    (VERSIONS, orphaned, "node_pool c9/p: a mark without a transition before it"),
+    (CAUSES, twice, "event 1: facets with more than one transition: expected [], found [('cluster', 'c1', 'phase')]"),
+    (CAUSES, caused(2, 1, sequence=2), "event 3: the cause of its records: expected 3, found 2"),
+    (CAUSES, caused(2, 1, by="event"), "cluster c1, create by event: its entity and trigger: expected ('node_pool', 'c1/p', 'create', None)"),
+    (CAUSES, caused(2, 1, origin="node_pool/c9/p"), "cluster c1, create by tally: its cause node_pool/c9/p is unknown"),
+    (CAUSES, caused(2, 1, by="cascade"), "cluster c1, create by cascade: nothing fires create there"),
+    (CAUSES, edited(2, 1, trigger="update"), "cluster c1, update by tally: nothing fires update there"),
+    (CAUSES, edited(2, 1, reason="R"), "cluster c1, create by tally: reason and message of the event"),
     (laws.an_event_with_a_sequence_does_nothing_the_second_time, in_the_tree(forgotten),
      "`cluster create c2 #7 from /a: 1 record` sent again at the end: expected [], found ['cluster c2: create rejected as illegal"),
-    (laws.trees_do_not_heed_each_other, in_the_tree(another_attribute),
+    (laws.trees_do_not_influence_each_other, in_the_tree(another_attribute),
      "the tree of c1 by itself, cluster c1: expected"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("law", "meddle", "says"), BROKEN)
-def test_a_law_says_what_breaks_it(law: Callable[[History], None], meddle: Meddle, says: str) -> None:
-    history = lived()
+def test_a_law_says_what_breaks_it(law: Callable[[History], None], meddle: Change, says: str) -> None:
+    history = sample()
     law(history)
     meddle(history)
     with pytest.raises(AssertionError) as caught:
@@ -158,7 +158,7 @@ def test_a_core_that_changes_the_tree_as_it_decides_is_caught(monkeypatch: pytes
         trees.tallies["cluster", "node_pool", 0, None].setdefault("c1", {})["Scaling"] = 1
         return right(entity, arrival)
 
-    history = lived()
+    history = sample()
     trees = history.tree
     monkeypatch.setattr(History, "__post_init__", lambda self: setattr(self, "tree", trees))
     monkeypatch.setattr(decide, "_is_repeat", meddling)
@@ -170,4 +170,4 @@ def test_a_core_that_changes_the_tree_as_it_decides_is_caught(monkeypatch: pytes
 
 
 def test_the_history_has_all_sorts_of_records() -> None:
-    assert {type(record) for step in lived().steps for record in step.records} == {Transition, Rejection, Mark}
+    assert {type(record) for step in sample().steps for record in step.records} == {Transition, Rejection, Mark}

@@ -1,4 +1,4 @@
-"""`check_laws`: a search that finds what breaks a law, tells it in few events, and passes where all is right.
+"""`check_laws`: finds a history that breaks a law, shortens it, and passes if no law is broken.
 
 Belongs here: the search, and random events. Does not: each law by itself (`test_testing_laws`).
 """
@@ -36,19 +36,19 @@ def test_repeats_that_take_effect_are_found(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(history.splitlines()) == 2
 
 
-def test_views_that_nobody_looks_at_again_are_found_in_few_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changeset.Changeset, "_look_down", lambda *_, **__: None)
+def test_views_that_are_not_computed_again_are_found_in_few_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changeset.Changeset, "_mark_viewers", lambda *_, **__: None)
     law, history = checked().split("\n\n")
     assert law.startswith("the law that states and tallies follow from the bases is broken: states after event ")
     assert len(history.splitlines()) <= 6
 
 
-def test_tallies_that_are_not_right_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_tallies_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     right = tree.recount
 
-    def wrong(tally: dict[str, int], was: str, now: str) -> tuple[str, ...]:
-        crossed = right(tally, was, now)
-        tally["Failed"] = tally.get("Failed", 0) + (now == "Running")
+    def wrong(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:
+        crossed = right(tally, old, new)
+        tally["Failed"] = tally.get("Failed", 0) + (new == "Running")
         return crossed
 
     monkeypatch.setattr(tree, "recount", wrong)
@@ -86,21 +86,21 @@ def lot(guard: Any) -> Table:
     )
 
 
-def test_a_guard_that_is_no_pure_function_is_found() -> None:
+def test_a_guard_that_is_not_a_pure_function_is_found() -> None:
     assert checked(lot(Fickle())).startswith("the law that the same events make the same bytes is broken: ")
 
 
-def test_what_a_rule_raises_comes_out() -> None:
+def test_the_error_of_a_rule_is_raised() -> None:
     with pytest.raises(LookupError, match="a bug of theirs"):
         check_laws(lot(Wrong()))
 
 
-def test_kinds_that_are_right_pass() -> None:
+def test_correct_kinds_pass() -> None:
     check_laws(sample_kinds.KINDS, examples=20)
     check_laws(examples=20)
 
 
-def test_views_may_show_what_the_base_has_already() -> None:
+def test_a_view_may_show_a_condition_of_the_base() -> None:
     """A condition that the base has and a view brings stands once, where it stood."""
     rows = (
         Row((ABSENT, DELETED), "build", "Running", assigns=True), Row(("Running", "Failed"), "wet", "Failed", condition="Wet"),

@@ -1,4 +1,4 @@
-"""Bytes that earlier versions wrote stay readable, and today's are what is written today.
+"""Bytes of earlier versions stay readable, and the current version writes the recorded bytes.
 
 tests/golden/wire-N.json holds events, the records that version N made of them, and checkpoints. A file is never changed
 once its version is released; a new version of the records adds one.
@@ -41,9 +41,9 @@ def messages(held: dict[str, Any]) -> list[Message]:
 
 
 def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
-    folder = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 1)
-    commit = folder.fold(events(held), 0)
-    return commit.messages, [wire_codec.read(message.body) for message in commit.messages]
+    processor = Processor(Tree(KINDS, NoScripts()), Subjects("pl"), 1)
+    batch = processor.process(events(held), 0)
+    return batch.messages, [wire_codec.read(message.body) for message in batch.messages]
 
 
 def test_there_is_a_file_for_each_version() -> None:

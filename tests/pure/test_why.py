@@ -1,6 +1,6 @@
-"""Single explanations: cascades, tallies, views, attributes, and what protects them from surprises.
+"""Single explanations: cascades, tallies, views, attributes, and odd histories.
 
-Belongs here: what the pure part makes of a small history. Does not: laws (`test_why_laws`), the command (`test_why_command`).
+Belongs here: explanations of small histories. Does not: laws (`test_why_laws`), the command (`test_why_command`).
 """
 
 import msgspec
@@ -12,7 +12,7 @@ from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.records import State, Transition
 from tests.support import edge_worlds, sample_kinds
-from tests.support.explanations import Logs, explained, explanation, logs, parts, reasons, triggers
+from tests.support.explanations import Logs, explained, explanation, logs, parts, predicates, triggers
 from tests.support.strategies import Sent, event, play
 
 RUNNING = [
@@ -21,23 +21,23 @@ RUNNING = [
 ]
 
 
-def test_what_could_not_be_cleaned_up_was_being_removed() -> None:
-    """And that is said with who asked for it, three entities further up."""
+def test_a_failed_cleanup_names_the_deletion_that_it_ended() -> None:
+    """The deletion is traced to the event on the cluster, two entities further up."""
     history = play(edge_worlds.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"})])
     for kind, trigger, entity_id in (
         ("node", "overdue", "c/p/n"), ("cluster", "delete", "c"), ("node", "cleanup_failed", "c/p/n"),
     ):  # fmt: skip
         assert history.take(event(kind, trigger, entity_id)).accepted
     owes, failed = explanation(history, "node", "c/p/n").facets[0].causes
-    assert (owes.words, triggers(owes), owes.during) == (("Balance",), [("overdue", "node/c/p/n")], None)
-    assert (failed.words, triggers(failed)) == (("ResourceCleanupFailed",), [("cleanup_failed", "node/c/p/n")])
-    assert failed.during is not None
-    assert failed.during.words == ("Deleting",)
-    assert triggers(failed.during) == [("remove", "node/c/p/n"), ("remove", "node_pool/c/p"), ("delete", "cluster/c")]
+    assert (owes.names, triggers(owes), owes.ended) == (("Balance",), [("overdue", "node/c/p/n")], None)
+    assert (failed.names, triggers(failed)) == (("ResourceCleanupFailed",), [("cleanup_failed", "node/c/p/n")])
+    assert failed.ended is not None
+    assert failed.ended.names == ("Deleting",)
+    assert triggers(failed.ended) == [("remove", "node/c/p/n"), ("remove", "node_pool/c/p"), ("delete", "cluster/c")]
 
 
-def test_who_hands_a_removal_on_may_be_going_already() -> None:
-    """Then it has no record of it, and who removes it all comes next."""
+def test_an_entity_without_a_record_of_the_cascade_is_skipped() -> None:
+    """The pool was being deleted already, so the cluster comes next."""
     history = play(edge_worlds.KINDS, [*RUNNING, event("node_pool", "delete", "c/p")])
     for kind, trigger, entity_id in (("node", "adopt", "c/p/n"), ("cluster", "error", "c"), ("cluster", "delete", "c")):
         assert history.take(event(kind, trigger, entity_id, {"phase": "Creating"})).accepted
@@ -46,76 +46,76 @@ def test_who_hands_a_removal_on_may_be_going_already() -> None:
     assert triggers(node.causes[0]) == [("remove", "node/c/p/n"), ("delete", "cluster/c")]
 
 
-def test_what_came_well_to_its_end_or_was_cut_short_needs_no_more_words() -> None:
+def test_an_activity_that_ended_well_or_was_cut_short_is_not_named() -> None:
     made = [event("node", "create", "c/p/n"), event("node", "created", "c/p/n"), event("node", "update", "c/p/n")]
     history = play(edge_worlds.KINDS, [*RUNNING, *made[:2]])
-    assert [caused.during for caused in explanation(history, "node", "c/p/n").facets[0].causes] == [None]
+    assert [caused.ended for caused in explanation(history, "node", "c/p/n").facets[0].causes] == [None]
     history = play(edge_worlds.KINDS, [*RUNNING, *made, event("cluster", "delete", "c")])
-    assert [caused.during for caused in explanation(history, "node", "c/p/n").facets[0].causes] == [None]
+    assert [caused.ended for caused in explanation(history, "node", "c/p/n").facets[0].causes] == [None]
 
 
-def test_a_condition_that_only_limits_does_not_hold_the_phase() -> None:
+def test_a_sticky_condition_does_not_hold_the_phase() -> None:
     made = [event("node", "create", "c/p/n"), event("node", "created", "c/p/n"), event("node", "cordon", "c/p/n")]
     (node,) = explanation(play(edge_worlds.KINDS, [*RUNNING, *made]), "node", "c/p/n").facets
-    assert [(caused.words, triggers(caused)) for caused in node.causes] == [
+    assert [(caused.names, triggers(caused)) for caused in node.causes] == [
         (("Unschedulable",), [("cordon", "node/c/p/n")]), (("Running",), [("created", "node/c/p/n")]),
     ]  # fmt: skip
 
 
-def test_what_is_left_of_a_history_begins_after_its_last_gap() -> None:
+def test_an_incomplete_history_begins_after_its_last_gap() -> None:
     made = [event("node", trigger, "c/p/n") for trigger in ("not_ready", "overdue", "error", "ready")]
     history = play(edge_worlds.KINDS, [*RUNNING, event("node", "adopt", "c/p/n", {"phase": "Running"}), *made])
     left = [record for record in logs(history)["node", "c/p/n"] if record.entity.version != 2]
     (node,) = explained(history, history.tree.entities["node"]["c/p/n"], {("node", "c/p/n"): left}).facets
     owes, unknown, _ = node.causes
-    assert (owes.words, triggers(owes), owes.at_latest) == (("Balance",), [("overdue", "node/c/p/n")], True)
-    assert owes.gone == "what node c/p/n went through before is no longer in the log"
-    assert (unknown.words, triggers(unknown), unknown.gone) == (("Unknown",), [("error", "node/c/p/n")], None)
+    assert (owes.names, triggers(owes), owes.at_latest) == (("Balance",), [("overdue", "node/c/p/n")], True)
+    assert owes.missing == "what node c/p/n went through before is no longer in the log"
+    assert (unknown.names, triggers(unknown), unknown.missing) == (("Unknown",), [("error", "node/c/p/n")], None)
 
 
-def test_a_condition_of_one_phase_is_not_that_of_another() -> None:
-    """A cluster that could not be created for want of money, of which Stopped [Balance] was said before."""
+def test_a_condition_of_one_phase_is_not_the_same_in_another() -> None:
+    """A cluster goes from Stopped [Balance] to Failed [Balance]: the second move added the condition."""
     (record,) = logs(play(edge_worlds.KINDS, RUNNING[:1]))["cluster", "c"]
     stopped, failed = State("Stopped", ("Balance",)), State("Failed", ("Balance",))
     moved = [causes.Move(record, State(ABSENT), stopped), causes.Move(record, stopped, failed)]
     assert causes.added(edge_worlds.KINDS["cluster"].machines[0].facet, moved, "Balance") == 1
 
 
-def test_a_tally_names_those_that_have_been_so_for_longest_and_each_thing_once() -> None:
+def test_a_tally_names_the_entities_longest_in_their_state_and_explains_each_once() -> None:
     made = [event("node", "create", f"c/p/n{number}") for number in (5, 3, 10, 9, 1)]
     history = play(edge_worlds.KINDS, [*RUNNING, *made, event("node", "created", "c/p/n3")])
     (cluster,) = explanation(history, "cluster", "c").facets
-    (pools,) = reasons(cluster)
-    assert (pools.text, pools.count, pools.among) == ("a node_pool is Creating, Deleting or Scaling", 1, 1)
-    (nodes,) = reasons(pools.entities[0])
+    (pools,) = predicates(cluster)
+    assert (pools.text, pools.count, pools.total) == ("a node_pool is Creating, Deleting or Scaling", 1, 1)
+    (nodes,) = predicates(pools.entities[0])
     assert [node.id for node in nodes.entities] == ["c/p/n5", "c/p/n10", "c/p/n9"]
-    assert (nodes.count, nodes.among) == (4, 5)
+    assert (nodes.count, nodes.total) == (4, 5)
     (pool,) = explanation(history, "node_pool", "c/p").facets
     assert pool.causes == pools.entities[0].causes
 
 
-def test_a_trigger_that_a_tally_fired_leads_to_what_brought_it_there() -> None:
+def test_an_on_tally_trigger_is_traced_to_the_event_that_changed_the_tally() -> None:
     fruit = [event("fruit", "set", f"o/r/s/f{number}") for number in (1, 2)]
     history = play(sample_kinds.KINDS, [event("orchard", "plant", "o"), *fruit, event("fruit", "rotted", "o/r/s/f2")])
     (row,) = explanation(history, "row", "o/r").facets
     assert triggers(row.causes[0]) == [("rot_found", "row/o/r"), ("rotted", "fruit/o/r/s/f2")]
 
 
-def test_a_view_that_looks_at_its_own_entity_s_other_facet_and_at_an_attribute() -> None:
+def test_a_view_on_another_facet_of_the_entity_and_on_an_attribute() -> None:
     history = play(sample_kinds.KINDS, [event("orchard", "plant", "o"), event("orchard", "drought", "o")])
     season, water = explanation(history, "orchard", "o").facets
-    assert [(e.facet, e.told) for reason in reasons(season) for e in reason.entities] == [("water", "here")]
-    assert water.told == "above"
+    assert [(e.facet, e.detail) for predicate in predicates(season) for e in predicate.entities] == [("water", "here")]
+    assert water.detail == "above"
     label = event("row", "label", "o/r", {"variety": "russet"})
     history = play(sample_kinds.KINDS, [event("orchard", "plant", "o"), event("row", "plant", "o/r"), label])
     (row,) = explanation(history, "row", "o/r").facets
-    none, organic = reasons(row)
-    assert (none.count, none.among, none.entities) == (0, 0, ())
-    assert organic.caused is not None
-    assert (organic.caused.words, triggers(organic.caused)) == (("organic is True",), [("plant", "row/o/r")])
+    none, organic = predicates(row)
+    assert (none.count, none.total, none.entities) == (0, 0, ())
+    assert organic.cause is not None
+    assert (organic.cause.names, triggers(organic.cause)) == (("organic is True",), [("plant", "row/o/r")])
 
 
-def test_of_several_records_of_one_event_the_nearest_to_it_counts() -> None:
+def test_of_several_records_of_one_event_the_one_by_the_event_counts() -> None:
     history = play(
         sample_kinds.KINDS,
         [event("orchard", "plant", "o"), event("row", "plant", "o/r"), event("orchard", "drought", "o")],
@@ -123,54 +123,54 @@ def test_of_several_records_of_one_event_the_nearest_to_it_counts() -> None:
     known = logs(history)
     season, water = known["orchard", "o"][-2:]
     assert (season.cause.by, water.cause.by) == ("view", "event")
-    found, gone = causes.traced(sample_kinds.KINDS, lambda *key: known[key], known["row", "o/r"][-1])
+    found, gone = causes.trace(sample_kinds.KINDS, lambda *key: known[key], known["row", "o/r"][-1])
     assert (found, gone) == ((known["row", "o/r"][-1], water), None)
 
 
-def test_a_base_that_was_told_with_its_view_is_told() -> None:
+def test_a_base_that_was_explained_with_its_view_is_not_explained_again() -> None:
     history = play(edge_worlds.KINDS, RUNNING)
     known = logs(history)
-    telling = explainer._Telling(history.tree, lambda *key: known[key])
+    explainer_ = explainer._Explainer(history.tree, lambda *key: known[key])
     order = (True, True, False, True, False)
-    told = [telling.facet("cluster", "c", 0, base_only=base_only).told for base_only in order]
-    assert told == ["here", "above", "here", "above", "above"]
+    details = [explainer_.facet("cluster", "c", 0, base_only=base_only).detail for base_only in order]
+    assert details == ["here", "above", "here", "above", "above"]
 
 
 @pytest.mark.parametrize("rest", [[], [event("cluster", "overdue", "c")]], ids=["too early", "too late"])
-def test_what_is_half_read_is_explained_by_the_record_that_brought_it(rest: list[Sent]) -> None:
-    """As while a large cascade is being copied: the pool shows what no view accounts for."""
+def test_a_state_without_a_view_is_explained_by_the_record_that_brought_it(rest: list[Sent]) -> None:
+    """As while the server copies a large cascade: no view accounts for the state of the pool."""
     history = play(edge_worlds.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
     pool, tree, known = history.tree.entities["node_pool"]["c/p"], Tree(edge_worlds.KINDS, NoScripts()), logs(history)
     tree.put(pool)
     for sent in rest:
         history.take(sent)
         tree.put(history.tree.entities["cluster"]["c"])
-    (told,) = explainer.why(tree, lambda *key: known[key], "node_pool", "c/p").facets
-    assert told.view is not None
-    assert told.view.caused is not None
-    assert (told.view.reasons, told.view.caused.words) == ((), ("Scaling [Progressing]",))
-    assert triggers(told.view.caused) == [("create", "node_pool/c/p"), ("create", "node/c/p/n")]
+    (pool_facet,) = explainer.explain_entity(tree, lambda *key: known[key], "node_pool", "c/p").facets
+    assert pool_facet.view is not None
+    assert pool_facet.view.cause is not None
+    assert (pool_facet.view.predicates, pool_facet.view.cause.names) == ((), ("Scaling [Progressing]",))
+    assert triggers(pool_facet.view.cause) == [("create", "node_pool/c/p"), ("create", "node/c/p/n")]
 
 
 def test_a_timer_ends_an_explanation() -> None:
     (record,) = logs(play(edge_worlds.KINDS, RUNNING[:1]))["cluster", "c"]
     fired = msgspec.structs.replace(record, cause=msgspec.structs.replace(record.cause, by="timer", origin="cluster/c"))
-    assert causes.traced(edge_worlds.KINDS, lambda *_: [], fired) == ((fired,), None)
+    assert causes.trace(edge_worlds.KINDS, lambda *_: [], fired) == ((fired,), None)
 
 
-def test_records_that_name_each_other_end_too() -> None:
+def test_records_that_name_each_other_end_the_trace() -> None:
     step = play(edge_worlds.KINDS, [event("node_pool", "adopt", "c/p", {"phase": "Running"})]).steps[0]
     known: Logs = {}
     for record, other in zip(step.records, ("node_pool/c/p", "cluster/c"), strict=True):
         assert isinstance(record, Transition)
         cause = msgspec.structs.replace(record.cause, by="cascade", origin=other)
         known[record.entity.kind, record.entity.id] = [msgspec.structs.replace(record, cause=cause)]
-    found, gone = causes.traced(edge_worlds.KINDS, lambda *key: known[key], known["cluster", "c"][0])
+    found, gone = causes.trace(edge_worlds.KINDS, lambda *key: known[key], known["cluster", "c"][0])
     assert [record.entity.kind for record in found] == ["cluster", "node_pool"]
     assert gone == "the log has no record of event 1 at cluster c"
 
 
-def test_views_upon_views_are_followed_so_far_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_upon_views_are_followed_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explainer, "DEPTH", 1)
     history = play(edge_worlds.KINDS, [*RUNNING, event("node", "create", "c/p/n")])
-    assert [part.told for part in parts(explanation(history, "cluster", "c"))] == ["here", "here", "no further"]
+    assert [part.detail for part in parts(explanation(history, "cluster", "c"))] == ["here", "here", "no further"]

@@ -1,4 +1,4 @@
-"""An explanation as lines: kinds with several facets, views of bases, triggers of tallies, timers, deleted entities.
+"""An explanation as lines: several facets, bases, on-tally triggers, timers, missing records.
 
 Belongs here: lines of explanations that edge hosting does not have. Does not: the command (`test_why_command`).
 """
@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from phaseline.engine.explain import explainer
-from phaseline.engine.explain.model import Caused, Explained, Explanation, Shown
+from phaseline.engine.explain.model import CauseChain, Explanation, FacetExplanation, ViewExplanation
 from phaseline.schemas.records import Transition
 from tests.support import edge_worlds, sample_kinds
 from tests.support.explanations import drawn, explanation, logs
@@ -33,7 +33,7 @@ def lines(history: History, kind: str, entity_id: str) -> list[str]:
     return drawn(history, explanation(history, kind, entity_id))
 
 
-def test_several_facets_and_what_was_told_above() -> None:
+def test_several_facets_and_a_reference_to_what_is_above() -> None:
     history = play(sample_kinds.KINDS, [*PLANTED, event("orchard", "drought", "o")])
     assert lines(history, "orchard", "o") == [
         "orchard o",
@@ -119,16 +119,20 @@ def cluster(**changed: object) -> tuple[History, Transition]:
 )  # fmt: skip
 def test_other_causes_and_clocks(changed: dict[str, object], said: str) -> None:
     history, record = cluster(**changed)
-    found = explainer.why(history.tree, lambda *_: [record], "cluster", "c")
+    found = explainer.explain_entity(history.tree, lambda *_: [record], "cluster", "c")
     assert drawn(history, found)[1:] == [f"└── {said}"]
 
 
 def test_what_stands_without_its_records() -> None:
     history, record = cluster(by="view", origin="node_pool/c/p")
     (facet,) = explanation(history, "cluster", "c").facets
-    nothing = Caused("phase", ("Running",), (), "no record of cluster c is left in the log")
-    half = Shown(caused=Caused("state", ("Updating",), (record,), "the log has no record of event 1 at node_pool c/p"))
-    shown = Explained("cluster", "c", "phase", facet.state, facet.base, facet.since, view=half, causes=(nothing,))
+    nothing = CauseChain("phase", ("Running",), (), "no record of cluster c is left in the log")
+    half = ViewExplanation(
+        cause=CauseChain("state", ("Updating",), (record,), "the log has no record of event 1 at node_pool c/p")
+    )
+    shown = FacetExplanation(
+        "cluster", "c", "phase", facet.state, facet.base, facet.since, view=half, causes=(nothing,)
+    )
     assert drawn(history, Explanation(history.tree.entities["cluster"]["c"], (shown,)))[1:] == [
         "├── shown by a view, but nothing that the views here look at accounts for it now",
         "│   └── shown otherwise, as node_pool c/p changed",

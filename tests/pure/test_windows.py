@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.gitops.cron import BadSchedule, parsed
-from phaseline.machines.gitops.sync_windows import App, Window, decided, next_allowed, read, selected
+from phaseline.machines.gitops.cron import BadSchedule, parse
+from phaseline.machines.gitops.sync_windows import App, Window, decide, next_allowed, read, select
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 
 
@@ -34,11 +34,11 @@ def window(kind: str = "allow", schedule: str = "0 10 * * *", duration: str = "2
     ("CRON_TZ=Asia/Tokyo 0 10 * * *", "2026-03-01T02:00:00", "2026-03-02T01:00:00"),
 ])  # fmt: skip
 def test_schedules(text: str, after: str, next_: str) -> None:
-    assert parsed(text).after(at(after)) == at(next_)
+    assert parse(text).after(at(after)) == at(next_)
 
 
 def test_a_schedule_that_never_comes() -> None:
-    assert parsed("0 0 30 2 *").after(at("2026-01-01T00:00:00")) is None
+    assert parse("0 0 30 2 *").after(at("2026-01-01T00:00:00")) is None
 
 
 @pytest.mark.parametrize("text", [
@@ -47,7 +47,7 @@ def test_a_schedule_that_never_comes() -> None:
 ])  # fmt: skip
 def test_what_is_no_schedule(text: str) -> None:
     with pytest.raises(BadSchedule):
-        parsed(text)
+        parse(text)
 
 
 @pytest.mark.parametrize(("text", "value"), [
@@ -129,29 +129,29 @@ NOW = at("2026-03-02T11:00:00")
     ([window(**OPEN), window("deny", "bad")], False, False),
 ])  # fmt: skip
 def test_the_decision(windows: list[Window], auto: bool, manual: bool) -> None:
-    assert (decided(windows, NOW, manual=False).allowed, decided(windows, NOW, manual=True).allowed) == (auto, manual)
+    assert (decide(windows, NOW, manual=False).allowed, decide(windows, NOW, manual=True).allowed) == (auto, manual)
 
 
 def test_a_refusal_names_the_window() -> None:
     assert (
-        decided([window("deny", zone="UTC")], NOW, manual=False).why
+        decide([window("deny", zone="UTC")], NOW, manual=False).why
         == 'the deny window "0 10 * * *" for 2h (UTC) is open'
     )
     assert (
-        decided([window(schedule="0 20 * * *")], NOW, manual=True).why
+        decide([window(schedule="0 20 * * *")], NOW, manual=True).why
         == 'the allow window "0 20 * * *" for 2h is closed'
     )
-    assert "cannot be read: duration" not in decided([window(duration="1x")], NOW, manual=True).why
-    assert "'1x' is no duration" in decided([window(duration="1x")], NOW, manual=True).why
+    assert "cannot be read: duration" not in decide([window(duration="1x")], NOW, manual=True).why
+    assert "'1x' is no duration" in decide([window(duration="1x")], NOW, manual=True).why
 
 
 def test_what_is_under_way_may_run_over_where_all_windows_let_it() -> None:
     before = at("2026-03-02T09:30:00")
     for windows in ([window("deny", overruns=True)], [window(schedule="0 9 * * *", duration="1h", overruns=True)]):
-        assert not decided(windows, NOW, manual=False).allowed
-        assert decided(windows, NOW, manual=False, began=before).allowed
-        assert not decided(windows, NOW, manual=False, began=NOW).allowed
-    assert not decided([window("deny", overruns=True), window("deny")], NOW, manual=False, began=before).allowed
+        assert not decide(windows, NOW, manual=False).allowed
+        assert decide(windows, NOW, manual=False, began=before).allowed
+        assert not decide(windows, NOW, manual=False, began=NOW).allowed
+    assert not decide([window("deny", overruns=True), window("deny")], NOW, manual=False, began=before).allowed
 
 
 @pytest.mark.parametrize(("windows", "expected"), [
@@ -190,10 +190,10 @@ def test_the_next_moment_is_allowed_and_none_before_it_is(windows: list[Window],
     found = next_allowed(windows, start, manual=False)
     if found is None:
         return
-    assert decided(windows, found, manual=False).allowed
+    assert decide(windows, found, manual=False).allowed
     for step in range(40):
         between = start + (found - start) * (step / 40)
-        assert between >= found or not decided(windows, between, manual=False).allowed
+        assert between >= found or not decide(windows, between, manual=False).allowed
 
 
 @pytest.mark.parametrize(("found", "says"), [
@@ -217,4 +217,4 @@ def test_what_is_wrong_with_a_window() -> None:
 
 def test_selected() -> None:
     mine, other = Window("allow", "* * * * *", "1h", ("web",)), Window("allow", "* * * * *", "1h", ("db",))
-    assert selected([mine, other], App("web")) == [mine]
+    assert select([mine, other], App("web")) == [mine]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.gitops.sync_windows import App, Window, decided, read, selected
+from phaseline.machines.gitops.sync_windows import App, Window, decide, read, select
 from tests.support.conformance import cases
 
 CASES = cases("syncwindows.json")
@@ -47,8 +47,8 @@ def answered(case: dict[str, Any]) -> dict[str, Any]:
             }
         case "window_active":
             return {"active": found[0].is_active(at)}
-    mine, began = selected(found, app(case)), moment(case["operation_start"])
-    said = {name: decided(mine, at, manual=name == "manual", began=began).allowed for name in ("auto", "manual")}
+    mine, began = select(found, app(case)), moment(case["operation_start"])
+    said = {name: decide(mine, at, manual=name == "manual", began=began).allowed for name in ("auto", "manual")}
     return {**said, "matched": [place for place, window in enumerate(found) if window in mine]}
 
 

@@ -1,6 +1,6 @@
 """The built-in tables with the change that `examples/degraded.py` makes."""
 
-from phaseline.engine.replay.load_tables import kinds_at
+from phaseline.engine.replay.load_tables import load_kinds
 from tests.support.command import ROOT
 
-DEGRADED = kinds_at(str(ROOT / "examples" / "degraded.py") + ":COMPONENT")
+DEGRADED = load_kinds(str(ROOT / "examples" / "degraded.py") + ":COMPONENT")

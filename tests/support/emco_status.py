@@ -4,12 +4,12 @@ from typing import Any
 
 from phaseline.engine.emco_status import design_shape, emco_shape, query
 from phaseline.engine.emco_status.query import read
-from phaseline.engine.emco_status.select import Selection, select
+from phaseline.engine.emco_status.select import StatusSelection, select
 from phaseline.schemas.records import Transition
 from tests.support.emco_history import GROUP, EmcoHistory
 
 
-def chosen(life: EmcoHistory, **parameters: Any) -> tuple[Selection, query.Query]:
+def chosen(life: EmcoHistory, **parameters: Any) -> tuple[StatusSelection, query.Query]:
     asked = read(parameters)
     found = select(life.history.tree, GROUP, asked, items=asked.output != "summary" or asked.shape == "emco")
     assert found is not None

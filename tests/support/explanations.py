@@ -1,6 +1,6 @@
-"""Explanations of the entities of a history, and iterators over their parts.
+"""Explanations of the entities of a history, and iteration over their parts.
 
-Belongs here: making and walking explanations. Does not: what they should contain.
+Belongs here: making explanations, listing their parts, drawing them. Does not: what an explanation must contain.
 """
 
 from collections import defaultdict
@@ -11,7 +11,7 @@ from rich.console import Console
 
 from phaseline.engine.cli.render_why import Drawing
 from phaseline.engine.explain import explainer
-from phaseline.engine.explain.model import Caused, Explained, Explanation, Reason
+from phaseline.engine.explain.model import CauseChain, Explanation, FacetExplanation, PredicateExplanation
 from phaseline.schemas.records import Entity, Transition
 from tests.support.strategies import History
 
@@ -35,26 +35,26 @@ def entities(history: History) -> Iterator[Entity]:
 
 def explained(history: History, entity: Entity, known: Logs | None = None) -> Explanation:
     found = logs(history) if known is None else known
-    return explainer.why(history.tree, lambda *key: found.get(key, ()), entity.kind, entity.id)
+    return explainer.explain_entity(history.tree, lambda *key: found.get(key, ()), entity.kind, entity.id)
 
 
-def parts(found: Explanation) -> Iterator[Explained]:
-    """All facets that an explanation covers, at any depth."""
+def parts(found: Explanation) -> Iterator[FacetExplanation]:
+    """All facets in an explanation, at any depth."""
     queue = list(found.facets)
     while queue:
         part = queue.pop()
         yield part
-        queue += [entity for reason in reasons(part) for entity in reason.entities]
+        queue += [entity for predicate in predicates(part) for entity in predicate.entities]
 
 
-def reasons(part: Explained) -> tuple[Reason, ...]:
-    return part.view.reasons if part.view else ()
+def predicates(part: FacetExplanation) -> tuple[PredicateExplanation, ...]:
+    return part.view.predicates if part.view else ()
 
 
-def told(part: Explained) -> Iterator[Caused]:
+def cause_chains(part: FacetExplanation) -> Iterator[CauseChain]:
     for caused in part.causes:
-        yield from (caused, caused.during) if caused.during else (caused,)
-    yield from (reason.caused for reason in reasons(part) if reason.caused)
+        yield from (caused, caused.ended) if caused.ended else (caused,)
+    yield from (predicate.cause for predicate in predicates(part) if predicate.cause)
 
 
 def explanation(history: History, kind: str, entity_id: str) -> Explanation:
@@ -63,12 +63,12 @@ def explanation(history: History, kind: str, entity_id: str) -> Explanation:
     return explained(history, entity)
 
 
-def triggers(caused: Caused) -> list[tuple[str, str]]:
+def triggers(caused: CauseChain) -> list[tuple[str, str]]:
     return [(record.trigger, f"{record.entity.kind}/{record.entity.id}") for record in caused.records]
 
 
 def drawn(history: History, found: Explanation) -> list[str]:
-    """The lines of the drawing, one minute after the history began."""
+    """The lines of an explanation, one minute after the first event."""
     console = Console(file=StringIO(), width=300, color_system=None)
     with console.capture() as captured:
         console.print(Drawing(history.kinds, 60 * 10**9).whole(found))

@@ -1,8 +1,8 @@
 """Histories of Fleet's bundles and their counts."""
 
-from typing import Any, Self
+from typing import Self
 
-from phaseline.engine.client.fleet_counts import counts
+from phaseline.engine.client.fleet_counts import FleetCounts, counts
 from tests.support.gitops_history import GitOpsHistory
 
 BUNDLE = "infra/web"
@@ -27,7 +27,7 @@ class FleetHistory(GitOpsHistory):
     def state(self, kind: str, entity_id: str) -> str:
         return self.states(kind, entity_id)[0]
 
-    def counts(self, kind: str, entity_id: str) -> dict[str, Any]:
+    def counts(self, kind: str, entity_id: str) -> FleetCounts:
         tree = self.history.tree
         top = tree.entities[kind][entity_id]
         return counts(

@@ -11,11 +11,13 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import IO
@@ -32,6 +34,9 @@ def serve(address: str) -> None:
         listening.listen()
         os.write(1, READY)
         while True:
+            ready, _, _ = select.select([listening.fileno(), 0], [], [])
+            if 0 in ready:
+                raise SystemExit  # whoever started this process has ended
             connection, _ = listening.accept()
             if os.fork() == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -74,35 +79,41 @@ class ForkServer:
     """The fork server. It starts when it is first needed and ends with this process."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
         self._address = ""
+        self._starting = threading.Lock()
 
     async def run(self, words: tuple[str, ...], environment: dict[str, str], folder: Path) -> tuple[int, bytes, bytes]:
         """Exit code, standard output and standard error of the command."""
-        if self._process is None:
-            await asyncio.to_thread(self._start, environment)
+        await asyncio.to_thread(self._start_once, environment)
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             code = await self._ask(words, environment, folder, [out, err])
             out.seek(0)
             err.seek(0)
             return code, out.read(), err.read()
 
-    def _start(self, environment: dict[str, str]) -> None:
+    def _start_once(self, environment: dict[str, str]) -> None:
+        with self._starting:
+            if not self._address:
+                self._address = self._start(environment)
+
+    def _start(self, environment: dict[str, str]) -> str:
         folder = tempfile.TemporaryDirectory()
-        self._address = f"{folder.name}/s"
-        command = [sys.executable, "-m", "tests.support.fork_server", self._address]
+        address = f"{folder.name}/s"
+        command = [sys.executable, "-m", "tests.support.fork_server", address]
         path = str(Path(__file__).parents[2])
         own = {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [path, environment.get("PYTHONPATH")]))}
-        self._process = subprocess.Popen(command, env=own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=path)
-        assert self._process.stdout is not None
-        assert self._process.stdout.read(1) == READY
-        self._process.stdout.close()
+        process = subprocess.Popen(command, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=path)
+        assert process.stdout is not None
+        assert process.stdout.read(1) == READY
+        process.stdout.close()
         atexit.register(folder.cleanup)
-        atexit.register(self._end, self._process)
+        atexit.register(self._end, process)
+        return address
 
     @staticmethod
     def _end(process: subprocess.Popen[bytes]) -> None:
-        process.terminate()
+        assert process.stdin is not None
+        process.stdin.close()
         process.wait()
 
     async def _ask(

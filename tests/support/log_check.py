@@ -29,15 +29,15 @@ async def stored(wire: Wire, stream: str, filters: Sequence[str]) -> list[Stored
 async def expected(wire: Wire, layout: Layout, kinds: Kinds, partition: int) -> tuple[list[Message], Tree]:
     """The log messages that the core makes of the partition's events, and the tree that they lead to."""
     subjects = Subjects(layout.prefix)
-    folder = Processor(Tree(kinds, shared_runner()), subjects, partition)
+    processor = Processor(Tree(kinds, shared_runner()), subjects, partition)
     messages: list[Message] = []
     timers = f"{layout.prefix}.timer."
     events = await stored(wire, layout.events, [subjects.stored(partition)])
     while events:
-        commit = folder.fold(events, 0)
-        messages += [Message(m.subject, m.body) for m in commit.messages if not m.subject.startswith(timers)]
-        del events[: commit.events]
-    return messages, folder.tree
+        batch = processor.process(events, 0)
+        messages += [Message(m.subject, m.body) for m in batch.messages if not m.subject.startswith(timers)]
+        del events[: batch.events]
+    return messages, processor.tree
 
 
 async def committed(wire: Wire, layout: Layout, partition: int) -> list[Message]:
@@ -85,7 +85,7 @@ def _assert_versions(messages: list[Message]) -> None:
 
 
 async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree) -> None:
-    copy = Tree(tree.kinds, tree.programs)
+    copy = Tree(tree.kinds, tree.scripts)
     own = Subjects(layout.prefix).state_checkpoint(partition)
     for message in await stored(wire, layout.state, [f"{layout.prefix}.state.{partition}.>"]):
         if message.subject != own:

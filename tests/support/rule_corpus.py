@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.emco.readiness import READINESS, is_ready
-from phaseline.machines.gitops.sync_windows import WINDOWS, App, decided, next_allowed, read, selected
+from phaseline.machines.gitops.sync_windows import WINDOWS, App, decide, next_allowed, read, select
 from phaseline.machines.kubernetes.diff.compare import COMPARISON, compare
 from phaseline.machines.kubernetes.diff.differences import NONE
 from phaseline.machines.kubernetes.diff.ignore import apply_ignores
 from phaseline.machines.kubernetes.health.registry import HEALTH, assess_health
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import PROFILES
-from phaseline.machines.language.predicates import Standing
+from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.rules import Revision, declaration_of
 from phaseline.machines.language.scripts import SCRIPTS, ScriptRunner
 from phaseline.machines.language.table import FanOut, Refusal, Row, RuleEvent, Table
@@ -52,7 +52,7 @@ class RecordedScene:
     def __init__(self, above: Mapping[str, Any]) -> None:
         self._above = above
 
-    def above(self, entity_id: str, kind: str) -> Standing | None:
+    def above(self, entity_id: str, kind: str) -> SceneEntity | None:
         found = self._above.get(f"{kind} {entity_id}")
         if found is None:
             return None
@@ -63,7 +63,7 @@ class RecordedScene:
         raise LookupError(f"no rule of the corpus looks at a tally: {asked}")
 
     @property
-    def programs(self) -> ScriptRunner:
+    def scripts(self) -> ScriptRunner:
         return shared_runner()
 
 
@@ -123,8 +123,8 @@ def _readiness(given: Input) -> bool:
 
 def _windows(given: Input) -> Any:
     at = datetime.fromisoformat(given["at"]).astimezone(UTC)
-    windows = selected([read(*one) for one in given["windows"]], App(*given["app"]))
-    found = decided(windows, at, manual=given["manual"])
+    windows = select([read(*one) for one in given["windows"]], App(*given["app"]))
+    found = decide(windows, at, manual=given["manual"])
     opens = next_allowed(windows, at, manual=given["manual"]) if given.get("opens") else None
     return [found.allowed, found.why, None if opens is None else opens.isoformat()]
 

@@ -10,13 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.testing.histories import SUBJECTS, History, Sent, Step, event, play
-from phaseline.engine.testing.random_events import LENGTH, fulfilled, wished
+from phaseline.engine.testing.random_events import SEED_LENGTH, random_event, random_history
 from phaseline.engine.testing.search import histories
 from tests.support.effort import EXAMPLES, examples, many_examples, reaching
 
 __all__ = [
-    "MAPS", "SUBJECTS", "VALUES", "WHOLE", "History", "Sent", "Step", "event", "fulfilled", "histories", "hold", "play",
-    "wished", "wishes",
+    "MAPS",
+    "SUBJECTS",
+    "VALUES",
+    "WHOLE",
+    "History",
+    "Sent",
+    "Step",
+    "event",
+    "histories",
+    "hold",
+    "play",
+    "random_event",
+    "random_history",
+    "seeds",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -31,8 +43,8 @@ MAPS = st.dictionaries(st.text(max_size=8), VALUES, max_size=20)
 """Data of any sort that both msgpack and JSON can hold."""
 
 
-def wishes(least: int = 20, most: int = 90) -> st.SearchStrategy[list[bytes]]:
-    return st.lists(st.binary(min_size=LENGTH, max_size=LENGTH), min_size=least, max_size=most)
+def seeds(least: int = 20, most: int = 90) -> st.SearchStrategy[list[bytes]]:
+    return st.lists(st.binary(min_size=SEED_LENGTH, max_size=SEED_LENGTH), min_size=least, max_size=most)
 
 
 def hold(law: Callable[[T], None], strategy: st.SearchStrategy[T], effort: str) -> None:

@@ -20,24 +20,24 @@ class Clock:
     """Events at times that the test chooses, and the last schedule of each subject."""
 
     def __init__(self, kinds: Kinds) -> None:
-        self.folder = Processor(Tree(kinds, NoScripts()), Subjects("pl"), 0)
+        self.processor = Processor(Tree(kinds, NoScripts()), Subjects("pl"), 0)
         self.number = 0
         self.timers: dict[str, Message] = {}
 
     def say(self, at: float, kind: str, trigger: str, entity_id: str, **data: object) -> None:
         body = {"specversion": "1.0", "id": "e", "source": "/t", "type": f"{kind}.{trigger}", "data": data}
-        subject = self.folder.subjects.event(kind, trigger, entity_id).replace("pl.events", "pl.inbox.0")
-        self._fold(at, subject, codec.encode(body))
+        subject = self.processor.subjects.event(kind, trigger, entity_id).replace("pl.events", "pl.inbox.0")
+        self._process(at, subject, codec.encode(body))
 
     def fire(self, at: float) -> None:
         """Fire the only schedule that stands, as the server would."""
         [timer] = self.timers.values()
         target = dict(timer.headers)["Nats-Schedule-Target"]
-        self._fold(at, target.replace("pl.fired", "pl.due.0"), timer.body)
+        self._process(at, target.replace("pl.fired", "pl.due.0"), timer.body)
 
-    def _fold(self, at: float, subject: str, body: bytes) -> None:
+    def _process(self, at: float, subject: str, body: bytes) -> None:
         self.number += 1
-        for message in self.folder.fold([StoredEvent(subject, body, self.number, int(at * SECOND))], 0).messages:
+        for message in self.processor.process([StoredEvent(subject, body, self.number, int(at * SECOND))], 0).messages:
             headers = dict(message.headers)
             if "Nats-Schedule-Next" in headers:
                 self.timers.pop(headers["Nats-Scheduler"])
@@ -51,4 +51,4 @@ class Clock:
         ]
 
     def shown(self, kind: str, entity_id: str, facet: int = 0) -> str:
-        return str(self.folder.tree.entities[kind][entity_id].facets[facet].state)
+        return str(self.processor.tree.entities[kind][entity_id].facets[facet].state)

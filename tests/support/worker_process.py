@@ -1,6 +1,6 @@
-"""A worker to be killed: `python -m tests.support.worker_process URL PREFIX [PARTITION]`.
+"""A worker process for tests that kill it: `python -m tests.support.worker_process URL PREFIX [PARTITION]`.
 
-With a partition it takes this one without a lease. So it may believe that it owns a partition that another worker owns.
+With a partition it takes that partition without a lease. So two of them can believe that they own it.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import structlog
 from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.system import stopped_by_signals, work
@@ -20,13 +21,13 @@ log = structlog.get_logger(__name__)
 
 
 async def alone(settings: Settings, partition: int) -> None:
-    """Own one partition, without a lease."""
+    """Own one partition without a lease."""
     async with Wire.open(settings, name="alone", patient=True) as wire:
         layout = await provision(wire, settings)
         try:
-            await Partition(wire, layout, installed(), partition, "alone").run(stopped_by_signals())
+            await Partition(Installation(wire, layout, installed()), partition, "alone").run(stopped_by_signals())
         except Fenced as error:
-            log.warning("partition_lost", partition=partition, why=str(error))
+            log.warning("partition_lost", partition=partition, error=str(error))
 
 
 async def main() -> None:

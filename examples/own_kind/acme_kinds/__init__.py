@@ -1,1 +1,1 @@
-"""Kinds of Acme's own. Belongs here: one module per kind."""
+"""The kinds of Acme. Belongs here: one module for each kind."""

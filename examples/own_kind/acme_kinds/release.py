@@ -1,13 +1,13 @@
-"""The release: a version of our software on its way out. Belongs here: its table, and nothing that runs."""
+"""The kind `release`: a version of our software that is being rolled out. Belongs here: its table."""
 
-from phaseline.machines.language.predicates import Above
-from phaseline.machines.language.table import (
+from phaseline.tables import (
     ABSENT,
     DELETED,
     LIVE,
     OK,
     PROGRESSING,
     SAME,
+    Above,
     At,
     Facet,
     Field,
@@ -20,7 +20,7 @@ PENDING, ROLLING, DONE, FAILED = "Pending", "Rolling", "Done", "Failed"
 WAITING, APPROVED, REFUSED = "Waiting", "Approved", "Refused"
 
 IS_APPROVED = (Above("release", (APPROVED,), facet=1),)
-"""A guard: it looks at the second facet of the release itself."""
+"""A guard: the second facet of the release itself must be Approved."""
 
 # fmt: off
 ROLLOUT = Facet(
@@ -68,8 +68,8 @@ APPROVAL = Facet(
 RELEASE = Table(
     kind="release",
     id=("release",),
-    doc="A version of our software on its way out.",
+    doc="A version of our software that is being rolled out.",
     intents=("create", "start", "withdraw", "approve", "refuse"),
-    attributes=(Field("notes", str, "what is new in it"),),
+    attributes=(Field("notes", str, "what is new in this version"),),
     facets=(ROLLOUT, APPROVAL),
 )

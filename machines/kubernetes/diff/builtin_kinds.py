@@ -4,17 +4,30 @@ Belongs here: their names. Does not: their fields (`merge_schema`).
 """
 
 _NAMES = {
-    "admissionregistration.k8s.io/v1": "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
-    "admissionregistration.k8s.io/v1alpha1": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
-    "admissionregistration.k8s.io/v1beta1": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
+    "admissionregistration.k8s.io/v1": (
+        "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
+        "ValidatingWebhookConfiguration"
+    ),
+    "admissionregistration.k8s.io/v1alpha1": (
+        "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy "
+        "ValidatingAdmissionPolicyBinding"
+    ),
+    "admissionregistration.k8s.io/v1beta1": (
+        "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration "
+        "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration"
+    ),
     "apps/v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
     "apps/v1beta1": "ControllerRevision Deployment DeploymentRollback Scale StatefulSet",
     "apps/v1beta2": "ControllerRevision DaemonSet Deployment ReplicaSet Scale StatefulSet",
     "authentication.k8s.io/v1": "SelfSubjectReview TokenRequest TokenReview",
     "authentication.k8s.io/v1alpha1": "SelfSubjectReview",
     "authentication.k8s.io/v1beta1": "SelfSubjectReview TokenReview",
-    "authorization.k8s.io/v1": "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview",
-    "authorization.k8s.io/v1beta1": "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview",
+    "authorization.k8s.io/v1": (
+        "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview"
+    ),
+    "authorization.k8s.io/v1beta1": (
+        "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview"
+    ),
     "autoscaling/v1": "HorizontalPodAutoscaler Scale",
     "autoscaling/v2": "HorizontalPodAutoscaler",
     "autoscaling/v2beta1": "HorizontalPodAutoscaler",
@@ -56,9 +69,15 @@ _NAMES = {
     "scheduling.k8s.io/v1beta1": "PriorityClass",
     "storage.k8s.io/v1": "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
     "storage.k8s.io/v1alpha1": "CSIStorageCapacity VolumeAttachment VolumeAttributesClass",
-    "storage.k8s.io/v1beta1": "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
+    "storage.k8s.io/v1beta1": (
+        "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass"
+    ),
     "storagemigration.k8s.io/v1alpha1": "StorageVersionMigration",
-    "v1": "Binding ComponentStatus ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod PodStatusResult PodTemplate RangeAllocation ReplicationController ResourceQuota Secret SerializedReference Service ServiceAccount",
+    "v1": (
+        "Binding ComponentStatus ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume "
+        "PersistentVolumeClaim Pod PodStatusResult PodTemplate RangeAllocation ReplicationController "
+        "ResourceQuota Secret SerializedReference Service ServiceAccount"
+    ),
 }
 
 BUILTIN_KINDS = frozenset((version, kind) for version, kinds in _NAMES.items() for kind in kinds.split())

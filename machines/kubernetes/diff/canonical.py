@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-WORDS = frozenset(
+STRING_MAPS = frozenset(
     {
         "labels",
         "annotations",
@@ -86,7 +86,7 @@ def canonical(found: Any, name: str = "") -> Any:
 
 
 def _canonical_map(found: dict[str, Any], name: str) -> dict[str, Any]:
-    if name in WORDS:
+    if name in STRING_MAPS:
         return {key: value for key, value in found.items() if value is not None}
     if name in QUANTITIES and not any(isinstance(value, dict | list) for value in found.values()):
         return {key: quantity(value) for key, value in found.items() if value is not None}

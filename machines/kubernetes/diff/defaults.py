@@ -66,7 +66,8 @@ def volume(part: Object) -> None:
 
 
 pod_spec = _constant(
-    dnsPolicy="ClusterFirst", restartPolicy="Always", schedulerName="default-scheduler", terminationGracePeriodSeconds=30,
+    dnsPolicy="ClusterFirst", restartPolicy="Always", schedulerName="default-scheduler",
+    terminationGracePeriodSeconds=30,
 )  # fmt: skip
 
 

@@ -1,24 +1,22 @@
 """Ignore rules: fields that users exclude from comparison.
 
 Belongs here: `IgnoreRule`, which objects a rule applies to, removing its fields from both sides. Does not: running jq
-(the caller passes a function), reading rules from documents (`overrides`).
+(the caller passes a function), reading rules from documents (`kubernetes.overrides`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple
-
-from jsonpointer import JsonPointer, JsonPointerException
-from wcmatch import fnmatch
 
 from phaseline.machines.kubernetes.diff import managed_fields
 from phaseline.machines.kubernetes.diff.builtin_kinds import BUILTIN_KINDS
 from phaseline.machines.kubernetes.diff.differences import differences, pointer
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.language.scripts import JqResult
+from phaseline.schemas import libraries
 
 Object = dict[str, Any]
-GLOBS = fnmatch.CASE | fnmatch.BRACE
 How = Literal["pointer", "jq", "manager"]
 
 
@@ -86,7 +84,15 @@ def matches(glob: str, word: str) -> bool:
     """Whether a glob (`*`, `?`, `[ab]`, `{a,b}`) matches a word, by case. An empty glob matches the empty word."""
     if not glob or not word:
         return glob == word or (not word and set(glob) == {"*"})
-    return bool(fnmatch.fnmatch(word, glob, flags=GLOBS))
+    return _globs()(word, glob)
+
+
+@cache
+def _globs() -> Callable[[str, str], bool]:
+    """Matches a word against a glob."""
+    with libraries.needed("wcmatch", "a glob in a rule on Kubernetes objects"):
+        from wcmatch import fnmatch  # noqa: PLC0415  # the extra `gitops` installs it
+    return partial(fnmatch.fnmatch, flags=fnmatch.CASE | fnmatch.BRACE)
 
 
 def apply_ignores(
@@ -119,11 +125,11 @@ def _applied(rule: IgnoreRule, how: Any, word: str, sides: list[Object], take: R
         if removed.problem:
             problems.append(removed)
             continue
-        if not isinstance(removed.found, dict):
+        if not isinstance(removed.value, dict):
             problems.append(JqResult(None, "it takes out the whole object"))
             continue
-        paths |= {one.pointer: None for one in differences(side, removed.found)}
-        sides[index] = removed.found
+        paths |= {one.pointer: None for one in differences(side, removed.value)}
+        sides[index] = removed.value
     broken = any(one.broken for one in problems)
     # A path that exists on one side only is what such a rule is for: no problem.
     problem = problems[0].problem if problems and (broken or not paths) else ""
@@ -132,6 +138,8 @@ def _applied(rule: IgnoreRule, how: Any, word: str, sides: list[Object], take: R
 
 def _pointed(word: str, found: Object) -> JqResult:
     """The object without the path of a JSON pointer."""
+    with libraries.needed("jsonpointer", "an ignore rule with JSON pointers"):
+        from jsonpointer import JsonPointer, JsonPointerException  # noqa: PLC0415  # the extra `gitops` installs it
     try:
         steps = JsonPointer(word).parts
     except JsonPointerException as error:
@@ -179,4 +187,5 @@ def problems(effects: Sequence[IgnoreEffect]) -> Iterator[str]:
     """The problems of rules, in sentences. Argo CD does not report them."""
     for effect in effects:
         if effect.problem:
-            yield f"{effect.how} {effect.word!r} of the rule for {effect.rule.group or 'core'}/{effect.rule.kind}: {effect.problem}"
+            about = f"{effect.rule.group or 'core'}/{effect.rule.kind}"
+            yield f"{effect.how} {effect.word!r} of the rule for {about}: {effect.problem}"

@@ -1,6 +1,6 @@
 """Fields of custom kinds that have a Kubernetes type (knownTypeFields in Argo CD).
 
-Belongs here: the canonical form of such a field. Does not: which fields of which kinds (`overrides`).
+Belongs here: the canonical form of such a field. Does not: which fields of which kinds (`kubernetes.overrides`).
 """
 
 from collections.abc import Mapping

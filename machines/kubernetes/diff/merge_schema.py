@@ -33,7 +33,8 @@ FIELD_REF = MergeSchema(has={"fieldRef": MergeSchema(adds=defaults.field_ref)})
 ENV = MergeSchema(has={"valueFrom": FIELD_REF})
 CONTAINER = MergeSchema(
     has={
-        "env": ENV, "ports": MergeSchema(adds=defaults.protocol), "livenessProbe": PROBE, "readinessProbe": PROBE, "startupProbe": PROBE,
+        "env": ENV, "ports": MergeSchema(adds=defaults.protocol),
+        "livenessProbe": PROBE, "readinessProbe": PROBE, "startupProbe": PROBE,
         "lifecycle": MergeSchema(has={"preStop": HANDLER, "postStart": HANDLER}),
     },
     keys={"env": "name", "ports": "containerPort", "volumeDevices": "devicePath", "volumeMounts": "mountPath"},
@@ -46,35 +47,56 @@ PROJECTION = MergeSchema(has={
 })
 VOLUME = MergeSchema(
     has={
-        "configMap": MergeSchema(adds=defaults.mode), "secret": MergeSchema(adds=defaults.mode), "downwardAPI": DOWNWARD,
-        "projected": MergeSchema(has={"sources": PROJECTION}, adds=defaults.mode), "hostPath": MergeSchema(adds=defaults.host_path),
-        "iscsi": MergeSchema(adds=defaults.iscsi), "rbd": MergeSchema(adds=defaults.rbd), "azureDisk": MergeSchema(adds=defaults.azure_disk),
+        "configMap": MergeSchema(adds=defaults.mode), "secret": MergeSchema(adds=defaults.mode),
+        "downwardAPI": DOWNWARD, "projected": MergeSchema(has={"sources": PROJECTION}, adds=defaults.mode),
+        "hostPath": MergeSchema(adds=defaults.host_path), "iscsi": MergeSchema(adds=defaults.iscsi),
+        "rbd": MergeSchema(adds=defaults.rbd), "azureDisk": MergeSchema(adds=defaults.azure_disk),
         "scaleIO": MergeSchema(adds=defaults.scale_io), "ephemeral": MergeSchema(has={"volumeClaimTemplate": CLAIM}),
     },
     adds=defaults.volume,
 )
 POD_KEYS = {
-    "containers": "name", "initContainers": "name", "ephemeralContainers": "name", "hostAliases": "ip", "imagePullSecrets": "name",
-    "resourceClaims": "name", "schedulingGates": "name", "topologySpreadConstraints": "topologyKey", "volumes": "name",
+    "containers": "name", "initContainers": "name", "ephemeralContainers": "name", "hostAliases": "ip",
+    "imagePullSecrets": "name", "resourceClaims": "name", "schedulingGates": "name",
+    "topologySpreadConstraints": "topologyKey", "volumes": "name",
 }
 POD_PARTS = {"containers": CONTAINER, "initContainers": CONTAINER, "ephemeralContainers": CONTAINER, "volumes": VOLUME}
 METADATA = MergeSchema(keys={"finalizers": "", "ownerReferences": "uid"})
 POD_SPEC = MergeSchema(has=POD_PARTS, keys=POD_KEYS, adds=defaults.pod_spec)
-POD = MergeSchema(has={"spec": MergeSchema(has=POD_PARTS, keys=POD_KEYS, adds=defaults.lone_pod_spec), "metadata": METADATA})
+LONE_POD_SPEC = MergeSchema(has=POD_PARTS, keys=POD_KEYS, adds=defaults.lone_pod_spec)
+POD = MergeSchema(has={"spec": LONE_POD_SPEC, "metadata": METADATA})
 TEMPLATE = MergeSchema(has={"spec": POD_SPEC, "metadata": METADATA})
 JOB_SPEC = MergeSchema(has={"template": TEMPLATE}, adds=defaults.job_spec)
+JOB_TEMPLATE = MergeSchema(has={"spec": MergeSchema(has={"template": TEMPLATE})})
+SERVICE_SPEC = MergeSchema(
+    has={"ports": MergeSchema(adds=defaults.service_port)}, keys={"ports": "port"}, adds=defaults.service_spec,
+)
+SCALING = MergeSchema(has={
+    "scaleUp": MergeSchema(adds=defaults.scale_up), "scaleDown": MergeSchema(adds=defaults.scale_down),
+})
+BINDING = MergeSchema(has={
+    "metadata": METADATA, "roleRef": MergeSchema(adds=defaults.role_ref),
+    "subjects": MergeSchema(adds=defaults.subject),
+})
+SLICE_PORT = MergeSchema(adds=defaults.slice_port)
+CLIENT = MergeSchema(has={"service": MergeSchema(adds=defaults.webhook_service)})
 WEBHOOK = MergeSchema(
-    has={"clientConfig": MergeSchema(has={"service": MergeSchema(adds=defaults.webhook_service)}), "rules": MergeSchema(adds=defaults.webhook_rule)},
+    has={"clientConfig": CLIENT, "rules": MergeSchema(adds=defaults.webhook_rule)},
     keys={"matchConditions": "name"}, adds=defaults.webhook,
 )
 MUTATING = MergeSchema(has=WEBHOOK.has, keys=WEBHOOK.keys, adds=defaults.mutating_webhook)
 POLICY = MergeSchema(keys={"matchConditions": "name", "variables": "name"})
 RULES = MergeSchema(has={"ports": MergeSchema(adds=defaults.protocol)})
+NETWORK_POLICY_SPEC = MergeSchema(has={"ingress": RULES, "egress": RULES}, adds=defaults.network_policy_spec)
 VOLUME_SOURCES = {name: VOLUME.has[name] for name in ("hostPath", "iscsi", "rbd", "azureDisk", "scaleIO")}
 
 
 def _specified(spec: MergeSchema) -> MergeSchema:
     return MergeSchema(has={"spec": spec, "metadata": METADATA})
+
+
+def _webhooks(webhook: MergeSchema) -> MergeSchema:
+    return MergeSchema(has={"webhooks": webhook, "metadata": METADATA}, keys={"webhooks": "name"})
 
 
 def _workload(adds: Adds) -> MergeSchema:
@@ -93,8 +115,8 @@ SCHEMAS: Mapping[tuple[str, str], MergeSchema] = {
     ("", "PodTemplate"):     MergeSchema(has={"template": TEMPLATE, "metadata": METADATA}),
     ("", "Pod"):             POD,
     ("batch", "Job"):        _specified(JOB_SPEC),
-    ("batch", "CronJob"):    _specified(MergeSchema(has={"jobTemplate": MergeSchema(has={"spec": MergeSchema(has={"template": TEMPLATE})})}, adds=defaults.cron_job_spec)),
-    ("", "Service"):         _specified(MergeSchema(has={"ports": MergeSchema(adds=defaults.service_port)}, keys={"ports": "port"}, adds=defaults.service_spec)),
+    ("batch", "CronJob"):    _specified(MergeSchema(has={"jobTemplate": JOB_TEMPLATE}, adds=defaults.cron_job_spec)),
+    ("", "Service"):         _specified(SERVICE_SPEC),
     ("", "ServiceAccount"):  MergeSchema(has={"metadata": METADATA}, keys={"secrets": "name"}),
     ("", "Secret"):          MergeSchema(has={"metadata": METADATA}, adds=defaults.secret),
     ("", "Namespace"):       MergeSchema(has={"metadata": METADATA}, adds=defaults.namespace),
@@ -103,21 +125,23 @@ SCHEMAS: Mapping[tuple[str, str], MergeSchema] = {
     ("", "PersistentVolumeClaim"): _specified(MergeSchema(adds=defaults.claim_spec)),
     ("", "LimitRange"):      _specified(MergeSchema(has={"limits": MergeSchema(adds=defaults.limit)})),
     ("", "Endpoints"):       MergeSchema(has={"subsets": RULES, "metadata": METADATA}),
-    ("autoscaling", "HorizontalPodAutoscaler"): _specified(MergeSchema(has={"behavior": MergeSchema(has={"scaleUp": MergeSchema(adds=defaults.scale_up), "scaleDown": MergeSchema(adds=defaults.scale_down)})}, adds=defaults.autoscaler_spec)),
-    ("networking.k8s.io", "NetworkPolicy"): _specified(MergeSchema(has={"ingress": RULES, "egress": RULES}, adds=defaults.network_policy_spec)),
-    ("extensions", "NetworkPolicy"): _specified(MergeSchema(has={"ingress": RULES, "egress": RULES}, adds=defaults.network_policy_spec)),
+    ("autoscaling", "HorizontalPodAutoscaler"): _specified(
+        MergeSchema(has={"behavior": SCALING}, adds=defaults.autoscaler_spec)
+    ),
+    ("networking.k8s.io", "NetworkPolicy"): _specified(NETWORK_POLICY_SPEC),
+    ("extensions", "NetworkPolicy"): _specified(NETWORK_POLICY_SPEC),
     ("policy", "PodDisruptionBudget"): _specified(MergeSchema(whole=("selector",))),
-    ("rbac.authorization.k8s.io", "RoleBinding"):        MergeSchema(has={"metadata": METADATA, "roleRef": MergeSchema(adds=defaults.role_ref), "subjects": MergeSchema(adds=defaults.subject)}),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): MergeSchema(has={"metadata": METADATA, "roleRef": MergeSchema(adds=defaults.role_ref), "subjects": MergeSchema(adds=defaults.subject)}),
-    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"):   MergeSchema(has={"webhooks": MUTATING, "metadata": METADATA}, keys={"webhooks": "name"}),
-    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): MergeSchema(has={"webhooks": WEBHOOK, "metadata": METADATA}, keys={"webhooks": "name"}),
+    ("rbac.authorization.k8s.io", "RoleBinding"):        BINDING,
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): BINDING,
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"):   _webhooks(MUTATING),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): _webhooks(WEBHOOK),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): _specified(POLICY),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"):   _specified(POLICY),
     ("storage.k8s.io", "StorageClass"): MergeSchema(has={"metadata": METADATA}, adds=defaults.storage_class),
     ("storage.k8s.io", "CSIDriver"):    _specified(MergeSchema(adds=defaults.csi_driver_spec)),
     ("storage.k8s.io", "CSINode"):      _specified(MergeSchema(keys={"drivers": "name"})),
     ("scheduling.k8s.io", "PriorityClass"): MergeSchema(has={"metadata": METADATA}, adds=defaults.priority_class),
-    ("discovery.k8s.io", "EndpointSlice"):  MergeSchema(has={"metadata": METADATA, "ports": MergeSchema(adds=defaults.slice_port)}),
+    ("discovery.k8s.io", "EndpointSlice"):  MergeSchema(has={"metadata": METADATA, "ports": SLICE_PORT}),
 }
 # fmt: on
 OTHER_KIND = MergeSchema(has={"metadata": METADATA})

@@ -12,8 +12,10 @@ from typing import Any
 from phaseline.machines.kubernetes.manifest_id import group_kind
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-SERVER_OWNED = ("creationTimestamp", "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp",
-                "deletionGracePeriodSeconds")  # fmt: skip
+SERVER_OWNED = (
+    "creationTimestamp", "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)  # fmt: skip
 AGGREGATED = "aggregationRule"
 
 Object = dict[str, Any]

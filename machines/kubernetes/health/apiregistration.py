@@ -9,6 +9,6 @@ def api_service(live: ManifestPart, _: Profile) -> HealthResult:
     """apiregistration.k8s.io APIService. Never Degraded."""
     for condition in live.map("status").maps("conditions"):
         if condition.text("type") == "Available":
-            said = f"{condition.text('reason')}: {condition.text('message')}"
-            return healthy(said) if condition.text("status") == "True" else progressing(said)
+            message = f"{condition.text('reason')}: {condition.text('message')}"
+            return healthy(message) if condition.text("status") == "True" else progressing(message)
     return progressing("no condition Available yet")

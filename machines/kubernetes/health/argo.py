@@ -1,4 +1,4 @@
-"""Health of Argo's own kinds. Belongs here: Workflow. Does not: Argo CD's Application (`rollup`)."""
+"""Health of Argo's own kinds. Belongs here: Workflow. Does not: Argo CD's Application (`kubernetes.rollup`)."""
 
 from phaseline.machines.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kubernetes.health.result import HealthResult, degraded, healthy, progressing, unknown

@@ -1,7 +1,7 @@
 """Health rules in Python, registered by installed packages.
 
 Belongs here: finding the rules, and calling one so that its errors become a health result. Does not: health scripts in
-Lua, which come with an application's settings (`overrides`).
+Lua, which come with an application's settings (`kubernetes.overrides`).
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,7 @@
-"""Bytes, records and times on the wire: they come back as they went, and what is no such thing is refused.
+"""Bytes, records and times on the wire: each survives a round trip, and invalid ones are refused.
 
-Belongs here: `schemas.codec`, `schemas.wire_codec`, timestamps. Does not: subjects and envelopes (`test_words`).
+Belongs here: `schemas.codec`, `schemas.wire_codec`, timestamps. Does not: subjects and envelopes
+(`test_subjects_and_envelopes`).
 """
 
 import json
@@ -60,7 +61,7 @@ def test_a_map_of_any_size_is_told_from_json(size: int) -> None:
     (codec.encode({"a": "text"})[:-1], "msgpack: "), (b"\x81\xa1\xff\x01", "msgpack: "), (b"\x81\x91\x01\x02", "msgpack: "), (b"\x91" * 100_000, "msgpack: "),
     (b"\xdf\xff\xff\xff\xff", "msgpack: "), (b"\x81\xa1a\xd7\xff" + b"\xff" * 8, "msgpack: "),
 ])  # fmt: skip
-def test_what_is_no_map_is_refused(body: bytes, says: str) -> None:
+def test_a_body_that_is_not_a_map_is_refused(body: bytes, says: str) -> None:
     with pytest.raises(Undecodable) as caught:
         codec.decode(body)
     assert str(caught.value).startswith(says)
@@ -99,7 +100,7 @@ def test_a_stream_cut_off_gives_what_is_whole_and_says_where_it_broke(
             values.close()
 
 
-def test_a_stream_that_is_no_msgpack_is_refused() -> None:
+def test_a_stream_that_is_not_msgpack_is_refused() -> None:
     values = Values()
     assert list(values.feed(codec.encode({"a": 1}))) == [{"a": 1}]
     with pytest.raises(Undecodable, match="after byte 4"):
@@ -231,7 +232,7 @@ RIGHT: dict[str, Any] = codec.decode(
     ({"time": "noon"}, "Invalid isoformat string"),
 ])  # fmt: skip
 @pytest.mark.parametrize("encode", [codec.encode, codec.encode_json])
-def test_what_is_no_record_is_refused(encode: Any, changed: dict[str, Any], says: str) -> None:
+def test_a_body_that_is_not_a_record_is_refused(encode: Any, changed: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         wire_codec.read(encode({**RIGHT, **changed}))
 

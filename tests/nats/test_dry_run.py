@@ -1,6 +1,6 @@
-"""What a dry run says is what then happens, whatever the event; and nothing comes of the dry run itself.
+"""Dry runs against a real server: a dry run predicts the records of an event and stores nothing.
 
-Belongs here: `rehearse` against a real server. Does not: how the command shows it (`test_cli_dry_run`).
+Belongs here: `dry_run` against a real server. Does not: how the command shows it (`test_cli_dry_run`).
 """
 
 import asyncio
@@ -13,14 +13,15 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.session import Session
 from phaseline.engine.errors import KindMissing, Unsendable
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish import outcomes, single
-from phaseline.engine.publish.compose import Outgoing
+from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import Outcome
-from phaseline.engine.replay.dry_run import rehearse
+from phaseline.engine.replay.dry_run import dry_run
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN
@@ -31,7 +32,7 @@ from tests.support import edge_worlds, sample_kinds
 from tests.support.guarded_server import as_user
 from tests.support.log_check import stored
 from tests.support.state_stream import copied
-from tests.support.strategies import History, Sent, event, wished
+from tests.support.strategies import History, Sent, event, random_event
 
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
 EVENTS = 150
@@ -50,13 +51,13 @@ async def family(request: pytest.FixtureRequest, settings: Settings, wire: Wire)
     await working
 
 
-def outgoing(sent: Sent, prefix: str, number: int) -> Outgoing:
+def outgoing(sent: Sent, prefix: str, number: int) -> EventMessage:
     """The event of a random history, as a publisher would send it."""
     subject = sent.subject.replace("pl.inbox.0.", f"{prefix}.events.", 1)
-    return Outgoing(subject, sent.body, f"m{number}", "e", "/t")
+    return EventMessage(subject, sent.body, f"m{number}", "e", "/t")
 
 
-async def happen(wire: Wire, layout: Layout, message: Outgoing) -> Outcome:
+async def happen(wire: Wire, layout: Layout, message: EventMessage) -> Outcome:
     root = message.subject.split(".")[2]
     async with outcomes.follow(Installation(wire, layout, Kinds(BUILT_IN)), root) as reader:
         receipt = await single.publish(wire, message, 5)
@@ -76,19 +77,19 @@ def _without(value: Any, time: str) -> Any:
     return "now" if value == time else value
 
 
-async def test_what_is_rehearsed_is_what_happens(family: Client, wire: Wire) -> None:
-    """The law: for random histories, the same records byte for byte except the time, or the same rejection, or none."""
-    layout, dice = await family.layout(), random.Random(7)
+async def test_a_dry_run_predicts_the_records(family: Client, wire: Wire) -> None:
+    """The law: for random histories, the same records byte for byte but for the time, or the same rejection, or none."""
+    layout, dice = await family._session.layout(), random.Random(7)
     guide = History(family.kinds)
     seen: set[tuple[str, str]] = set()
     for number in range(EVENTS):
-        sent = wished(guide, dice.randbytes(24))
+        sent = random_event(guide, dice.randbytes(24))
         guide.take(sent)
         message = outgoing(sent, layout.prefix, number)
         await copied(wire, layout)
-        told = await rehearse(wire, layout, family.kinds, message)
+        told = await dry_run(Installation(wire, layout, family.kinds), message)
         outcome = await happen(wire, layout, message)
-        assert (told.behind, told.differing) == (False, "")
+        assert (told.behind, told.table_differences) == (False, "")
         assert told.sequence == outcome.receipt.sequence
         assert told.effect == outcome.effect
         said = [timeless(codec.decode(found.body)) for found in told.messages]
@@ -103,7 +104,7 @@ async def test_what_is_rehearsed_is_what_happens(family: Client, wire: Wire) -> 
 
 async def test_nothing_is_written(client: Client, wire: Wire) -> None:
     await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
-    layout = await client.layout()
+    layout = await client._session.layout()
 
     async def held() -> list[Any]:
         records = (f"{layout.prefix}.log.*.*.>", f"{layout.prefix}.mark.*.transition.mark.>", f"{layout.prefix}.plan.>")
@@ -114,9 +115,9 @@ async def test_nothing_is_written(client: Client, wire: Wire) -> None:
 
     await copied(wire, layout)
     before = await held()
-    first = await client.rehearse("cluster", "delete", "c1")
+    first = await client.dry_run("cluster", "delete", "c1")
     assert first.effect == "transitions"
-    assert await client.rehearse("cluster", "delete", "c1", event_id="other") != first
+    assert await client.dry_run("cluster", "delete", "c1", event_id="other") != first
     assert await held() == before
 
 
@@ -125,13 +126,13 @@ async def test_a_repeat_is_told_from_what_is_so_already(client: Client, wire: Wi
     trigger = "created" if known == "a mark" else "error"
     await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
     await client.publish_and_wait("cluster", trigger, "c1", source="/a", sequence=5)
-    await copied(wire, await client.layout())
-    again = await client.rehearse("cluster", "overdue", "c1", source="/a", sequence=5)
+    await copied(wire, await client._session.layout())
+    again = await client.dry_run("cluster", "overdue", "c1", source="/a", sequence=5)
     assert (again.effect, again.repeat, again.records) == ("none", True, ())
     assert again.entity is not None
     assert again.entity.sequences == {"/a": 5}
-    assert (await client.rehearse("cluster", "overdue", "c1", source="/b", sequence=5)).effect == "transitions"
-    assert not (await client.rehearse("cluster", trigger, "c1", source="/b")).repeat
+    assert (await client.dry_run("cluster", "overdue", "c1", source="/b", sequence=5)).effect == "transitions"
+    assert not (await client.dry_run("cluster", trigger, "c1", source="/b")).repeat
 
 
 @pytest.mark.parametrize(
@@ -146,16 +147,16 @@ async def test_a_repeat_is_told_from_what_is_so_already(client: Client, wire: Wi
     ],
 )
 async def test_what_would_be_refused(client: Client, event: tuple[str, str, str], reason: str) -> None:
-    told = await client.rehearse(*event)
+    told = await client.dry_run(*event)
     assert told.effect == "rejection"
     assert told.rejection is not None
     assert told.rejection.reason == reason
     assert told.entity is None
 
 
-async def test_what_cannot_be_a_message_cannot_be_rehearsed(client: Client) -> None:
+async def test_an_unsendable_event_has_no_dry_run(client: Client) -> None:
     with pytest.raises(Unsendable, match="empty part"):
-        await client.rehearse("cluster", "create", "c1//p")
+        await client.dry_run("cluster", "create", "c1//p")
 
 
 async def test_a_cascade_larger_than_a_batch(client: Client, wire: Wire) -> None:
@@ -170,9 +171,9 @@ async def test_a_cascade_larger_than_a_batch(client: Client, wire: Wire) -> None
     )  # fmt: skip
     await client.publish_and_wait("cluster", "error", "c2")
     await client.publish_and_wait("component", "adopt", "c1/last", {"phase": "Running"}, timeout=30)
-    await copied(wire, await client.layout())
+    await copied(wire, await client._session.layout())
     read: list[int] = []
-    told = await client.rehearse("cluster", "delete", "c1", progress=read.append)
+    told = await client.dry_run("cluster", "delete", "c1", progress=read.append)
     assert {t.cause.by for t in told.transitions} == {"event", "cascade"}
     assert {t.entity.id.partition("/")[0] for t in told.transitions} == {"c1"}
     assert len(told.transitions) == len(told.messages) == nodes + 3 == read[-1]
@@ -180,36 +181,39 @@ async def test_a_cascade_larger_than_a_batch(client: Client, wire: Wire) -> None
 
 async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> None:
     await client.publish_and_wait("component", "adopt", "c1/dns", {"phase": "Running"})
-    layout = await client.layout()
+    layout = await client._session.layout()
     await copied(wire, layout)
+    message = outgoing(event("orchard", "plant", "c1"), layout.prefix, 1)
     with pytest.raises(KindMissing, match=r"kind 'c(luster|omponent)', which is not installed here"):
-        await rehearse(wire, layout, sample_kinds.KINDS, outgoing(event("orchard", "plant", "c1"), layout.prefix, 1))
+        await dry_run(Installation(wire, layout, sample_kinds.KINDS), message)
 
 
-async def test_other_tables_than_those_that_decide_are_told_of(client: Client, wire: Wire) -> None:
+async def test_tables_that_differ_from_the_installation_s_are_named(client: Client, wire: Wire) -> None:
     more = Kinds((*BUILT_IN, *(kind.table for kind in sample_kinds.KINDS.values())))
     await client.publish_and_wait("cluster", "create", "c1")
-    layout = await client.layout()
+    layout = await client._session.layout()
     message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)
-    assert (await rehearse(wire, layout, more, message)).differing == "new: fruit, ladder, orchard, row"
-    assert (await rehearse(wire, layout, Kinds(BUILT_IN), message)).differing == ""
+    assert (
+        await dry_run(Installation(wire, layout, more), message)
+    ).table_differences == "new: fruit, ladder, orchard, row"
+    assert (await dry_run(Installation(wire, layout, Kinds(BUILT_IN)), message)).table_differences == ""
 
 
 async def test_events_that_are_still_to_be_decided_are_told_of(settings: Settings, wire: Wire) -> None:
     await provision(wire, replace(settings, partitions=2))
-    client = Client(wire, settings, edge_worlds.KINDS, "/test")
-    assert (await client.rehearse("cluster", "create", "c1")).behind is False
+    client = Client(Session(wire, settings, edge_worlds.KINDS, "/test"))
+    assert (await client.dry_run("cluster", "create", "c1")).behind is False
     await client.publish("cluster", "create", "c1")
-    told = await client.rehearse("cluster", "create", "c1")
+    told = await client.dry_run("cluster", "create", "c1")
     assert (told.behind, told.effect, told.sequence) == (True, "transitions", 2)
-    assert (await client.rehearse("cluster", "create", "c2")).behind is False
+    assert (await client.dry_run("cluster", "create", "c2")).behind is False
 
 
-async def test_who_reads_everything_may_rehearse(guarded: str) -> None:
+async def test_a_reader_of_all_streams_may_do_a_dry_run(guarded: str) -> None:
     """As docs/operating.md says; nothing need be published for it."""
     async with Client.open(
         Settings(nats=(as_user("reader", guarded),), inbox_prefix="_INBOX_reader"), source="/me"
     ) as client:
-        told = await client.rehearse("node", "not_ready", "c1/p/n1")
+        told = await client.dry_run("node", "not_ready", "c1/p/n1")
     assert told.behind is None
     assert [t.after for t in told.transitions] == [State("Failed", ("NotReady",))]

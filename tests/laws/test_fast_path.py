@@ -1,4 +1,4 @@
-"""The short way of deciding the common case comes to the same records as the long one, and is taken where it may be."""
+"""The fast path makes the same records as a changeset, and is taken where it may be."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from phaseline.engine.core import decide as deciding
-from phaseline.engine.core.fast_path import quiet
+from phaseline.engine.core.fast_path import fast_path
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
@@ -26,23 +26,23 @@ FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
 
 @contextmanager
 def counted(*, off: bool) -> Iterator[list[bool]]:
-    """How often the short way was tried, and whether it was taken; `off` sends everything the long way."""
+    """For each try of the fast path, whether it was taken; with `off` every event goes through a changeset."""
     tried: list[bool] = []
     patch = pytest.MonkeyPatch()
 
     def watched(*arguments: object) -> object:
-        found = None if off else quiet(*arguments)  # type: ignore[arg-type]  # as it was called
-        tried.append(found is not None)
-        return found
+        record = None if off else fast_path(*arguments)  # type: ignore[arg-type]  # as it was called
+        tried.append(record is not None)
+        return record
 
-    patch.setattr(deciding, "quiet", watched)
+    patch.setattr(deciding, "fast_path", watched)
     try:
         yield tried
     finally:
         patch.undo()
 
 
-def the_long_way_comes_to_the_same(history: History) -> None:
+def a_changeset_makes_the_same_records(history: History) -> None:
     with counted(off=True):
         again = play(history.kinds, [step.sent for step in history.steps])
     assert [step.records for step in again.steps] == [step.records for step in history.steps]
@@ -51,18 +51,18 @@ def the_long_way_comes_to_the_same(history: History) -> None:
 @pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 def test_over_random_histories(kinds: Kinds, effort: str) -> None:
-    hold(the_long_way_comes_to_the_same, histories(kinds), effort)
+    hold(a_changeset_makes_the_same_records, histories(kinds), effort)
 
 
 def messages(events: list[StoredEvent], *, off: bool) -> tuple[list[Message], list[bool]]:
     with counted(off=off) as tried:
-        folder = Processor(Tree(Kinds(BUILT_IN), NoScripts()), Subjects("pl"), 0)
-        commits: list[Message] = []
+        processor = Processor(Tree(Kinds(BUILT_IN), NoScripts()), Subjects("pl"), 0)
+        log: list[Message] = []
         while events:
-            commit = folder.fold(events, 0)
-            commits += commit.messages
-            events = events[commit.events :]
-    return commits, tried
+            batch = processor.process(events, 0)
+            log += batch.messages
+            events = events[batch.events :]
+    return log, tried
 
 
 def stored(sent: Iterable[Sent]) -> list[StoredEvent]:
@@ -75,16 +75,16 @@ def stored(sent: Iterable[Sent]) -> list[StoredEvent]:
 def test_over_a_fleets_life() -> None:
     fleet = RandomEvents("pl", seed=5)
     events = stored([*fleet.built(5, 4), *fleet.life(4000, 5, 4)])
-    short, tried = messages(events, off=False)
-    assert short == messages(events, off=True)[0]
+    fast, tried = messages(events, off=False)
+    assert fast == messages(events, off=True)[0]
     assert 0.2 < sum(tried) / len(tried) < 1
 
 
-def test_most_events_of_troubles_that_pass_go_the_short_way() -> None:
+def test_most_events_of_passing_troubles_take_the_fast_path() -> None:
     fleet = RandomEvents("pl")
     events = stored([*fleet.built(10, 20), *fleet.troubles(10, 20)])
-    short, tried = messages(events, off=False)
-    assert short == messages(events, off=True)[0]
+    fast, tried = messages(events, off=False)
+    assert fast == messages(events, off=True)[0]
     assert sum(tried) / len(tried) > 0.8
 
 
@@ -107,7 +107,7 @@ LAMP = Table(
 )
 
 
-def test_an_event_that_sets_attributes_goes_the_long_way() -> None:
+def test_an_event_that_sets_attributes_does_not_take_the_fast_path() -> None:
     with counted(off=False) as tried:
         history = play(
             Kinds((LAMP,)),

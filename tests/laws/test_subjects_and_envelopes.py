@@ -1,6 +1,7 @@
-"""The words on the wire: subjects and envelopes, what they take and what they refuse.
+"""Subjects and envelopes: which are accepted, and why others are refused.
 
-Belongs here: `schemas.subjects`, `schemas.envelope`. Does not: bytes and records (`test_forms`), events against tables (`test_intake`).
+Belongs here: `schemas.subjects`, `schemas.envelope`. Does not: bytes and records (`test_codec_and_records`), events
+against tables (`test_intake`).
 """
 
 from collections.abc import Callable
@@ -17,9 +18,9 @@ from phaseline.schemas.codec import Undecodable
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.subjects import MAX_ID, MAX_TOKEN, Address, BadSubject, Subjects, partition_of, quote, unquote
 
-WORDS = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)
+LOWER_NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)
 BLANKS = st.sampled_from("\u00a0\u1680\u2003\u2028\u202f\u3000 ")
-"""Blanks that are no control characters."""
+"""Blanks that are not control characters."""
 NAMES = st.text(st.one_of(BLANKS, st.sampled_from(".*>%é山😀-_:@$"), st.characters(codec="utf-8")), min_size=1, max_size=28).filter(
     lambda name: "/" not in name and not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name)
 )  # fmt: skip
@@ -65,7 +66,7 @@ def test_a_token_is_refused_or_is_the_only_one_of_its_name(token: str) -> None:
         ("a" * 254, "is longer than 253 bytes"),
     ],
 )
-def test_a_token_that_is_refused_is_told_why(token: str, says: str) -> None:
+def test_a_refused_token_names_the_problem(token: str, says: str) -> None:
     with pytest.raises(BadSubject, match=says):
         unquote(token)
 
@@ -97,7 +98,7 @@ def test_an_id_may_have_so_many_bytes_and_no_more(character: str) -> None:
         found.address(refused)
 
 
-@given(st.sampled_from(["pl", "eu.west.pl", "p-1"]), WORDS, WORDS, IDS)
+@given(st.sampled_from(["pl", "eu.west.pl", "p-1"]), LOWER_NAMES, LOWER_NAMES, IDS)
 def test_an_event_s_subject_comes_back_as_its_address(prefix: str, kind: str, trigger: str, entity_id: str) -> None:
     found = Subjects(prefix)
     stored = found.event(kind, trigger, entity_id).replace(".events.", ".inbox.7.", 1)
@@ -107,7 +108,7 @@ def test_an_event_s_subject_comes_back_as_its_address(prefix: str, kind: str, tr
 
 
 @pytest.mark.parametrize("subject", ["", ".", "pl.inbox.0", "pl.inbox.0.c1.cluster", "pl.inbox.0..cluster.create", "pl.inbox.0.c1.node.create.p1.", "pl.inbox.0.c1.node.create..n"])  # fmt: skip
-def test_subjects_that_say_nothing_are_refused(subject: str) -> None:
+def test_subjects_without_an_address_are_refused(subject: str) -> None:
     with pytest.raises(BadSubject):
         Subjects().address(subject)
 
@@ -161,7 +162,7 @@ RIGHT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "/me", "type
     {"time": "2026-03-02T08:00:00Z"}, {"time": "2026-03-02T08:00:00.123456789+08:00"}, {"sequence": 0}, {"sequence": "000000000000000042"},
     {"subject": "node/c/p/n"}, {"data": {}}, {"data": None}, {"datacontenttype": "application/json"}, {"traceparent": "an extension"}, {"id": "x" * 1024},
 ])  # fmt: skip
-def test_an_envelope_that_is_right(changed: dict[str, Any]) -> None:
+def test_a_correct_envelope_is_accepted(changed: dict[str, Any]) -> None:
     found = envelope.read({**RIGHT, **changed})
     assert envelope.read(envelope.write(found)) == found
     known = {name: value for name, value in {**RIGHT, **changed}.items() if name != "traceparent" and value is not None}
@@ -175,7 +176,7 @@ def test_an_envelope_that_is_right(changed: dict[str, Any]) -> None:
     ({"time": "yesterday"}, "time must be an RFC 3339 timestamp with an offset, found 'yesterday'"), ({"time": "2026-03-02T08:00:00"}, "with an offset"), ({"time": 5}, "$.time"),
     ({"data": []}, "$.data"), ({"data": "text"}, "$.data"), ({"sequence": 1.5}, "$.sequence"), ({"sequence": []}, "$.sequence"), ({"subject": 4}, "$.subject"),
 ])  # fmt: skip
-def test_an_envelope_that_is_wrong_is_told_where(changed: dict[str, Any], says: str) -> None:
+def test_a_wrong_envelope_names_the_problem(changed: dict[str, Any], says: str) -> None:
     with pytest.raises(Invalid) as caught:
         envelope.read({**RIGHT, **changed})
     assert str(caught.value).startswith("envelope: ")
@@ -202,7 +203,7 @@ NO_TEXT = msgspec.msgpack.encode({**RIGHT, "extension": "xy"}).replace(b"xy", b"
 
 
 def answer(read: Callable[[bytes], Event], body: bytes) -> str:
-    """What reading gives, as text: the attributes of the event, or the error."""
+    """The result of reading as text: the attributes of the event, or the error."""
     try:
         return repr(envelope.write(read(body)))
     except (Undecodable, Invalid) as error:

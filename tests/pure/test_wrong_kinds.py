@@ -1,6 +1,6 @@
-"""Each way in which tables can be wrong together is refused, saying what to write instead.
+"""Each way in which tables can be wrong together is refused, with what to write instead.
 
-Belongs here: one small wrong pair each. Does not: what is wrong with a single table (`test_wrong_tables`).
+Belongs here: a few small wrong tables for each check. Does not: what is wrong with a single table (`test_wrong_tables`).
 """
 
 from dataclasses import dataclass, replace
@@ -87,74 +87,74 @@ def refusal(*tables: Table) -> tuple[str, str]:
 
 # fmt: off
 WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
-    "two of a name": ((HOUSE, HOUSE), "house", "two tables have this name: rename one"),
-    "unknown parent": ((HOUSE, table("room", parent="hose")), "room", "its parent hose is no kind here: register that table too, or correct the name"),
-    "unknown parent of a grandparent": ((table("house", guard=AnyBelow("house", "desk", ("Busy",))), table("room", parent="hose"), DESK), "room", "its parent hose is no kind here"),
-    "id not below its parent's": ((HOUSE, table("room", id=("room",))), "room", "its id must be longer than its parent's (house): begin it with the parent's parts"),
-    "parents of each other": ((table("house", parent="room"), ROOM), "house", "its id must be longer than its parent's (house/room)"),
+    "two of a name": ((HOUSE, HOUSE), "house", "two tables have this kind: rename one"),
+    "unknown parent": ((HOUSE, table("room", parent="hose")), "room", "parent hose is unknown: add the table of that kind, or correct the name"),
+    "unknown parent of a grandparent": ((table("house", guard=AnyBelow("house", "desk", ("Busy",))), table("room", parent="hose"), DESK), "room", "parent hose is unknown: add the table of that kind, or correct the name"),
+    "id not below its parent's": ((HOUSE, table("room", id=("room",))), "room", "id room is not longer than the parent's id house: begin it with the parent's parts, and add at least one"),
+    "parents of each other": ((table("house", parent="room"), ROOM), "house", "id house is not longer than the parent's id house/room: begin it with the parent's parts, and add at least one"),
     "adopted as what cannot be": ((table("house", facet=replace(FACET, adopted=State("Running", (OK,)))), ROOM), "house",
-        "phase: what is below it adopts it as Running [Ok], to which no row leads: name another base with adopted=State(...), State('Absent') for none"),
-    "guard looks up at what is not above": ((HOUSE, table("room", guard=Above("desk", ("Open",))), DESK), "room", "`the desk is Open`: desk is not above room: name an ancestor"),
+        "phase: no row leads to Running [Ok], the base of an adopted house: name another base with adopted=State(...); State('Absent') means that it stays unknown"),
+    "guard looks up at what is not above": ((HOUSE, table("room", guard=Above("desk", ("Open",))), DESK), "room", "`the desk is Open`: desk is not above room: name a kind above it"),
     "guard looks up at what is no kind": ((HOUSE, table("room", guard=Above("hose", ("Open",)))), "room", "`the hose is Open`: hose is not above room"),
     "guard looks at an attribute of what is not above": ((HOUSE, table("room", guard=AttributeIs("desk", "size", "L")), DESK), "room", "`the desk's size is L`: desk is not above room"),
     "an attribute or else that of what is not above": ((HOUSE, table("room", guard=AttributeIs("room", "size", "L", or_of="desk")), DESK), "room",
-        "`the room's size (or else the desk's) is L`: desk is not above room: name an ancestor"),
-    "names what is not below": ((HOUSE, table("room", facet=replace(FACET, message_names=("house", 0)))), "room", "phase names those of house, facet 0, which is not below it: name a descendant's facet"),
-    "names a facet that is not there": ((HOUSE, table("room", facet=replace(FACET, message_names=("desk", 1))), DESK), "room", "phase names those of desk, facet 1"),
+        "`the room's size (or else the desk's) is L`: desk is not above room: name another kind in or_of="),
+    "names what is not below": ((HOUSE, table("room", facet=replace(FACET, message_names=("house", 0)))), "room", "phase, message_names: facet 0 of house does not exist below room: name a kind below it and the index of its facet"),
+    "names a facet that is not there": ((HOUSE, table("room", facet=replace(FACET, message_names=("desk", 1))), DESK), "room", "phase, message_names: facet 1 of desk does not exist below room: name a kind below it and the index of its facet"),
     "guard looks down at what is not below": ((HOUSE, table("room", guard=AnyBelow("room", "house", ("Open",)))), "room",
-        "`a house is Open`: house is not below room: name a descendant, and of=room"),
-    "guard looks down from elsewhere": ((HOUSE, table("room", guard=AllBelow("house", "room", ("Open",)))), "room", "room is not below room: name a descendant, and of=room"),
-    "unknown attribute": ((HOUSE, table("room", guard=AttributeIs("house", "colour", "red"))), "room", "`the house's colour is red`: house has no attribute colour: declare it there"),
+        "`a house is Open`: it counts house below room, but must count a kind below room: write of='room' and a kind below it"),
+    "guard looks down from elsewhere": ((HOUSE, table("room", guard=AllBelow("house", "room", ("Open",)))), "room", "`every room is Open`: it counts room below house, but must count a kind below room: write of='room' and a kind below it"),
+    "unknown attribute": ((HOUSE, table("room", guard=AttributeIs("house", "colour", "red"))), "room", "`the house's colour is red`: house has no attribute colour: add it there, or correct the name"),
     "unknown phase above": ((HOUSE, table("room", guard=Above("house", ("Closed",)))), "room", "`the house is Closed`: house has no phase Closed: correct the name"),
     "unknown phase below": ((HOUSE, table("room", guard=BELOW_BUSY), table("desk", facet=replace(FACET, labels=LABELS[:2], rows=(ROWS[0], Row(("Open",), "shut", "Shut"), ROWS[3])))), "room",
         "`a desk is Busy`: desk has no phase Busy"),
-    "unknown facet": ((HOUSE, table("room", guard=Above("house", ("Open",), facet=1))), "room", "`the house is Open`: house has only 1 facet(s)"),
-    "fires at what is not below": ((HOUSE, table("room", cascades=(Cascade("fell", at=("house",), on=("shut",)),))), "room", "it fires fell at house, which is not below it: name a descendant"),
-    "fires at what is no kind": ((table("house", cascades=(Cascade("fell", at=("hose",), on=("shut",)),)),), "house", "it fires fell at hose, which is not below it"),
+    "unknown facet": ((HOUSE, table("room", guard=Above("house", ("Open",), facet=1))), "room", "`the house is Open`: house has 1 facet(s), found facet=1: count from 0"),
+    "fires at what is not below": ((HOUSE, table("room", cascades=(Cascade("fell", at=("house",), on=("shut",)),))), "room", "it fires fell at house, which is not below room: name a kind below it"),
+    "fires at what is no kind": ((table("house", cascades=(Cascade("fell", at=("hose",), on=("shut",)),)),), "house", "it fires fell at hose, which is not below house: name a kind below it"),
     "fires what is not derived there": ((table("house", cascades=(Cascade("shut", at=("room",), on=("shut",)),)), ROOM), "house",
-        "it fires shut at room, where it is no derived trigger: add it to `derived`, with a row"),
-    "a tally fires what is not derived": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "shut"),)), DESK), "room", "it fires shut at itself: add it to `derived`, with a row"),
-    "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Cascade, a FanOut, an OnTally or a Timeout for it, or remove it"),
+        "it fires shut at room, where it is not derived: add it to `derived` there, with a row"),
+    "a tally fires what is not derived": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "shut"),)), DESK), "room", "on_tally shut: the trigger is not derived: add it to `derived`, with a row"),
+    "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Cascade, a FanOut, an OnTally or a Timeout that fires it, or remove it"),
     "waits for no tally": ((table("house", guard=None, on_tally=(OnTally(cast("AnyBelow", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
-        "fell waits for `the house's size is L`, which is no tally: write AnyBelow(...) or AllBelow(...)"),
+        "on_tally fell: `the house's size is L` does not ask a tally: write AnyBelow(...) or AllBelow(...)"),
     "guard looks at one that is no child": ((HOUSE, table("room", guard=Child("room", "house", "size", ("Open",)))), "room",
-        "house is no child of room by a name: name one, and of=room"),
-    "guard looks at one further down": ((table("house", guard=Child("house", "desk", "size", ("Open",))), ROOM, DESK), "house", "desk is no child of house by a name"),
-    "guard looks at another's child": ((HOUSE, ROOM, table("desk", guard=Child("house", "room", "size", ("Open",)))), "desk", "name one, and of=desk"),
-    "child named by no attribute": ((table("house", guard=Child("house", "room", "colour", ("Open",))), ROOM), "house", "house has no attribute colour: declare it there"),
+        "`the house that its size names is Open`: house is not a child of room whose id has one part more: write of='room' and the kind of such a child"),
+    "guard looks at one further down": ((table("house", guard=Child("house", "desk", "size", ("Open",))), ROOM, DESK), "house", "`the desk that its size names is Open`: desk is not a child of house whose id has one part more: write of='house' and the kind of such a child"),
+    "guard looks at another's child": ((HOUSE, ROOM, table("desk", guard=Child("house", "room", "size", ("Open",)))), "desk", "`the room that its size names is Open`: room is not a child of desk whose id has one part more: write of='desk' and the kind of such a child"),
+    "child named by no attribute": ((table("house", guard=Child("house", "room", "colour", ("Open",))), ROOM), "house", "`the room that its colour names is Open`: house has no attribute colour: add it there, or correct the name"),
     "child in no phase": ((table("house", guard=Child("house", "room", "size", ("Closed",))), ROOM), "house", "room has no phase Closed: correct the name"),
-    "view looks at a child": ((table("house", view=View("Busy", (Child("house", "room", "size", ("Open",)),))), ROOM), "house", "of whose change it would not hear"),
-    "counts what is not below": ((HOUSE, table("room", tallies=(("house", 0),))), "room", "it counts facet 0 of house, which is not below it: name a descendant and one of its facets"),
-    "counts no facet": ((table("house", tallies=(("room", 1),)), ROOM), "house", "it counts facet 1 of room"),
+    "view looks at a child": ((table("house", view=View("Busy", (Child("house", "room", "size", ("Open",)),))), ROOM), "house", "phase, view Busy: the engine does not notice when `the room that its size names is Open` changes: use Above, AnyBelow, AllBelow, or AttributeIs of house itself"),
+    "counts what is not below": ((HOUSE, table("room", tallies=(("house", 0),))), "room", "tallies: facet 0 of house does not exist below room: name a kind below it and the index of its facet"),
+    "counts no facet": ((table("house", tallies=(("room", 1),)), ROOM), "house", "tallies: facet 1 of room does not exist below house: name a kind below it and the index of its facet"),
     "tally of an unknown condition": ((table("house", guard=AnyBelow("house", "room", ("Busy",), has="Rust")), ROOM), "house",
         "`a room with Rust is Busy`: room has no condition Rust: correct the name"),
-    "tells what is not below": ((HOUSE, table("room", fan_outs=(FanOut(("fell",), "house", ("shut",), says),))), "room", "it fires fell at house, which is not below it"),
-    "tells what is not derived there": ((table("house", fan_outs=(FanOut(("fell", "shut"), "room", ("shut",), says),)), table("room", **HAS_FELL)), "house",
-        "it fires shut at room, where it is no derived trigger"),
+    "fans out to what is not below": ((HOUSE, table("room", fan_outs=(FanOut(("fell",), "house", ("shut",), says),))), "room", "it fires fell at house, which is not below room: name a kind below it"),
+    "fans out what is not derived there": ((table("house", fan_outs=(FanOut(("fell", "shut"), "room", ("shut",), says),)), table("room", **HAS_FELL)), "house",
+        "it fires shut at room, where it is not derived: add it to `derived` there, with a row"),
     "fires at one that no name leads to": ((table("house", cascades=(Cascade("fell", at=("desk",), on=("shut",), only_child="size"),)), ROOM, table("desk", **HAS_FELL)), "house",
-        "it fires fell at one desk, whose id has more than a name more: name a child"),
-    "told cascades circle": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), fan_outs=(FanOut(("fell",), "desk", ("fell",), says),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
-        "its cascades circle: "),
+        "cascade fell: only_child= needs a child whose id has one part more, found desk: name the kind of such a child"),
+    "cascades and fan-outs circle": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), fan_outs=(FanOut(("fell",), "desk", ("fell",), says),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
+        "triggers fire each other in a circle: room.fell -> desk.fell -> room.fell: remove one of them"),
     "cascades circle": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), cascades=(Cascade("fell", at=("desk",), on=("fell",)),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
-        "its cascades circle: "),
+        "triggers fire each other in a circle: room.fell -> desk.fell -> room.fell: remove one of them"),
     "cascades circle by what they lead to": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), cascades=(Cascade("fell", at=("desk",), into="Busy"),), **HAS_FELL), table("desk", **HAS_FELL)), "desk",
-        "its cascades circle: "),
+        "triggers fire each other in a circle: desk.fell -> room.fell -> desk.fell: remove one of them"),
     "view looks at what it would not hear of": ((HOUSE, table("room", view=View("Busy", (AttributeIs("house", "size", "L"),)))), "room",
-        "view Busy looks at `the house's size is L`, of whose change it would not hear: look at a state above, a tally below or an own attribute"),
-    "view asks the moon": ((table("house", view=View("Busy", (Moon(),))),), "house", "view Busy looks at `the moon is up`, of whose change it would not hear"),
+        "phase, view Busy: the engine does not notice when `the house's size is L` changes: use Above, AnyBelow, AllBelow, or AttributeIs of room itself"),
+    "view asks the moon": ((table("house", view=View("Busy", (Moon(),))),), "house", "phase, view Busy: the engine does not notice when `the moon is up` changes: use Above, AnyBelow, AllBelow, or AttributeIs of house itself"),
     "view looks at itself": ((table("house", view=View("Busy", (Above("house", ("Open",)),))),), "house",
-        "its views look at what they show themselves (phase -> phase): look at the base (base=True)"),
+        "views of facets look at each other in a circle (phase -> phase): look at the base (base=True) in one of them"),
     "views look at each other": ((table("house", facets=(
         replace(FACET, views=(View("Busy", (Above("house", ("Open",), facet=1),)),)),
-        replace(FACET, name="other", views=(View("Busy", (Above("house", ("Shut",)),)),)))),), "house", "its views look at what they show themselves (phase -> other -> phase)"),
+        replace(FACET, name="other", views=(View("Busy", (Above("house", ("Shut",)),)),)))),), "house", "views of facets look at each other in a circle (phase -> other -> phase): look at the base (base=True) in one of them"),
     "view looks up at what a view shows that looks down": (
         (HOUSE, table("room", view=View("Busy", (BELOW_BUSY,), base=("Open",))), table("desk", view=View("Shut", (Above("room", ("Busy",)),)))), "desk",
-        "view Shut looks up at `the room is Busy`, which room's view Busy changes by looking down: look at the base (base=True), or at phases that view neither shows nor covers"),
+        "phase, view Shut: it looks up at `the room is Busy`, but the view Busy of room, which looks down, can change that: look at the base (base=True), or at phases that this view neither shows nor covers"),
     "view looks up at what such a view covers": (
-        (HOUSE, table("room", view=View("Busy", (BELOW_BUSY,), base=("Open",))), table("desk", view=View("Shut", (Above("room", ("Open",)),)))), "desk", "view Shut looks up at `the room is Open`"),
+        (HOUSE, table("room", view=View("Busy", (BELOW_BUSY,), base=("Open",))), table("desk", view=View("Shut", (Above("room", ("Open",)),)))), "desk", "phase, view Shut: it looks up at `the room is Open`, but the view Busy of room, which looks down, can change that: look at the base (base=True), or at phases that this view neither shows nor covers"),
     "view looks up at what such a view comes before": (
         (table("house"), table("room", facet=replace(FACET, views=(View("Busy", (BELOW_BUSY,), base=("Open",)), View("Shut", (Above("house", ("Shut",)),))))),
-         table("desk", view=View("Shut", (Above("room", ("Shut",)),)))), "desk", "view Shut looks up at `the room is Shut`"),
+         table("desk", view=View("Shut", (Above("room", ("Shut",)),)))), "desk", "phase, view Shut: it looks up at `the room is Shut`, but the view Busy of room, which looks down, can change that: look at the base (base=True), or at phases that this view neither shows nor covers"),
 }
 # fmt: on
 
@@ -178,7 +178,7 @@ def test_a_circle_is_spelled_out_the_way_it_goes() -> None:
         ("room.fell", "desk.fell"),
         ("desk.fell", "house.fell"),
     }
-    assert found.endswith(": drop one of them")
+    assert found.endswith(": remove one of them")
 
 
 RIGHT: dict[str, tuple[Table, ...]] = {

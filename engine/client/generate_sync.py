@@ -1,0 +1,249 @@
+"""Writes the client without asyncio, from the source of the client with asyncio.
+
+Belongs here: `pages`, which the generator of pages and schemas calls too; how a method is turned. Does not: what runs the
+calls (`portal`).
+A method that gives an answer runs it to its end, an asynchronous iterator becomes an iterator, a watch becomes a watch.
+Signatures, types and docstrings are copied, so both clients always take and give the same.
+"""
+
+import argparse
+import ast
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+WIDTH = 120
+COMMAND = "python -m phaseline.engine.generate"
+SOURCES = {
+    "sync_views": ("products", "entity_view"),
+    "sync_client": ("client",),
+}
+"""By generated module, the modules that it is made from."""
+WRAPPED = ("EntityView", "EmcoView", "FleetView", "Emco", "Fleet", "Gitops", "Watch")
+"""The classes that need the portal too."""
+CHARTER = '''"""The client without asyncio: {what}.
+
+Made by `{command}` from {sources}.
+Belongs here: what `generate_sync` writes. Does not: anything written by hand, what runs the calls (`portal`).
+"""
+'''
+WHATS = {"sync_views": "views and reads of one product", "sync_client": "connecting, publishing, reading"}
+CLIENT_DOC = """One connection to one installation, for programs without asyncio. It has the methods of `phaseline.Client`.
+
+A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client in
+a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook; `progress`
+functions are called from that thread. Ctrl-C ends a call in good order."""
+CLIENT_HEAD = '''
+    def __init__(self, opened: Opened[client.Client]) -> None:
+        """Use a connection that is open; `connect` makes one."""
+        self._opened, self._portal, self._source = opened, opened.portal, opened.client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Disconnect. A second call does nothing."""
+        self._opened.close()
+'''
+VIEW_HEAD = '''
+    def __init__(self, portal: Portal, source: {source}) -> None:
+        """Run the reads of `source` in the portal."""
+        self._portal, self._source = portal, source
+'''
+CONNECT_DOC = """Connect to an installation: `with phaseline.sync.connect(...) as client`.
+
+url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
+against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Source(NamedTuple):
+    """A module with asyncio: its name, its syntax tree, and where its names come from."""
+
+    name: str
+    tree: ast.Module
+    homes: dict[str, str]
+
+
+def pages() -> dict[Path, str]:
+    """The generated modules by their paths from the project's root."""
+    return {Path("engine/client") / f"{name}.py": _module(name, made_from) for name, made_from in SOURCES.items()}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or check; 1 if `--check` finds a stale file."""
+    parser = argparse.ArgumentParser(description="Write the client without asyncio.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a file is stale")
+    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")
+    chosen, _ = parser.parse_known_args(arguments)
+    stale = [path for path, text in pages().items() if _read(chosen.to / path) != text]
+    for path in stale:
+        sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {path}\n")
+        if not chosen.check:
+            (chosen.to / path).write_text(pages()[path], encoding="utf-8")
+    return 1 if chosen.check and stale else 0
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+def _module(name: str, made_from: Sequence[str]) -> str:
+    sources = [_source(one) for one in made_from]
+    body = "\n\n".join(part for source in sources for part in _parts(source))
+    named = " and ".join(f"`{one}`" for one in made_from)
+    charter = CHARTER.format(what=WHATS[name], command=COMMAND, sources=named)
+    return f"{charter}\n{_imports(name, sources, body)}\n\n{body}"
+
+
+def _source(name: str) -> Source:
+    tree = ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8"))
+    homes: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            homes |= {alias.name: node.module for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            homes |= {one.id: f"phaseline.engine.client.{name}" for one in node.targets if isinstance(one, ast.Name)}
+    return Source(name, tree, homes)
+
+
+def _imports(name: str, sources: Sequence[Source], body: str) -> str:
+    """The import statements for the names that `body` uses, in the order that ruff wants."""
+    homes = {
+        "Self": "typing",
+        "Iterator": "collections.abc",
+        "Opened": "phaseline.engine.client.portal",
+        "Portal": "phaseline.engine.client.portal",
+        **{name: home for source in sources for name, home in source.homes.items()},
+        "Watch": "phaseline.engine.client.portal",
+        **{source.name: "phaseline.engine.client" for source in sources},
+    }
+    if name == "sync_client":
+        homes |= {one: "phaseline.engine.client.sync_views" for one in WRAPPED if one != "Watch"}
+    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    defined = {node.name for node in ast.parse(body).body if isinstance(node, ast.ClassDef)}
+    wanted: dict[str, list[str]] = {}
+    for one in used & homes.keys() - defined:
+        wanted.setdefault(homes[one], []).append(one)
+    groups: list[list[str]] = [[], []]
+    for module in sorted(wanted):
+        names = sorted(wanted[module], key=lambda one: (not one.isupper(), not one[0].isupper(), one))
+        groups[module.startswith("phaseline")].append(f"from {module} import {', '.join(names)}\n")
+    return "\n".join("".join(group) for group in groups if group)
+
+
+def _parts(source: Source) -> Iterator[str]:
+    """The classes and functions of one module."""
+    for node in source.tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield _class(source, node)
+        elif isinstance(node, ast.AsyncFunctionDef) and node.name == "connect":
+            call = _call(f"{source.name}.connect", node)
+            head = _signature(node, "Client", "", "def connect", quoted=True)
+            yield f"{head}{_doc(CONNECT_DOC, '    ')}    return Client(Opened({call}))\n"
+
+
+def _class(source: Source, node: ast.ClassDef) -> str:
+    bases = f"({', '.join(ast.unparse(base) for base in node.bases)})" if node.bases else ""
+    is_client = node.name == "Client"
+    doc = CLIENT_DOC if is_client else str(ast.get_docstring(node))
+    generic = next((ast.unparse(base) for base in node.bases), "").removeprefix("Generic")
+    head = CLIENT_HEAD if is_client else VIEW_HEAD.format(source=f"{source.name}.{node.name}{generic}")
+    methods = [part for part in node.body if isinstance(part, Function) and _is_public(part)]
+    return f"class {node.name}{bases}:\n{_doc(doc, '    ')}{head}" + "".join(f"\n{_method(one)}" for one in methods)
+
+
+def _is_public(method: Function) -> bool:
+    return not method.name.startswith("_") and "classmethod" not in _decorators(method)
+
+
+def _decorators(method: Function) -> list[str]:
+    return [ast.unparse(one) for one in method.decorator_list]
+
+
+def _method(method: Function) -> str:
+    decorators = "".join(f"    @{one}\n" for one in _decorators(method))
+    returns = ast.unparse(method.returns) if method.returns else "None"
+    shown = returns.replace("AsyncIterator[", "Iterator[")
+    head = decorators + _signature(method, shown, "    ", f"def {method.name}")
+    if "overload" in _decorators(method):
+        return head.rstrip("\n") + " ...\n"
+    target = f"self._source.{method.name}"
+    call = target if "property" in _decorators(method) else _call(target, method)
+    if isinstance(method, ast.AsyncFunctionDef):
+        runs = "iterate" if any(isinstance(part, ast.Yield) for part in ast.walk(method)) else "run"
+        call = f"self._portal.{runs}({call})"
+    wrapper = returns.partition("[")[0]
+    body = f"        return {call}\n"
+    if wrapper in WRAPPED:
+        body = f"        source = {call}\n        return {wrapper}(self._portal, source)\n"
+    return f"{head}{_doc(str(ast.get_docstring(method)), '        ')}{_broken(body)}"
+
+
+def _broken(body: str) -> str:
+    """The statements; the first one over three lines if it is too long, as ruff lays it out."""
+    line, _, others = body.partition("\n")
+    if len(line) <= WIDTH:
+        return body
+    outer, _, inner = line.partition("(")
+    return f"{outer}(\n            {inner[:-1]}\n        )\n{others}"
+
+
+def _signature(method: Function, returns: str, indent: str, start: str, *, quoted: bool = False) -> str:
+    """The head of a function as ruff lays it out: on one line, with all parameters on a second one, or one per line."""
+    parameters = _parameters(method.args)
+    end = f' -> "{returns}":' if quoted else f" -> {returns}:"
+    line = f"{indent}{start}({', '.join(parameters)}){end}"
+    if len(line) <= WIDTH - 4:
+        return line + "\n"
+    second = f"{indent}    {', '.join(parameters)}"
+    if len(second) <= WIDTH:
+        return f"{indent}{start}(\n{second}\n{indent}){end}\n"
+    spread = "".join(f"{indent}    {one},\n" for one in parameters)
+    return f"{indent}{start}(\n{spread}{indent}){end}\n"
+
+
+def _parameters(arguments: ast.arguments) -> list[str]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
+    found = [_parameter(one, default) for one, default in zip(positional, defaults, strict=True)]
+    if arguments.posonlyargs:
+        found.insert(len(arguments.posonlyargs), "/")
+    if arguments.kwonlyargs:
+        found.append("*")
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    found += [_parameter(one, default) for one, default in named]
+    return found + ([f"**{_parameter(arguments.kwarg, None)}"] if arguments.kwarg else [])
+
+
+def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
+    if argument.annotation is None:
+        return argument.arg
+    alternatives = ast.unparse(argument.annotation).partition(" | AsyncIterable[")[0]
+    value = "" if default is None else f" = {ast.unparse(default)}"
+    return f"{argument.arg}: {alternatives}{value}"
+
+
+def _call(target: str, method: Function) -> str:
+    arguments = method.args
+    given = [one.arg for one in (*arguments.posonlyargs, *arguments.args) if one.arg != "self"]
+    given += [f"{one.arg}={one.arg}" for one in arguments.kwonlyargs]
+    given += [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
+    return f"{target}({', '.join(given)})"
+
+
+def _doc(text: str, indent: str) -> str:
+    if "\n" not in text:
+        return f'{indent}"""{text}"""\n'
+    return textwrap.indent(f'"""{text}\n"""\n', indent, lambda line: bool(line.strip()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,326 @@
+"""The client without asyncio: connecting, publishing, reading.
+
+Made by `python -m phaseline.engine.generate` from `client`.
+Belongs here: what `generate_sync` writes. Does not: anything written by hand, what runs the calls (`portal`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Self, Unpack, overload
+
+from phaseline.engine.client import client
+from phaseline.engine.client.client import WAIT
+from phaseline.engine.client.portal import Opened, Watch
+from phaseline.engine.client.sync_views import Emco, EntityView, Fleet, Gitops
+from phaseline.engine.explain.model import Explanation
+from phaseline.engine.log.changes import Change
+from phaseline.engine.log.log_records import Logged
+from phaseline.engine.log.timeline import Timeline
+from phaseline.engine.log.when import NOW, START, Moment, When
+from phaseline.engine.publish.compose import EventDetails
+from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
+from phaseline.engine.publish.single import Receipt
+from phaseline.engine.replay.dry_run import DryRun
+from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.envelope import Event
+from phaseline.schemas.records import Entity, Rejection, Transition
+
+
+def connect(
+    url: str | Sequence[str] = DEFAULT_URL,
+    *,
+    source: str | None = None,
+    kinds: Kinds | None = None,
+    **settings: Unpack[ConnectionSettings],
+) -> "Client":
+    """Connect to an installation: `with phaseline.sync.connect(...) as client`.
+
+    url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
+    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
+    """
+    return Client(Opened(client.connect(url, source=source, kinds=kinds, **settings)))
+
+
+class Client:
+    """One connection to one installation, for programs without asyncio. It has the methods of `phaseline.Client`.
+
+    A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client in
+    a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook; `progress`
+    functions are called from that thread. Ctrl-C ends a call in good order.
+    """
+
+    def __init__(self, opened: Opened[client.Client]) -> None:
+        """Use a connection that is open; `connect` makes one."""
+        self._opened, self._portal, self._source = opened, opened.portal, opened.client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Disconnect. A second call does nothing."""
+        self._opened.close()
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables of the kinds."""
+        return self._source.kinds
+
+    @property
+    def source(self) -> str:
+        """The source of events for which the publisher gives no other."""
+        return self._source.source
+
+    @property
+    def emco(self) -> Emco:
+        """EMCO's status query."""
+        source = self._source.emco
+        return Emco(self._portal, source)
+
+    @property
+    def fleet(self) -> Fleet:
+        """Fleet's counts."""
+        source = self._source.fleet
+        return Fleet(self._portal, source)
+
+    @property
+    def gitops(self) -> Gitops:
+        """Differences between Kubernetes objects and Git."""
+        source = self._source.gitops
+        return Gitops(self._portal, source)
+
+    def publish(
+        self,
+        kind: str,
+        trigger: str,
+        entity_id: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        check: bool = True,
+        **details: Unpack[EventDetails],
+    ) -> Receipt:
+        """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`EventDetails`).
+
+        PublishResult again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
+        when no answer came: send it again under the same `event_id`.
+        check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected.
+        """
+        return self._portal.run(self._source.publish(kind, trigger, entity_id, data, check=check, **details))
+
+    def publish_and_wait(
+        self,
+        kind: str,
+        trigger: str,
+        entity_id: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        check: bool = True,
+        timeout: float = WAIT,
+        **details: Unpack[EventDetails],
+    ) -> Outcome:
+        """Store one event as `publish` does, and wait for its outcome: its transitions, its rejection, or nothing.
+
+        Raises `Undecided` when no worker has answered after `timeout` seconds; the event stays stored.
+        """
+        return self._portal.run(
+            self._source.publish_and_wait(kind, trigger, entity_id, data, check=check, timeout=timeout, **details)
+        )
+
+    def outcome(self, receipt: Receipt, *, timeout: float = WAIT) -> Outcome:
+        """The outcome of an event that was stored before; waits as `publish_and_wait` does."""
+        return self._portal.run(self._source.outcome(receipt, timeout=timeout))
+
+    def publish_many(
+        self,
+        events: Iterable[Event | Mapping[str, Any]],
+        *,
+        window: int = WINDOW,
+        patience: float = PATIENCE,
+        check: bool = True,
+        progress: Callable[[PublishResult], None] | None = None,
+    ) -> PublishResult:
+        """Store events in order, `window` of them in flight; the answer counts those stored now and those stored before.
+
+        An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
+        The first event that would be rejected raises `EventRefused`; all events before it are stored then. After
+        trouble with the servers the client sends again, until nothing has moved for `patience` seconds: `Unconfirmed`.
+        """
+        return self._portal.run(
+            self._source.publish_many(events, window=window, patience=patience, check=check, progress=progress)
+        )
+
+    def resend(self, sequence: int) -> Receipt:
+        """Store again the event whose rejection is at `sequence` in the log, once the reason for it is gone."""
+        return self._portal.run(self._source.resend(sequence))
+
+    def dry_run(
+        self,
+        kind: str,
+        trigger: str,
+        entity_id: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        progress: Callable[[int], None] | None = None,
+        **details: Unpack[EventDetails],
+    ) -> DryRun:
+        """What one event would do to its tree now: its records, its rejection, or nothing. Nothing is sent.
+
+        progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
+        """
+        return self._portal.run(self._source.dry_run(kind, trigger, entity_id, data, progress=progress, **details))
+
+    def moment(self, when: When) -> Moment:
+        """The moment that `when` names: its place in the log and its time. Pass it on to read the same moment again.
+
+        Raises `WordUnknown`.
+        """
+        return self._portal.run(self._source.moment(when))
+
+    @overload
+    def at(self, when: When) -> EntityView[Moment]: ...
+
+    @overload
+    def at(self, when: None = None) -> EntityView[None]: ...
+
+    @overload
+    def at(self, when: When | None) -> EntityView[Moment | None]: ...
+
+    def at(self, when: When | None = None) -> EntityView[Moment | None]:
+        """The entities at a moment; without one the latest states. The moment is resolved here, once.
+
+        Raises `WordUnknown`.
+        """
+        source = self._portal.run(self._source.at(when))
+        return EntityView(self._portal, source)
+
+    def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
+        """One entity; raises `EntityUnknown`. Without `at` it may be milliseconds behind the log, as all latest states."""
+        return self._portal.run(self._source.get(kind, entity_id, at=at))
+
+    def last(self, kind: str, entity_id: str, *, at: When | None = None) -> Transition:
+        """The last transition of an entity: its state, the reason, and the time. Raises `EntityUnknown`."""
+        return self._portal.run(self._source.last(kind, entity_id, at=at))
+
+    def list(
+        self,
+        kind: str | None = None,
+        *,
+        tree: str | None = None,
+        state: str | None = None,
+        deleted: bool = False,
+        at: When | None = None,
+    ) -> Iterator[Entity]:
+        """The entities that fit, ids in natural order. tree: this id and all ids below it. deleted: deleted ones too."""
+        return self._portal.iterate(self._source.list(kind, tree=tree, state=state, deleted=deleted, at=at))
+
+    def tree(self, root: str, *, deleted: bool = False, at: When | None = None) -> Sequence[Entity]:
+        """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
+        return self._portal.run(self._source.tree(root, deleted=deleted, at=at))
+
+    def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
+        """The kind of the only entity with that id, or `kind` if it exists.
+
+        Raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`.
+        """
+        return self._portal.run(self._source.kind_of(entity_id, kind, at=at))
+
+    def why(self, kind: str, entity_id: str, *, at: When | None = None) -> Explanation:
+        """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""
+        return self._portal.run(self._source.why(kind, entity_id, at=at))
+
+    @overload
+    def watch(
+        self,
+        kind: str | None = None,
+        *,
+        facet: str | None = None,
+        state: str | None = None,
+        tree: str | None = None,
+        start: When = NOW,
+        rejections: Literal[False] = False,
+        follow: bool = True,
+    ) -> Watch[Transition]: ...
+
+    @overload
+    def watch(
+        self,
+        kind: str | None = None,
+        *,
+        facet: str | None = None,
+        state: str | None = None,
+        tree: str | None = None,
+        start: When = NOW,
+        rejections: bool,
+        follow: bool = True,
+    ) -> Watch[Transition | Rejection]: ...
+
+    def watch(
+        self,
+        kind: str | None = None,
+        *,
+        facet: str | None = None,
+        state: str | None = None,
+        tree: str | None = None,
+        start: When = NOW,
+        rejections: bool = False,
+        follow: bool = True,
+    ) -> Watch[Any]:
+        """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
+
+        start: a place or a time, included; after a `Moment`, so that a watch continues a view without a gap. follow: go
+        on after the last record that is there.
+        """
+        source = self._source.watch(
+            kind, facet=facet, state=state, tree=tree, start=start, rejections=rejections, follow=follow
+        )
+        return Watch(self._portal, source)
+
+    def history(self, kind: str, entity_id: str, *, follow: bool = False) -> Watch[Transition]:
+        """All transitions of one entity, oldest first; raises `EntityUnknown` if there is none."""
+        source = self._source.history(kind, entity_id, follow=follow)
+        return Watch(self._portal, source)
+
+    def rejections(
+        self,
+        kind: str | None = None,
+        *,
+        tree: str | None = None,
+        reason: str | None = None,
+        start: When = START,
+        follow: bool = False,
+    ) -> Watch[Rejection]:
+        """The rejections, in order; `watch.sequence` is what `resend` takes."""
+        source = self._source.rejections(kind, tree=tree, reason=reason, start=start, follow=follow)
+        return Watch(self._portal, source)
+
+    def record(self, sequence: int) -> Logged:
+        """The record at `sequence` of the log; raises `RecordGone`."""
+        return self._portal.run(self._source.record(sequence))
+
+    def event(self, sequence: int) -> bytes | None:
+        """The body of a stored event, by its sequence; None if the stream no longer keeps it."""
+        return self._portal.run(self._source.event(sequence))
+
+    def timeline(
+        self,
+        entity_id: str,
+        *,
+        kind: str | None = None,
+        start: When | None = None,
+        end: When | None = None,
+        depth: int | None = None,
+    ) -> Timeline:
+        """The states of an entity and of those below it (`depth` levels) from `start` to `end`; raises `TreeUnknown`.
+
+        Without `start` it begins with the first state; without `end` it ends now.
+        """
+        return self._portal.run(self._source.timeline(entity_id, kind=kind, start=start, end=end, depth=depth))
+
+    def changes(
+        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
+    ) -> Sequence[Change]:
+        """How entities differ between `start` and `end` (None: now), and what happened to them in between."""
+        return self._portal.run(self._source.changes(start, end, tree=tree, kind=kind))

@@ -1,0 +1,198 @@
+"""The client without asyncio: views and reads of one product.
+
+Made by `python -m phaseline.engine.generate` from `products` and `entity_view`.
+Belongs here: what `generate_sync` writes. Does not: anything written by hand, what runs the calls (`portal`).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, Unpack, overload
+
+from phaseline.engine.client import entity_view, products
+from phaseline.engine.client.entity_view import M_co
+from phaseline.engine.client.fleet_counts import FleetClusterCounts, FleetCounts
+from phaseline.engine.client.portal import Portal
+from phaseline.engine.emco_status.query import EmcoNamesQuery, EmcoStatusQuery, SourceStatusQuery, StatusQuery
+from phaseline.engine.emco_status.schema import EmcoNames, EmcoStatus, SourceStatus
+from phaseline.engine.emco_status.select import StatusSelection
+from phaseline.engine.explain.model import Explanation
+from phaseline.engine.log.last_observation import ObjectDiff
+from phaseline.engine.log.when import When
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.records import Entity, Transition
+
+
+class EmcoView:
+    """What a view shows of EMCO: `view.emco`."""
+
+    def __init__(self, portal: Portal, source: products.EmcoView) -> None:
+        """Run the reads of `source` in the portal."""
+        self._portal, self._source = portal, source
+
+    @overload
+    def status(self, resource_id: str, /, **query: Unpack[SourceStatusQuery]) -> SourceStatus: ...
+
+    @overload
+    def status(self, resource_id: str, /, **query: Unpack[EmcoStatusQuery]) -> EmcoStatus: ...
+
+    @overload
+    def status(self, resource_id: str, /, **query: Unpack[EmcoNamesQuery]) -> EmcoNames: ...
+
+    @overload
+    def status(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> SourceStatus | EmcoStatus | EmcoNames: ...
+
+    def status(self, resource_id: str, /, **query: Any) -> Any:
+        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
+        return self._portal.run(self._source.status(resource_id, **query))
+
+    def selection(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> StatusSelection:
+        """The entities and counts that a status consists of, with the reasons of failures; raises as `status` does."""
+        return self._portal.run(self._source.selection(resource_id, **query))
+
+
+class Emco:
+    """EMCO's status query: `client.emco`."""
+
+    def __init__(self, portal: Portal, source: products.Emco) -> None:
+        """Run the reads of `source` in the portal."""
+        self._portal, self._source = portal, source
+
+    @overload
+    def status(
+        self, resource_id: str, /, *, at: When | None = None, **query: Unpack[SourceStatusQuery]
+    ) -> SourceStatus: ...
+
+    @overload
+    def status(
+        self, resource_id: str, /, *, at: When | None = None, **query: Unpack[EmcoStatusQuery]
+    ) -> EmcoStatus: ...
+
+    @overload
+    def status(self, resource_id: str, /, *, at: When | None = None, **query: Unpack[EmcoNamesQuery]) -> EmcoNames: ...
+
+    @overload
+    def status(
+        self, resource_id: str, /, *, at: When | None = None, **query: Unpack[StatusQuery]
+    ) -> SourceStatus | EmcoStatus | EmcoNames: ...
+
+    def status(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> Any:
+        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`.
+
+        The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
+        answers, when the answer is too large for one message, and with `at`.
+        """
+        return self._portal.run(self._source.status(resource_id, at=at, **query))
+
+    def selection(
+        self, resource_id: str, /, *, at: When | None = None, **query: Unpack[StatusQuery]
+    ) -> StatusSelection:
+        """The entities and counts that a status consists of, with the reasons of failures; raises as `status` does."""
+        return self._portal.run(self._source.selection(resource_id, at=at, **query))
+
+
+class FleetView:
+    """What a view shows of Fleet: `view.fleet`."""
+
+    def __init__(self, portal: Portal, source: products.FleetView) -> None:
+        """Run the reads of `source` in the portal."""
+        self._portal, self._source = portal, source
+
+    def counts(self, entity_id: str) -> FleetCounts:
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+        return self._portal.run(self._source.counts(entity_id))
+
+    def cluster_counts(self, cluster: str) -> FleetClusterCounts:
+        """Counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+        return self._portal.run(self._source.cluster_counts(cluster))
+
+
+class Fleet:
+    """Fleet's counts: `client.fleet`."""
+
+    def __init__(self, portal: Portal, source: products.Fleet) -> None:
+        """Run the reads of `source` in the portal."""
+        self._portal, self._source = portal, source
+
+    def counts(self, entity_id: str, *, at: When | None = None) -> FleetCounts:
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `IdUnfit`."""
+        return self._portal.run(self._source.counts(entity_id, at=at))
+
+    def cluster_counts(self, cluster: str, *, at: When | None = None) -> FleetClusterCounts:
+        """Counts of one cluster, across all repositories; raises `NameUnknown`, `IdUnfit`."""
+        return self._portal.run(self._source.cluster_counts(cluster, at=at))
+
+
+class Gitops:
+    """Kubernetes objects and Git: `client.gitops`. The server keeps the last observation only, so no view has it."""
+
+    def __init__(self, portal: Portal, source: products.Gitops) -> None:
+        """Run the reads of `source` in the portal."""
+        self._portal, self._source = portal, source
+
+    def diff(self, resource_id: str) -> ObjectDiff:
+        """The last observation of a Kubernetes object, assessed by the settings that its application has now.
+
+        Raises `NotObserved`, `IdUnfit`.
+        """
+        return self._portal.run(self._source.diff(resource_id))
+
+
+class EntityView(Generic[M_co]):
+    """The entities at one moment: all reads of a view show the same moment. `client.at` makes it.
+
+    The view of the latest states has no moment: each read shows what is known by then, some milliseconds behind the log.
+    """
+
+    def __init__(self, portal: Portal, source: entity_view.EntityView[M_co]) -> None:
+        """Run the reads of `source` in the portal."""
+        self._portal, self._source = portal, source
+
+    @property
+    def moment(self) -> M_co:
+        """The moment of the view: a place in the log, and its time. None: the latest states."""
+        return self._source.moment
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables of the kinds."""
+        return self._source.kinds
+
+    @property
+    def emco(self) -> EmcoView:
+        """Reads about EMCO."""
+        source = self._source.emco
+        return EmcoView(self._portal, source)
+
+    @property
+    def fleet(self) -> FleetView:
+        """Reads about Fleet."""
+        source = self._source.fleet
+        return FleetView(self._portal, source)
+
+    def get(self, kind: str, entity_id: str) -> Entity:
+        """One entity; raises `EntityUnknown`."""
+        return self._portal.run(self._source.get(kind, entity_id))
+
+    def last(self, kind: str, entity_id: str) -> Transition:
+        """The last transition of an entity: its state, the reason, and the time. Raises `EntityUnknown`."""
+        return self._portal.run(self._source.last(kind, entity_id))
+
+    def list(
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False
+    ) -> Iterator[Entity]:
+        """The entities that fit, ids in natural order. tree: this id and all ids below it. deleted: deleted ones too."""
+        return self._portal.iterate(self._source.list(kind, tree=tree, state=state, deleted=deleted))
+
+    def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
+        """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
+        return self._portal.run(self._source.tree(root, deleted=deleted))
+
+    def kind_of(self, entity_id: str, kind: str | None = None) -> str:
+        """The kind of the only entity with that id, or `kind` if it exists.
+
+        Raises `EntityUnknown`, `KindUnsaid`, `IdUnfit`.
+        """
+        return self._portal.run(self._source.kind_of(entity_id, kind))
+
+    def why(self, kind: str, entity_id: str) -> Explanation:
+        """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""
+        return self._portal.run(self._source.why(kind, entity_id))

@@ -1,0 +1,21 @@
+"""The program `phaseline`: starts the command, or says what to install for it.
+
+Belongs here: `main`, which needs no library of the extra `cli`. Does not: the commands (`cli`).
+"""
+
+import sys
+from typing import NoReturn
+
+from phaseline.schemas import libraries
+
+
+def main() -> NoReturn:
+    """Run the command and end the process with its exit code."""
+    try:
+        for module in ("click", "rich", "zstandard"):
+            libraries.require(module, "the command phaseline")
+    except libraries.NotInstalled as error:
+        sys.exit(f"error: {error}")
+    from phaseline.engine.cli import main as run  # noqa: PLC0415  # it imports the libraries that were looked for
+
+    run()

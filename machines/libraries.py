@@ -1,0 +1,39 @@
+"""The libraries that the rules of kinds need to decide events.
+
+Belongs here: `RULES`, `check`. Does not: the libraries' names and extras (`schemas.libraries`), rules.
+A worker must not decide an event differently because a library is missing, so it calls `check` before it begins.
+"""
+
+from collections.abc import Iterator
+
+from phaseline.machines.compiler.fingerprint import rules_of
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.gitops.sync_windows import WINDOWS
+from phaseline.machines.kubernetes.diff.compare import COMPARISON
+from phaseline.machines.language.rules import Revision, declaration_of
+from phaseline.machines.language.scripts import SCRIPTS
+from phaseline.schemas import libraries
+
+RULES = {
+    COMPARISON.name: ("jsonpointer", "wcmatch", "yaml"),
+    SCRIPTS.name: ("lupa", "jq"),
+    WINDOWS.name: ("croniter", "wcmatch"),
+}
+"""By the name of a declared revision, the modules that it imports."""
+
+
+def check(kinds: Kinds) -> None:
+    """Raise `NotInstalled` if a rule of a kind needs a library that is not installed here."""
+    for kind in kinds.values():
+        for name in _revisions(kind.table):
+            for module in RULES.get(name, ()):
+                libraries.require(module, f"the kind {kind.name}")
+
+
+def _revisions(table: object) -> Iterator[str]:
+    """The names of the rules in a table and of the libraries that they declare."""
+    for rule in rules_of(table):
+        declared = declaration_of(rule)
+        if declared is not None:
+            yield declared.revision.name
+            yield from (use.name for use in declared.uses if isinstance(use, Revision))

@@ -1,0 +1,57 @@
+"""Libraries that only some features need, and the extra of Phaseline that installs each of them.
+
+Belongs here: `EXTRAS`, `require` and `needed`, the error `NotInstalled`. Does not: imports of these libraries (each has one
+importer), which kind needs which library (`machines.libraries`).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from phaseline.schemas.base_error import PhaselineError
+
+EXTRAS = {
+    "yaml": ("PyYAML", "gitops"),
+    "lupa": ("lupa", "gitops"),
+    "jq": ("jq", "gitops"),
+    "jsonpointer": ("jsonpointer", "gitops"),
+    "wcmatch": ("wcmatch", "gitops"),
+    "croniter": ("croniter", "gitops"),
+    "kubernetes_asyncio": ("kubernetes-asyncio", "kubernetes"),
+    "click": ("click", "cli"),
+    "rich": ("rich", "cli"),
+    "zstandard": ("zstandard", "cli"),
+}
+"""By module: the distribution that holds it, and the extra of Phaseline that installs that distribution."""
+
+
+class NotInstalled(PhaselineError):
+    """{what} needs {library}, which is not installed here: pip install {package}"""  # noqa: D400, D415  # the message
+
+
+def not_installed(module: str, what: str) -> NotInstalled:
+    """The error for a feature whose library is missing."""
+    library, extra = EXTRAS[module]
+    return NotInstalled(what=what, library=library, package=f"'phaseline[{extra}]'")
+
+
+def is_installed(module: str) -> bool:
+    """Whether a library can be imported; it is not imported here."""
+    return find_spec(module) is not None
+
+
+def require(module: str, what: str) -> None:
+    """Raise `NotInstalled` unless the library is there. what: the feature that needs it."""
+    if not is_installed(module):
+        raise not_installed(module, what)
+
+
+@contextmanager
+def needed(module: str, what: str) -> Iterator[None]:
+    """A block that imports the library; raises `NotInstalled` if it is missing. what: the feature that needs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module:
+            raise
+        raise not_installed(module, what) from error

@@ -1,0 +1,14 @@
+"""The client for scripts and notebooks, without asyncio: `with phaseline.sync.connect() as client`. See docs/client.md.
+
+Belongs here: the public names of that client. Does not: the values that its methods return, which are those of
+`phaseline` itself.
+"""
+
+from phaseline.engine.client.portal import Watch
+from phaseline.engine.client.sync_client import Client, connect
+from phaseline.engine.client.sync_views import Emco, EmcoView, EntityView, Fleet, FleetView, Gitops
+
+__all__ = ["Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "Watch", "connect"]
+
+for _name in __all__:
+    globals()[_name].__module__ = __name__

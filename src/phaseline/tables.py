@@ -1,0 +1,100 @@
+"""The language in which the state machine of a kind is written.
+
+A kind is a `Table`. Each `Facet` of it has labels (`Label`), rows (`Row`: which trigger leads from where to where),
+views (`View`) and timeouts (`Timeout`). Guards and views ask predicates: `Above`, `AttributeIs`, `AnyBelow`,
+`AllBelow`, `Child`. `Cascade`, `FanOut` and `OnTally` fire further triggers. Functions in a table declare a name and a revision
+with `rule`. `Kinds` checks tables, and raises `WrongTable`, which says what to write instead.
+
+Belongs here: the public names of the table language. Does not: any kind that comes with Phaseline.
+"""
+
+from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.labels import label_of
+from phaseline.machines.language.fields import Attributes, ComputeRule, Field, Refusal, RuleEvent
+from phaseline.machines.language.predicates import (
+    Above,
+    AllBelow,
+    AnyBelow,
+    AttributeIs,
+    Child,
+    Predicate,
+    Scene,
+    SceneEntity,
+)
+from phaseline.machines.language.rules import Revision, Uses, rule
+from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunner
+from phaseline.machines.language.sources import LIVE, At, Live, Source
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    FROM_DATA,
+    OK,
+    PROGRESSING,
+    SAME,
+    Cascade,
+    Facet,
+    FanOut,
+    Interpret,
+    InterpretRule,
+    KnownBy,
+    Label,
+    OnTally,
+    Role,
+    Row,
+    Table,
+    Timeout,
+    View,
+)
+from phaseline.schemas.records import FacetState, State
+
+__all__ = [
+    "ABSENT",
+    "DELETED",
+    "FROM_DATA",
+    "LIVE",
+    "OK",
+    "PROGRESSING",
+    "SAME",
+    "Above",
+    "AllBelow",
+    "AnyBelow",
+    "At",
+    "AttributeIs",
+    "Attributes",
+    "Cascade",
+    "Child",
+    "ComputeRule",
+    "Facet",
+    "FacetState",
+    "FanOut",
+    "Field",
+    "Interpret",
+    "InterpretRule",
+    "JqResult",
+    "Kind",
+    "Kinds",
+    "KnownBy",
+    "Label",
+    "Live",
+    "NoScripts",
+    "OnTally",
+    "Predicate",
+    "Refusal",
+    "Revision",
+    "Role",
+    "Row",
+    "RuleEvent",
+    "Scene",
+    "SceneEntity",
+    "ScriptRunner",
+    "Source",
+    "State",
+    "Table",
+    "Timeout",
+    "Uses",
+    "View",
+    "WrongTable",
+    "label_of",
+    "rule",
+]

@@ -1,0 +1,111 @@
+"""Libraries of single features: what says that one is missing, and that nothing is decided differently then."""
+
+import sys
+import tomllib
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import phaseline
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.engine.testing.histories import SUBJECTS, event
+from phaseline.machines import libraries as needs
+from phaseline.machines.built_in import BUILT_IN, installed
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.gitops import cron
+from phaseline.machines.kubernetes.diff import ignore
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.schemas import libraries
+from phaseline.schemas.libraries import NotInstalled
+from tests.support import sample_kinds
+from tests.support.command import ROOT
+
+LIVE: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "1"}}
+WANTED: dict[str, Any] = {**LIVE, "data": {"a": "2"}}
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes a library look as if it were not installed."""
+
+    def remove(module: str) -> None:
+        monkeypatch.setitem(sys.modules, module, None)
+        for name in [name for name in sys.modules if name.startswith(f"{module}.")]:
+            monkeypatch.setitem(sys.modules, name, None)
+        monkeypatch.delitem(sys.modules, "phaseline.machines.kubernetes.manifest", raising=False)
+        ignore._globs.cache_clear()
+
+    yield remove
+    ignore._globs.cache_clear()
+
+
+def rule(**selectors: list[str]) -> dict[str, Any]:
+    return {"ignore_differences": [{"group": "*", "kind": "Config*", **selectors}]}
+
+
+@pytest.mark.parametrize(
+    ("module", "rules", "says"),
+    [
+        ("wcmatch", rule(jsonPointers=["/data/a"]), "needs wcmatch"),
+        ("jsonpointer", rule(jsonPointers=["/data/a"]), "needs jsonpointer"),
+        ("jq", rule(jqPathExpressions=[".data"]), "needs jq"),
+        ("lupa", {"health": {"ConfigMap": "return {}"}}, "needs lupa"),
+        ("yaml", {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "argocd-cm"},
+                  "data": {"resource.customizations.ignoreDifferences.all": "jsonPointers: [/a]"}}, "needs PyYAML"),
+    ],
+)  # fmt: skip
+def test_the_error_says_what_to_install(without: Any, module: str, rules: dict[str, Any], says: str) -> None:
+    without(module)
+    with pytest.raises(NotInstalled, match=rf"{says}, which is not installed here: pip install 'phaseline\[gitops\]'"):
+        phaseline.assess(LIVE, WANTED, rules=rules)
+
+
+def test_a_sync_window_needs_croniter(without: Any) -> None:
+    schedule = cron.parse("0 8 * * *")
+    without("croniter")
+    with pytest.raises(phaseline.errors.NotInstalled) as raised:
+        schedule.after(datetime(2026, 3, 2, tzinfo=UTC))
+    assert (raised.value.library, raised.value.package) == ("croniter", "'phaseline[gitops]'")
+    assert isinstance(raised.value, phaseline.PhaselineError)
+
+
+@pytest.mark.parametrize("module", ["lupa", "jq", "jsonpointer", "wcmatch", "croniter", "yaml"])
+def test_kinds_are_checked_before_anything_is_decided(without: Any, module: str) -> None:
+    needs.check(installed())
+    without(module)
+    with pytest.raises(NotInstalled, match=r"the kind \w+ needs .*phaseline\[gitops\]"):
+        needs.check(Kinds(BUILT_IN))
+    needs.check(
+        Kinds(tuple(table for table in BUILT_IN if table.kind in ("cluster", "node_pool", "node", "component")))
+    )
+    needs.check(sample_kinds.KINDS)
+
+
+def test_an_event_is_not_rejected_because_a_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error leaves the processor, so that the partition stops. Other errors of rules become rejections."""
+
+    def fails(*_: object) -> None:
+        raise libraries.not_installed("jq", "a rule")
+
+    processor = Processor(Tree(sample_kinds.KINDS, NoScripts()), SUBJECTS, 0)
+    sent = event("orchard", "plant", "o")
+    monkeypatch.setattr("phaseline.engine.core.process.decide", fails)
+    with pytest.raises(NotInstalled, match="a rule needs jq"):
+        processor.process([StoredEvent(sent.subject, sent.body, 1, 1)], 0)
+    assert processor.counts.faults == processor.counts.events == 0
+
+
+def test_each_library_belongs_to_the_extra_that_installs_it() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for library, extra in libraries.EXTRAS.values():
+        assert any(line.startswith(library) for line in extras[extra]), (library, extra)
+    assert {module for modules in needs.RULES.values() for module in modules} <= libraries.EXTRAS.keys()
+
+
+def test_another_import_that_fails_is_not_taken_for_the_library() -> None:
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"), libraries.needed("jq", "a test"):
+        import_module("no_such_module")

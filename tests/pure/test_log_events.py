@@ -1,0 +1,88 @@
+"""Log events: snake_case names, and docs/operating.md lists each of them with its level and its fields."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from phaseline.engine.core.process import EventCounts
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "engine").rglob("*.py"))
+LEVELS = {name: name for name in ("debug", "info", "warning", "error", "critical")} | {"exception": "error"}
+NO_FIELDS = ("exc_info",)
+"""Keywords that structlog reads itself."""
+COUNTS = "asdict"
+"""`**asdict(...)` in a log call stands for the fields of `EventCounts`."""
+
+
+class LogCall(NamedTuple):
+    """One call of a logger, and the event it logs."""
+
+    event: str
+    level: str
+    fields: frozenset[str]
+
+
+def log_calls(source: str) -> Iterator[LogCall]:
+    """The log calls of a program. Its logger must be called `log`, and its events must be literals."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        called, method = node.func.value, node.func.attr
+        assert method != "get_logger" or "\nlog = structlog.get_logger(__name__)\n" in source
+        if isinstance(called, ast.Name) and called.id == "log" and method in LEVELS:
+            [event] = node.args
+            name = event.value if isinstance(event, ast.Constant) else None
+            assert isinstance(name, str), f"line {event.lineno}: the event is no literal"
+            yield LogCall(name, LEVELS[method], frozenset(_fields(node.keywords)))
+
+
+def _fields(keywords: list[ast.keyword]) -> Iterator[str]:
+    for keyword in keywords:
+        if keyword.arg is None:
+            assert isinstance(keyword.value, ast.Call)
+            assert isinstance(keyword.value.func, ast.Name)
+            assert keyword.value.func.id == COUNTS
+            yield from EventCounts.__dataclass_fields__
+        elif keyword.arg not in NO_FIELDS:
+            yield keyword.arg
+
+
+def listed() -> list[LogCall]:
+    """The rows of the table of log events."""
+    page = (ROOT / "docs" / "operating.md").read_text()
+    section = page.partition("## Log events")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \| .* \|$", section, re.MULTILINE)
+    return [LogCall(event, level, frozenset(re.findall(r"`(\w+)`", fields))) for event, level, fields in rows]
+
+
+def test_every_event_is_listed_with_its_level_and_fields_and_no_other_is() -> None:
+    calls = {call for path in SOURCES for call in log_calls(path.read_text())}
+    assert len(calls) > 30
+    rows = listed()
+    assert len(rows) == len(set(rows)) == len({row.event for row in rows})
+    assert calls == set(rows)
+
+
+@pytest.mark.parametrize("row", listed(), ids=lambda row: row.event)
+def test_names_are_snake_case(row: LogCall) -> None:
+    for name in (row.event, *row.fields):
+        assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name)
+
+
+def test_the_collector_sees_what_stands_in_a_program() -> None:
+    program = "import structlog\nlog = structlog.get_logger(__name__)\n"
+    calls = (
+        program + 'log.exception("disk_full", disk=1, exc_info=error)\nlog.info("a prose event", **asdict(counts))\n'
+    )
+    assert list(log_calls(calls)) == [
+        LogCall("disk_full", "error", frozenset({"disk"})),
+        LogCall("a prose event", "info", frozenset(EventCounts.__dataclass_fields__)),
+    ]
+    for wrong in ("log.info(name)", "logger = structlog.get_logger(__name__)"):
+        with pytest.raises(AssertionError):
+            list(log_calls(wrong))

@@ -1,0 +1,206 @@
+"""The public API: what `dir` and `help` show, and that every type a method takes or gives is exported."""
+
+import ast
+import collections
+import collections.abc
+import dataclasses
+import importlib
+import inspect
+import pathlib
+import pydoc
+import re
+import types
+import typing
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+import phaseline
+from phaseline.engine import errors as engine_errors
+from phaseline.engine.client import generate_sync
+from tests.support.command import ROOT
+
+ROOTS = ("Client", "EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops", "Watch")
+FUNCTIONS = ("connect", "assess", "assess_all", "diff", "health")
+SUBMODULES = (phaseline.errors, phaseline.sync, phaseline.tables, phaseline.testing)
+PLAIN = (
+    type(None), str, bytes, int, float, bool, dict, list, tuple, set, frozenset, object, types.EllipsisType,
+    datetime, pathlib.Path, Exception, collections.Counter,
+)  # fmt: skip
+OPAQUE = (phaseline.Kinds,)
+"""Passed on by programs; their own methods belong to `phaseline.tables`."""
+
+
+def parts(annotation: Any) -> Iterator[Any]:
+    """The classes in an annotation, however deep."""
+    if isinstance(annotation, typing.TypeVar):
+        yield from parts(annotation.__bound__)
+        return
+    if isinstance(annotation, str | typing.ForwardRef):
+        name = annotation if isinstance(annotation, str) else annotation.__forward_arg__
+        yield getattr(phaseline, name)
+        return
+    origin = typing.get_origin(annotation)
+    if origin is typing.Literal:
+        return
+    if origin is not None:
+        yield from parts(origin)
+        for argument in typing.get_args(annotation):
+            yield from (part for one in (argument if isinstance(argument, list) else [argument]) for part in parts(one))
+    elif isinstance(annotation, type):
+        yield annotation
+
+
+def annotations_of(function: Any) -> list[Any]:
+    return list(typing.get_type_hints(inspect.unwrap(function)).values())
+
+
+def methods(of: type) -> Iterator[Any]:
+    for name, found in inspect.getmembers_static(of):
+        if not name.startswith("_"):
+            made = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+            if callable(made):
+                yield made
+                yield from typing.get_overloads(inspect.unwrap(made))
+
+
+def fields(of: type) -> list[Any]:
+    """The types of a value's attributes, of its properties too."""
+    is_value = dataclasses.is_dataclass(of) or issubclass(of, msgspec.Struct | tuple) or typing.is_typeddict(of)
+    properties = [found.fget for _, found in inspect.getmembers_static(of) if isinstance(found, property)]
+    hints = list(typing.get_type_hints(of).values()) if is_value else []
+    return hints + [hint for found in properties for hint in annotations_of(found)]
+
+
+def reachable() -> dict[type, str]:
+    """Every class that a user can come across, with the place where it was met first."""
+    met: dict[type, str] = {}
+    todo = [(hint, f"phaseline.{name}") for name in FUNCTIONS for hint in annotations_of(getattr(phaseline, name))]
+    for name in ROOTS:
+        todo += [
+            (hint, f"{name}.{method.__name__}")
+            for method in methods(getattr(phaseline, name))
+            for hint in annotations_of(method)
+        ]
+    while todo:
+        hint, where = todo.pop()
+        for part in parts(hint):
+            if part not in met:
+                met[part] = where
+                if part.__module__.startswith("phaseline") and part not in OPAQUE and part.__name__ not in ROOTS:
+                    todo += [(found, part.__name__) for found in fields(part)]
+    return met
+
+
+def exported() -> set[Any]:
+    public = [getattr(phaseline, name) for name in phaseline.__all__]
+    return {
+        one for one in [*public, *(getattr(module, name) for module in SUBMODULES for name in module.__all__)]
+        if isinstance(one, type)
+    }  # fmt: skip
+
+
+def test_every_type_that_a_method_takes_or_gives_is_exported() -> None:
+    known = exported()
+    missing = {
+        f"{found.__module__}.{found.__qualname__} ({where})"
+        for found, where in reachable().items()
+        if found not in known and found not in PLAIN and found.__module__ not in ("collections.abc", "types", "typing")
+    }
+    assert not missing, missing
+
+
+def test_the_walk_comes_far() -> None:
+    met = reachable()
+    assert {phaseline.Cause, phaseline.SourceResource, phaseline.IgnoreRule, phaseline.Interval} <= met.keys()
+    assert collections.abc.AsyncIterator in met
+
+
+def test_all_lists_of_names_agree() -> None:
+    tree = ast.parse((ROOT / "src/phaseline/__init__.py").read_text())
+    [guard] = [node for node in tree.body if isinstance(node, ast.If)]
+    imported = {
+        alias.name: node.module for node in guard.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    homes = {name: home for home, names in phaseline._HOMES.items() for name in names}
+    submodules = dict.fromkeys(phaseline._SUBMODULES, "phaseline")
+    assert imported == {**homes, **submodules}
+    assert sorted([*imported, "__version__"]) == phaseline.__all__ == dir(phaseline)
+
+
+def test_names_are_called_by_their_public_names() -> None:
+    for name in phaseline.__all__:
+        found = getattr(phaseline, name)
+        if isinstance(found, type | types.FunctionType) and found is not phaseline.PhaselineError:
+            assert f"{found.__module__}.{found.__qualname__}" == f"phaseline.{name}"
+    for name in phaseline.errors.__all__:
+        assert getattr(phaseline.errors, name).__module__.startswith("phaseline")
+    assert repr(phaseline.Client) == "<class 'phaseline.Client'>"
+    assert repr(phaseline.sync.Client) == "<class 'phaseline.sync.Client'>"
+
+
+def test_phaseline_errors_has_all_errors() -> None:
+    found = {
+        name
+        for name, one in vars(engine_errors).items()
+        if isinstance(one, type) and issubclass(one, engine_errors.PhaselineError)
+    }
+    assert sorted(found) == phaseline.errors.__all__
+
+
+def test_what_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="module 'phaseline' has no attribute 'Judged'"):
+        phaseline.__getattr__("Judged")
+    for name in ("status", "selected", "counts", "cluster_counts", "diff", "layout", "installation"):
+        assert not hasattr(phaseline.Client, name), name
+
+
+@pytest.mark.parametrize("client", [phaseline.Client, phaseline.sync.Client])
+def test_help_is_readable(client: type) -> None:
+    page = pydoc.plain(pydoc.render_doc(client))
+    assert client.__mro__ == (client, object)
+    for name in ("publish", "watch", "at", "emco", "fleet", "gitops"):
+        assert re.search(rf"\n \|  (async )?{name}\b", page), name
+    # Only the constructor, which programs do not call, takes a class that is not public.
+    inner = [line for line in page.splitlines() if "phaseline.engine" in line]
+    assert all(line.startswith((" |  Client(", " |  __init__(")) for line in inner), inner
+    whole = pydoc.plain(pydoc.render_doc(phaseline))
+    assert "class Client" in whole
+    assert "connect(" in whole
+
+
+@pytest.mark.parametrize("name", [*ROOTS, *FUNCTIONS])
+def test_every_public_method_says_what_it_does(name: str) -> None:
+    found = getattr(phaseline, name)
+    assert found.__doc__
+    for method in public_names(found):
+        assert getattr(found, method).__doc__, f"{name}.{method}"
+
+
+def public_names(found: Any) -> list[str]:
+    return [name for name in vars(found) if not name.startswith("_")] if isinstance(found, type) else []
+
+
+def test_the_client_without_asyncio_is_up_to_date(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path, text in generate_sync.pages().items():
+        assert (ROOT / path).read_text() == text, f"{path} is stale: run `python3 dev.py generate`"
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text.replace("def publish(", "def post("))
+    check = ["--check", "--to", str(tmp_path)]
+    assert generate_sync.main(check) == 1
+    assert capsys.readouterr().out == "stale: engine/client/sync_client.py\n"
+    assert generate_sync.main(["--to", str(tmp_path)]) == 0
+    assert generate_sync.main(check) == 0
+
+
+def test_every_exported_class_has_types_that_can_be_read() -> None:
+    for found in exported():
+        typing.get_type_hints(found)
+
+
+def test_submodules_are_modules() -> None:
+    for name in phaseline._SUBMODULES:
+        assert importlib.import_module(f"phaseline.{name}") is getattr(phaseline, name)

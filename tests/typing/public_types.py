@@ -1,0 +1,77 @@
+"""The types of the public API, as type checkers see them. Nothing here runs: tests/process/test_typing.py checks it."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from datetime import datetime
+from typing import assert_type
+
+import phaseline
+from phaseline import errors, sync
+
+
+async def publishing(client: phaseline.Client) -> None:
+    assert_type(await client.publish("node", "create", "c1/a/n1", {"a": 1}, time=datetime.now()), phaseline.Receipt)  # noqa: DTZ005
+    outcome = await client.publish_and_wait("node", "create", "c1/a/n1", sequence=3)
+    assert_type(outcome, phaseline.Outcome)
+    assert_type(outcome.transitions, tuple[phaseline.Transition, ...])
+    assert_type(outcome.rejection, phaseline.Rejection | None)
+    assert_type(await client.publish_many([{"id": "a"}]), phaseline.PublishResult)
+    assert_type(await client.dry_run("node", "create", "c1/a/n1"), phaseline.DryRun)
+    assert_type(await client.resend(3), phaseline.Receipt)
+
+
+async def reading(client: phaseline.Client, when: phaseline.When | None) -> None:
+    assert_type(await client.at("15m"), phaseline.EntityView[phaseline.Moment])
+    assert_type(await client.at(), phaseline.EntityView[None])
+    assert_type(await client.at(when), phaseline.EntityView[phaseline.Moment | None])
+    assert_type((await client.at(4711)).moment, phaseline.Moment)
+    assert_type(await client.get("node", "c1/a/n1"), phaseline.Entity)
+    assert_type(client.list("node"), AsyncIterator[phaseline.Entity])
+    assert_type(await client.tree("c1"), Sequence[phaseline.Entity])
+    assert_type(await client.why("node", "c1/a/n1"), phaseline.Explanation)
+    assert_type(await client.timeline("c1"), phaseline.Timeline)
+    assert_type(await client.changes("1h"), Sequence[phaseline.Change])
+    assert_type(await client.record(3), phaseline.Logged)
+
+
+async def watching(client: phaseline.Client) -> None:
+    assert_type(client.watch(), phaseline.Watch[phaseline.Transition])
+    assert_type(client.watch(rejections=True), phaseline.Watch[phaseline.Transition | phaseline.Rejection])
+    async for transition in client.history("node", "c1/a/n1"):
+        assert_type(transition, phaseline.Transition)
+    async for rejection in client.rejections():
+        assert_type(rejection, phaseline.Rejection)
+
+
+async def products(client: phaseline.Client) -> None:
+    assert_type(await client.emco.status("a"), phaseline.SourceStatus)
+    assert_type(await client.emco.status("a", output="rsync", app=["web"]), phaseline.SourceStatus)
+    assert_type(await client.emco.status("a", shape="emco"), phaseline.EmcoStatus)
+    assert_type(await client.emco.status("a", shape="emco", apps=True), phaseline.EmcoNames)
+    assert_type(await client.emco.selection("a"), phaseline.StatusSelection)
+    assert_type(await client.fleet.counts("a"), phaseline.FleetCounts)
+    assert_type(await client.fleet.cluster_counts("a"), phaseline.FleetClusterCounts)
+    assert_type(await client.gitops.diff("a"), phaseline.ObjectDiff)
+
+
+def without_asyncio(url: str) -> None:
+    with sync.connect(url, prefix="pl", creds="a.creds", partitions=8) as client:
+        assert_type(client, sync.Client)
+        assert_type(client.publish("node", "create", "c1/a/n1"), phaseline.Receipt)
+        assert_type(client.at("15m"), sync.EntityView[phaseline.Moment])
+        assert_type(client.at().list("node"), Iterator[phaseline.Entity])
+        assert_type(client.watch(), sync.Watch[phaseline.Transition])
+        assert_type(client.emco.status("a"), phaseline.SourceStatus)
+        assert_type(client.at("1h").fleet.counts("a"), phaseline.FleetCounts)
+        for rejection in client.rejections():
+            assert_type(rejection, phaseline.Rejection)
+
+
+def manifests() -> None:
+    assert_type(phaseline.assess({}, {}), phaseline.Assessment)
+    assert_type(phaseline.assess_all([]), phaseline.ApplicationAssessment)
+    assert_type(phaseline.diff({}, {}), list[phaseline.Difference])
+    assert_type(phaseline.health({}), phaseline.HealthResult | None)
+
+
+def failing(error: errors.NoAnswer) -> phaseline.PhaselineError:
+    return error
