@@ -78,7 +78,7 @@ def _without(value: Any, time: str) -> Any:
 
 
 async def test_a_dry_run_predicts_the_records(family: Client, wire: Wire) -> None:
-    """The law: for random histories, the same records byte for byte but for the time, or the same rejection, or none."""
+    """The law: for random histories, the same records byte for byte except the time; or one rejection; or none."""
     layout, dice = await family._session.layout(), random.Random(7)
     guide = History(family.kinds)
     seen: set[tuple[str, str]] = set()

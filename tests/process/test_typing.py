@@ -1,4 +1,4 @@
-"""The public API as type checkers see it: mypy --strict and pyright (strict) accept the examples and the table of types."""
+"""The public API and type checkers: mypy --strict and pyright (strict) accept the examples and the table of types."""
 
 import json
 import subprocess

@@ -15,13 +15,14 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.subjects import Subjects
-from tests.support.house import defines
+from tests.support.house import defines, members
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
 PAGES += (ROOT / "benchmarks").glob("*.md")
 
 
+CONSTANTS = {"ADAPTERS"}
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 CODE = re.compile(r"```.*?```", re.DOTALL)
 SYMBOL = re.compile(r"`([\w.]+)(?:\(\))?` in\s\[[^\]]*\]\(([\w/]+\.py)\)")
@@ -80,6 +81,16 @@ def test_the_map_for_newcomers_names_what_it_must() -> None:
     assert len(found) > 20
     assert not defines(ROOT / "engine/core/decide.py", "nothing")
     assert not defines(ROOT / "machines/compiler/kinds.py", "Kind.nothing")
+
+
+def test_the_glossary_names_classes_that_exist() -> None:
+    """A word of the glossary has its Python name in brackets: `Kind`, `State.phase`."""
+    heads = re.findall(r"^\*\*[^*]+\*\*[^:]*?\(([^)]*)\)", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    named = [name for head in heads for name in re.findall(r"`([A-Z]\w*(?:\.\w+)?)`", head)]
+    assert len(named) > 50
+    classes = members()
+    wrong = [name for name in named if not {*name.split(".")[1:]} <= classes.get(name.split(".")[0], {""}) - {""}]
+    assert [name for name in wrong if name not in CONSTANTS] == []
 
 
 def test_the_readme_s_events_are_taken() -> None:

@@ -1,4 +1,4 @@
-"""docs/testing.md is correct: its samples run, its tests pass, and its failure text and its list of laws are current."""
+"""docs/testing.md is correct: its samples run, its tests pass, its failure text and its list of laws are current."""
 
 import re
 from pathlib import Path

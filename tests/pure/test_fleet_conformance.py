@@ -1,7 +1,7 @@
 """Fleet's own cases of counts and states, told by its own objects, where they are at hand.
 
-The spec differs in two cases: a repository without deployments is Pending (Fleet: Ready, 0/0), and resources are counted
-one by one, even if a report has lists but no counts.
+The spec differs in two cases: a repository without deployments is Pending (Fleet: Ready, 0/0), and resources are
+counted one by one, even if a report has lists but no counts.
 """
 
 from typing import Any

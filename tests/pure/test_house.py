@@ -18,6 +18,8 @@ from tests.support.house import RINGS, ROOT, exists, files, module_at, name_of, 
 CHARTERED = (*RINGS, "src/phaseline", "tests/support")
 GENERATED = {"docs/machines.md", "docs/cli.md", "benchmarks/RESULTS.md", "tests/golden/printing.md"}
 MAX_LINES, MAX_COLUMNS, MAX_FUNCTION, MAX_MODULES = 400, 120, 60, 15
+TWINS = {"engine/client/sync_client.py", "engine/client/sync_views.py"}
+"""Generated: the classes of the client without asyncio have the names of those that they are made from."""
 FREE_PACKAGES = {"engine/cli"}
 """One module for each command: as many as there are commands."""
 OUTSIDE = {"tests/support/conformance.py", "tests/pure/test_house.py"}
@@ -75,7 +77,7 @@ def test_no_two_public_classes_have_one_name() -> None:
     places = defaultdict(list)
     for path in files(".py", *RINGS):
         for node in parsed(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and name_of(path) not in TWINS:
                 places[node.name].append(name_of(path))
     report(f"{name}: {', '.join(found)}" for name, found in sorted(places.items()) if len(found) > 1)
 

@@ -1,6 +1,6 @@
 """Features that edge hosting does not use: facets that move together, AllBelow, on-tally triggers, attributes.
 
-Belongs here: each feature in a small history of made-up kinds. Does not: laws over random histories of the same kinds (`test_laws`).
+Belongs here: each feature in a small history of invented kinds. Does not: laws over random histories (`test_laws`).
 """
 
 from typing import Any

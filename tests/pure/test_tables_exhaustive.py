@@ -1,6 +1,6 @@
 """Every trigger in every state of every kind, in every situation that matters, leads to what the specification says.
 
-Belongs here: comparing the core with the hand-written copy of the specification. Does not: sequences of events (`test_laws`).
+Belongs here: comparing the core with the hand copy of the specification. Does not: sequences of events (`test_laws`).
 """
 
 from typing import Any, cast

@@ -1,6 +1,6 @@
 """Each way in which tables can be wrong together is refused, with what to write instead.
 
-Belongs here: a few small wrong tables for each check. Does not: what is wrong with a single table (`test_wrong_tables`).
+Belongs here: a few small wrong tables for each check. Does not: errors in a single table (`test_wrong_tables`).
 """
 
 from dataclasses import dataclass, replace

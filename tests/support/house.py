@@ -127,8 +127,8 @@ TABLE_WORDS = frozenset(words_of_tables())
 def exists(word: str, path: Path) -> bool:
     """Whether a word in back quotes in the charter of this module is right.
 
-    A word with the form of a path must be a path from the root of the repository. A word with the form of a name must be
-    one of these:
+    A word with the form of a path must be a path from the root of the repository. A word with the form of a name must
+    be one of these:
 
     - a module, from the module's own package, from one around it, or from the root; or a name in such a module;
     - a class of the rings, or a member of one: `Kind.select`;
