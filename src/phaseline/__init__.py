@@ -43,7 +43,13 @@ if TYPE_CHECKING:
         SourceStatus,
     )
     from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
-    from phaseline.engine.explain.model import CauseChain, FacetExplanation, Explanation, PredicateExplanation, ViewExplanation
+    from phaseline.engine.explain.model import (
+        CauseChain,
+        Explanation,
+        FacetExplanation,
+        PredicateExplanation,
+        ViewExplanation,
+    )
     from phaseline.engine.log.changes import Change
     from phaseline.engine.log.last_observation import ObjectDiff, Observation
     from phaseline.engine.log.log_records import Logged
@@ -101,8 +107,8 @@ __all__ = [
     "EntityView",
     "Event",
     "EventDetails",
-    "FacetExplanation",
     "Explanation",
+    "FacetExplanation",
     "FacetState",
     "Fleet",
     "FleetClusterCounts",
@@ -131,14 +137,13 @@ __all__ = [
     "Overrides",
     "Pair",
     "PhaselineError",
+    "PredicateExplanation",
     "Profile",
     "PublishResult",
-    "PredicateExplanation",
     "Receipt",
     "Rejection",
     "Rollup",
     "Settings",
-    "ViewExplanation",
     "SourceApp",
     "SourceCluster",
     "SourceResource",
@@ -150,6 +155,7 @@ __all__ = [
     "StatusSelection",
     "Timeline",
     "Transition",
+    "ViewExplanation",
     "Watch",
     "When",
     "__version__",

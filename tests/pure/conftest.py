@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import croniter  # noqa: F401  # its import asks the platform for its name, which starts a process
 import pytest
 
 SANDBOX = "phaseline.engine.scripts.child"
