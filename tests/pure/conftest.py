@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import croniter  # noqa: F401  # it asks `file` about the interpreter when it is first imported
 import pytest
 
 SANDBOX = "phaseline.engine.scripts.child"
