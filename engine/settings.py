@@ -1,6 +1,6 @@
 """What one installation and one connection are set to, checked once.
 
-Belongs here: values, their limits, and the names that follow from them. Does not: where they come from (`cli`), any I/O.
+Belongs here: values, their limits, the names that follow from them. Does not: where they come from (`cli`), any I/O.
 """
 
 import re
