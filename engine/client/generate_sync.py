@@ -31,12 +31,11 @@ Belongs here: what `generate_sync` writes. Does not: anything written by hand, w
 """
 '''
 WHATS = {"sync_views": "views and reads of one product", "sync_client": "connecting, publishing, reading"}
-CLIENT_DOC = """One connection to one installation, for programs without asyncio. It has the methods of
-`phaseline.Client`.
+CLIENT_DOC = """One connection to one installation, for programs without asyncio: `phaseline.Client` with plain methods.
 
 A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client
-in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook; `progress`
-functions are called from that thread. Ctrl-C ends a call in good order."""
+in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook;
+`progress` functions are called from that thread. Ctrl-C ends a call in good order."""
 CLIENT_HEAD = '''
     def __init__(self, opened: Opened[client.Client]) -> None:
         """Use a connection that is open; `connect` makes one."""

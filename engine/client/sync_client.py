@@ -43,12 +43,11 @@ def connect(
 
 
 class Client:
-    """One connection to one installation, for programs without asyncio. It has the methods of
-    `phaseline.Client`.
+    """One connection to one installation, for programs without asyncio: `phaseline.Client` with plain methods.
 
     A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client
-    in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook; `progress`
-    functions are called from that thread. Ctrl-C ends a call in good order.
+    in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook;
+    `progress` functions are called from that thread. Ctrl-C ends a call in good order.
     """
 
     def __init__(self, opened: Opened[client.Client]) -> None:
