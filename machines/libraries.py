@@ -5,6 +5,7 @@ A worker must not decide an event differently because a library is missing, so i
 """
 
 from collections.abc import Iterator
+from importlib import import_module
 
 from phaseline.machines.compiler.fingerprint import rules_of
 from phaseline.machines.compiler.kinds import Kinds
@@ -23,11 +24,12 @@ RULES = {
 
 
 def check(kinds: Kinds) -> None:
-    """Raise `NotInstalled` if a rule of a kind needs a library that is not installed here."""
+    """Load the libraries that the rules of these kinds need; raises `NotInstalled` if one is not installed here."""
     for kind in kinds.values():
         for name in _revisions(kind.table):
             for module in RULES.get(name, ()):
-                libraries.require(module, f"the kind {kind.name}")
+                with libraries.needed(module, f"the kind {kind.name}"):
+                    import_module(module)
 
 
 def _revisions(table: object) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Libraries that only some features need, and the extra of Phaseline that installs each of them.
 
-Belongs here: `EXTRAS`, `require` and `needed`, the error `NotInstalled`. Does not: imports of these libraries (each has one
-importer), which kind needs which library (`machines.libraries`).
+Belongs here: `EXTRAS`, `require` and `needed`, the error `NotInstalled`. Does not: imports of these libraries (each
+has one importer), which kind needs which library (`machines.libraries`).
 """
 
 from collections.abc import Iterator

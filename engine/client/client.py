@@ -1,7 +1,7 @@
 """The Python client: everything that a publisher or a reader does, over one connection.
 
-Belongs here: connecting, and one method for each task. Does not: the work behind a method (`entity_view`, `products`, the
-packages `publish`, `log`, `explain` and `replay`).
+Belongs here: connecting, and one method for each task. Does not: the work behind a method (`entity_view`, `products`,
+`engine.publish`, `engine.log`, `engine.explain`, `engine.replay`).
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -117,7 +117,7 @@ class Client:
     ) -> Receipt:  # fmt: skip
         """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`EventDetails`).
 
-        PublishResult again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
+        Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
         when no answer came: send it again under the same `event_id`.
         check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected.
         """
@@ -156,7 +156,7 @@ class Client:
         check: bool = True,
         progress: Callable[[PublishResult], None] | None = None,
     ) -> PublishResult:
-        """Store events in order, `window` of them in flight; the answer counts those stored now and those stored before.
+        """Store events in order, `window` of them in flight; the answer counts new and earlier stored ones.
 
         An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
         The first event that would be rejected raises `EventRefused`; all events before it are stored then. After
@@ -226,7 +226,7 @@ class Client:
         return EntityView(states, states.moment)
 
     async def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
-        """One entity; raises `EntityUnknown`. Without `at` it may be milliseconds behind the log, as all latest states."""
+        """One entity; raises `EntityUnknown`. Without `at` it may be milliseconds behind the log."""
         return await (await self.at(at)).get(kind, entity_id)
 
     async def last(self, kind: str, entity_id: str, *, at: When | None = None) -> Transition:
@@ -237,7 +237,7 @@ class Client:
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False,
         at: When | None = None,
     ) -> AsyncIterator[Entity]:  # fmt: skip
-        """The entities that fit, ids in natural order. tree: this id and all ids below it. deleted: deleted ones too."""
+        """The entities that fit, ids in natural order. tree: this id and those below it. deleted: deleted ones too."""
         async for entity in (await self.at(at)).list(kind, tree=tree, state=state, deleted=deleted):
             yield entity
 

@@ -1,7 +1,7 @@
 """The entities at one moment: the view that `client.at` gives.
 
-Belongs here: one method for each read that is about one moment. Does not: the reads themselves (the packages `log` and
-`explain`), ranges of time and records to come (`client`), reads of one product (`products`).
+Belongs here: one method for each read that is about one moment. Does not: the reads themselves (`engine.log`,
+`engine.explain`), ranges of time and records to come (`client`), reads of one product (`products`).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -23,7 +23,7 @@ M_co = TypeVar("M_co", bound=Moment | None, covariant=True)
 class EntityView(Generic[M_co]):
     """The entities at one moment: all reads of a view show the same moment. `client.at` makes it.
 
-    The view of the latest states has no moment: each read shows what is known by then, some milliseconds behind the log.
+    The view of the latest states has no moment: each read shows what is known by then, milliseconds behind the log.
     """
 
     def __init__(self, states: StateView, moment: M_co) -> None:
@@ -62,7 +62,7 @@ class EntityView(Generic[M_co]):
     async def list(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False
     ) -> AsyncIterator[Entity]:
-        """The entities that fit, ids in natural order. tree: this id and all ids below it. deleted: deleted ones too."""
+        """The entities that fit, ids in natural order. tree: this id and those below it. deleted: deleted ones too."""
         RecordFilter(kind=kind, state=state, below=tree).check(self.kinds)
         for record in await self._states.states(kind, tree, state, deleted=deleted):
             yield record.entity

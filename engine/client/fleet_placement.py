@@ -1,6 +1,6 @@
 """Finds what Fleet has deployed to one cluster, across all trees.
 
-Belongs here: `on_cluster`. Does not: counting (`counting`), reading one tree (`queries`, `past`).
+Belongs here: `on_cluster`. Does not: counting (`fleet_counts`), reading one tree (`engine.log`).
 """
 
 from phaseline.engine.errors import EntityUnknown

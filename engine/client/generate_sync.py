@@ -1,7 +1,7 @@
 """Writes the client without asyncio, from the source of the client with asyncio.
 
-Belongs here: `pages`, which the generator of pages and schemas calls too; how a method is turned. Does not: what runs the
-calls (`portal`).
+Belongs here: `pages`, which the generator of pages and schemas calls too; how a method is turned. Does not: what runs
+the calls (`portal`).
 A method that gives an answer runs it to its end, an asynchronous iterator becomes an iterator, a watch becomes a watch.
 Signatures, types and docstrings are copied, so both clients always take and give the same.
 """
@@ -31,11 +31,11 @@ Belongs here: what `generate_sync` writes. Does not: anything written by hand, w
 """
 '''
 WHATS = {"sync_views": "views and reads of one product", "sync_client": "connecting, publishing, reading"}
-CLIENT_DOC = """One connection to one installation, for programs without asyncio. It has the methods of `phaseline.Client`.
+CLIENT_DOC = """One connection to one installation, for programs without asyncio: `phaseline.Client` with plain methods.
 
-A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client in
-a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook; `progress`
-functions are called from that thread. Ctrl-C ends a call in good order."""
+A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client
+in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook;
+`progress` functions are called from that thread. Ctrl-C ends a call in good order."""
 CLIENT_HEAD = '''
     def __init__(self, opened: Opened[client.Client]) -> None:
         """Use a connection that is open; `connect` makes one."""

@@ -1,6 +1,6 @@
 """Runs the client's coroutines for callers without asyncio: in an event loop in a thread of its own.
 
-Belongs here: `Portal`, the watch without asyncio, opening and closing. Does not: the methods of the client without asyncio
+Belongs here: `Portal`, the watch without asyncio, opening and closing. Does not: the methods of that client
 (`sync_client`, which `generate_sync` writes).
 """
 
@@ -137,8 +137,8 @@ def _shut(portal: Portal, opening: AbstractAsyncContextManager[Any]) -> None:
 class Watch(Generic[R]):
     """`for record in watch`. `sequence` is the place in the log of the last record, `wire` its map on the wire.
 
-    `start=watch.sequence + 1` continues after it. `with watch:` begins at once and ends at the end of the block; without
-    it the watch begins when the first record is asked for.
+    `start=watch.sequence + 1` continues after it. `with watch:` begins at once and ends with the block; without it
+    the watch begins when the first record is asked for.
     """
 
     def __init__(self, portal: Portal, watch: log_watch.Watch[R]) -> None:

@@ -1,7 +1,7 @@
 """The reads of one product each: EMCO's status, Fleet's counts, the difference between Git and a cluster.
 
-Belongs here: the methods behind `client.emco`, `client.fleet`, `client.gitops`, and behind `emco` and `fleet` of a view.
-Does not: the answers themselves (`fleet_counts`, the packages `emco_status` and `log`).
+Belongs here: the methods behind `client.emco`, `client.fleet`, `client.gitops`, `view.emco` and `view.fleet`.
+Does not: the answers themselves (`fleet_counts`, `engine.emco_status`, `engine.log`).
 """
 
 from typing import Any, Unpack, overload

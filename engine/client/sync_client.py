@@ -43,11 +43,11 @@ def connect(
 
 
 class Client:
-    """One connection to one installation, for programs without asyncio. It has the methods of `phaseline.Client`.
+    """One connection to one installation, for programs without asyncio: `phaseline.Client` with plain methods.
 
-    A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client in
-    a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook; `progress`
-    functions are called from that thread. Ctrl-C ends a call in good order.
+    A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client
+    in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook;
+    `progress` functions are called from that thread. Ctrl-C ends a call in good order.
     """
 
     def __init__(self, opened: Opened[client.Client]) -> None:
@@ -104,7 +104,7 @@ class Client:
     ) -> Receipt:
         """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`EventDetails`).
 
-        PublishResult again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
+        Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
         when no answer came: send it again under the same `event_id`.
         check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected.
         """
@@ -142,7 +142,7 @@ class Client:
         check: bool = True,
         progress: Callable[[PublishResult], None] | None = None,
     ) -> PublishResult:
-        """Store events in order, `window` of them in flight; the answer counts those stored now and those stored before.
+        """Store events in order, `window` of them in flight; the answer counts new and earlier stored ones.
 
         An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
         The first event that would be rejected raises `EventRefused`; all events before it are stored then. After
@@ -197,7 +197,7 @@ class Client:
         return EntityView(self._portal, source)
 
     def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
-        """One entity; raises `EntityUnknown`. Without `at` it may be milliseconds behind the log, as all latest states."""
+        """One entity; raises `EntityUnknown`. Without `at` it may be milliseconds behind the log."""
         return self._portal.run(self._source.get(kind, entity_id, at=at))
 
     def last(self, kind: str, entity_id: str, *, at: When | None = None) -> Transition:
@@ -213,7 +213,7 @@ class Client:
         deleted: bool = False,
         at: When | None = None,
     ) -> Iterator[Entity]:
-        """The entities that fit, ids in natural order. tree: this id and all ids below it. deleted: deleted ones too."""
+        """The entities that fit, ids in natural order. tree: this id and those below it. deleted: deleted ones too."""
         return self._portal.iterate(self._source.list(kind, tree=tree, state=state, deleted=deleted, at=at))
 
     def tree(self, root: str, *, deleted: bool = False, at: When | None = None) -> Sequence[Entity]:

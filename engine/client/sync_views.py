@@ -139,7 +139,7 @@ class Gitops:
 class EntityView(Generic[M_co]):
     """The entities at one moment: all reads of a view show the same moment. `client.at` makes it.
 
-    The view of the latest states has no moment: each read shows what is known by then, some milliseconds behind the log.
+    The view of the latest states has no moment: each read shows what is known by then, milliseconds behind the log.
     """
 
     def __init__(self, portal: Portal, source: entity_view.EntityView[M_co]) -> None:
@@ -179,7 +179,7 @@ class EntityView(Generic[M_co]):
     def list(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False
     ) -> Iterator[Entity]:
-        """The entities that fit, ids in natural order. tree: this id and all ids below it. deleted: deleted ones too."""
+        """The entities that fit, ids in natural order. tree: this id and those below it. deleted: deleted ones too."""
         return self._portal.iterate(self._source.list(kind, tree=tree, state=state, deleted=deleted))
 
     def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:

@@ -1,4 +1,4 @@
-"""The shape `source` of an answer, after EMCO's design notes: hyphenated keys, four outputs (docs/spec/emco.md).
+"""The shape that a query calls source: after EMCO's design notes: hyphenated keys, four outputs (docs/spec/emco.md).
 
 Belongs here: making an answer of that shape. Does not: selecting the resources (`select`).
 """

@@ -25,7 +25,7 @@ DOCS = {
     "clusters": "shape emco: only the names of the clusters, by app",
     "resources": "shape emco: only the names of the resources, by app and cluster",
 }
-GroupVersionKind = TypedDict("GroupVersionKind", {"Group": str, "Version": str, "Kind": str})  # noqa: UP013  # as its siblings
+GroupVersionKind = TypedDict("GroupVersionKind", {"Group": str, "Version": str, "Kind": str})  # noqa: UP013
 SourceResource = TypedDict(
     "SourceResource",
     {
@@ -38,7 +38,7 @@ SourceResource = TypedDict(
         "cluster-status": NotRequired[str],
     },
 )
-SourceCluster = TypedDict("SourceCluster", {"name": str, "resources": list[SourceResource]})  # noqa: UP013  # as its siblings
+SourceCluster = TypedDict("SourceCluster", {"name": str, "resources": list[SourceResource]})  # noqa: UP013
 SourceApp = TypedDict("SourceApp", {"app-name": str, "clusters": list[SourceCluster]})
 SourceStatus = TypedDict(
     "SourceStatus",

@@ -36,7 +36,7 @@ class Observation(NamedTuple):
 
 
 class ObjectDiff(NamedTuple):
-    """The last observation of an object, with its assessment. `profile`: the one that its application's settings name."""
+    """The last observation of an object, and its assessment by `profile`, which the application's settings name."""
 
     observation: Observation
     assessment: Assessment

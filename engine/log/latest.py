@@ -112,7 +112,7 @@ def _state_filter(installation: Installation, pattern: Pattern) -> str:
 
 
 def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
-    """The endings that make `below` select itself and the entities below it; raises `InvalidId` where none can exist."""
+    """The endings with which `below` selects itself and all below it; raises `InvalidId` where none can exist."""
     parts = below.count("/") + 1
     arities = {one.arity for one in kinds.values() if kind in (None, one.name)}
     endings = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]

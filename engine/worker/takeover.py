@@ -70,7 +70,8 @@ async def take_over(installation: Installation, partition: int, worker: str, acc
     """
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
     found = await last_message(installation.wire, installation.layout.log, subject)
-    # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint: our fence fails.
+    # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
+    # fence fails.
     era = await table_eras.latest(installation, partition)
     table_eras.check(kinds, era, partition, accepted)
     last = checkpoint.decode(found.data) if found else Checkpoint()

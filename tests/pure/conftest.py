@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-import croniter  # noqa: F401  # its import asks the platform for its name, which starts a process
+import croniter  # noqa: F401  # it asks `file` about the interpreter when it is first imported
 import pytest
 
 SANDBOX = "phaseline.engine.scripts.child"

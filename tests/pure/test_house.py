@@ -79,7 +79,10 @@ def test_no_two_public_classes_have_one_name() -> None:
         for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and name_of(path) not in TWINS:
                 places[node.name].append(name_of(path))
-    report(f"{name}: {', '.join(found)}" for name, found in sorted(places.items()) if len(found) > 1)
+    # The client without asyncio has the names of the other one, under `phaseline.sync`.
+    twins = {"engine/client/sync_client.py", "engine/client/sync_views.py", "engine/client/portal.py"}
+    doubled = {name: [one for one in found if one not in twins] for name, found in places.items()}
+    report(f"{name}: {', '.join(found)}" for name, found in sorted(doubled.items()) if len(found) > 1)
 
 
 def test_no_module_is_too_long() -> None:
