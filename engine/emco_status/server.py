@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     headers: dict[str, str]
 
 
-class Request(Protocol):
+class ServiceRequest(Protocol):
     """A request to a NATS service."""
 
     @property
@@ -89,7 +89,7 @@ class StatusService:
         )
         return service
 
-    async def handle(self, request: Request) -> None:
+    async def handle(self, request: ServiceRequest) -> None:
         """Answer a request from outside, or forward it to the owner of the tree."""
         token = request.subject.rpartition(".")[2]
         try:

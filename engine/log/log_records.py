@@ -27,7 +27,7 @@ class Logged(NamedTuple):
     wire: dict[str, Any]
 
 
-class EventMessage(NamedTuple):
+class FetchedEvent(NamedTuple):
     """A message of EVENTS. `subject`: the inbox subject; `time`: when it was stored, RFC 3339."""
 
     subject: str
@@ -46,12 +46,12 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
     return Logged(sequence, read_record(body), body)
 
 
-async def event_at(installation: Installation, sequence: int) -> EventMessage | None:
+async def event_at(installation: Installation, sequence: int) -> FetchedEvent | None:
     """The event at the position `sequence`; None where EVENTS no longer holds it."""
     reply = await direct(installation.wire, installation.layout.events, json.dumps({"seq": sequence}).encode())
     if reply is None:
         return None
-    return EventMessage(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
+    return FetchedEvent(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
 
 
 async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:

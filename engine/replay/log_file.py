@@ -29,8 +29,8 @@ ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
 class LogFile:
     """A log file to read: `header` is there at once, `items()` gives the rest.
 
-    Raises `NoLogFile` if the file is no log. At the end of `items`, after all that could be read, raises `LogFileDamaged`
-    .
+    Raises `NoLogFile` if the file is no log. A damaged file raises `LogFileDamaged` at the end of `items`, after all
+    items that could be read.
     """
 
     def __init__(self, path: Path) -> None:

@@ -50,7 +50,7 @@ class Sent(NamedTuple):
     body: bytes
 
 
-class Step(NamedTuple):
+class HistoryStep(NamedTuple):
     """One event of a history: its bytes, its arrival or rejection, and its records."""
 
     sent: Sent
@@ -85,7 +85,7 @@ class History:
 
     kinds: Kinds
     tree: Tree = field(init=False)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[HistoryStep] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.tree = Tree(self.kinds, shared_runner())
@@ -99,12 +99,12 @@ class History:
         position = position or len(self.steps) + 1
         return intake.read(self.kinds, SUBJECTS, sent.subject, sent.body, position, position * SECOND + 123)
 
-    def decide(self, sent: Sent, position: int | None = None) -> Step:
+    def decide(self, sent: Sent, position: int | None = None) -> HistoryStep:
         """Decide an event that is stored next, or at `position`, without changing the tree."""
         read = self.read(sent, position)
-        return Step(sent, read, [read] if isinstance(read, Rejection) else decide(self.tree, read).records)
+        return HistoryStep(sent, read, [read] if isinstance(read, Rejection) else decide(self.tree, read).records)
 
-    def take(self, sent: Sent, position: int | None = None) -> Step:
+    def take(self, sent: Sent, position: int | None = None) -> HistoryStep:
         """Decide an event that is stored next, or at `position`, and change the tree."""
         step = self.decide(sent, position)
         for record in step.records:

@@ -14,7 +14,7 @@ from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing import failure_text
-from phaseline.engine.testing.histories import SUBJECTS, History, Step, play
+from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, play
 from phaseline.engine.testing.recompute import Recomputed
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
@@ -173,7 +173,7 @@ def contents(tree: Tree) -> dict[str, Any]:
 
 def trees_do_not_influence_each_other(history: History) -> None:
     """The events of one root alone, in their order, lead to the same entities."""
-    by_root: dict[str, list[Step]] = defaultdict(list)
+    by_root: dict[str, list[HistoryStep]] = defaultdict(list)
     for step in history.steps:
         if isinstance(step.read, Arrival):
             by_root[step.read.id.split("/")[0]].append(step)

@@ -15,7 +15,7 @@ from phaseline.engine.testing.laws import states_of
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.edge_worlds import KINDS
 from tests.support.spec_interpreter import World, act, shown
-from tests.support.strategies import History, Step, event, histories, hold, random_event, random_history, seeds
+from tests.support.strategies import History, HistoryStep, event, histories, hold, random_event, random_history, seeds
 
 effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 
@@ -51,7 +51,7 @@ def test_every_history_agrees_with_the_specification(effort: str) -> None:
 def test_the_comparison_finds_a_difference() -> None:
     history = History(KINDS)
     history.take(event("cluster", "create", "c1"))
-    history.steps.append(Step(*history.take(event("cluster", "created", "c1"))[:2], []))
+    history.steps.append(HistoryStep(*history.take(event("cluster", "created", "c1"))[:2], []))
     history.steps.append(history.decide(event("cluster", "update", "c1")))
     with pytest.raises(AssertionError):
         agrees_with_the_specification(history)

@@ -12,7 +12,7 @@ from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, OnTally, Row, Table, View
 from phaseline.schemas.records import Rejection, State, Transition
 from tests.support.sample_kinds import KINDS, label
-from tests.support.strategies import History, Step, event
+from tests.support.strategies import History, HistoryStep, event
 
 Told = tuple[str, str, str, str]
 FRUIT = "o/r/south/f"
@@ -26,7 +26,7 @@ def story(*events: tuple[str, str, str] | tuple[str, str, str, dict[str, Any]], 
     return history
 
 
-def told(step: Step) -> list[Told]:
+def told(step: HistoryStep) -> list[Told]:
     """Of each record: the entity and facet, the phase, the trigger, and the form of the cause."""
     return [
         (f"{r.entity.kind}/{r.entity.id} {r.facet}", r.after.phase, r.trigger, r.cause.by)

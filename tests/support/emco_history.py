@@ -8,7 +8,7 @@ from typing import Any
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
-from tests.support.strategies import History, Step, event
+from tests.support.strategies import History, HistoryStep, event
 
 KINDS = Kinds(BUILT_IN)
 GROUP = "p+app+v1+group"
@@ -33,7 +33,7 @@ class EmcoHistory:
     def __init__(self) -> None:
         self.history = History(KINDS)
 
-    def say(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Step:
+    def say(self, kind: str, trigger: str, entity_id: str, **data: Any) -> HistoryStep:
         return self.history.take(event(kind, trigger, entity_id, data))
 
     def do(self, kind: str, trigger: str, entity_id: str, **data: Any) -> "EmcoHistory":
@@ -73,7 +73,7 @@ class EmcoHistory:
         return self
 
 
-def told(step: Step) -> list[tuple[str, str, str, str]]:
+def told(step: HistoryStep) -> list[tuple[str, str, str, str]]:
     """For each record: the entity, the new state, the trigger, and the kind of cause."""
     return [
         (f"{r.entity.kind} {r.entity.id.rpartition('/')[2]} {r.facet}", str(r.after), r.trigger, r.cause.by)

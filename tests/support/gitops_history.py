@@ -9,7 +9,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.manifests import Manifest
-from tests.support.strategies import History, Step, event
+from tests.support.strategies import History, HistoryStep, event
 
 KINDS = Kinds(BUILT_IN)
 SET, APP = "shop", "shop/shop"
@@ -32,7 +32,7 @@ class GitOpsHistory:
     def __init__(self, kinds: Kinds = KINDS) -> None:
         self.history = History(kinds)
 
-    def say(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Step:
+    def say(self, kind: str, trigger: str, entity_id: str, **data: Any) -> HistoryStep:
         return self.history.take(event(kind, trigger, entity_id, data))
 
     def do(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Self:
@@ -64,6 +64,6 @@ class GitOpsHistory:
         return dict(self.history.tree.entities[kind][entity_id].attributes)
 
 
-def messages(step: Step) -> dict[str, str | None]:
+def messages(step: HistoryStep) -> dict[str, str | None]:
     """The message of each transition of a step, by kind and facet."""
     return {f"{r.entity.kind} {r.facet}": r.message for r in step.records if isinstance(r, Transition)}

@@ -9,7 +9,7 @@ from typing import TypeVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.testing.histories import SUBJECTS, History, Sent, Step, event, play
+from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, Sent, event, play
 from phaseline.engine.testing.random_events import SEED_LENGTH, random_event, random_history
 from phaseline.engine.testing.search import histories
 from tests.support.effort import EXAMPLES, examples, many_examples, reaching
@@ -20,8 +20,8 @@ __all__ = [
     "VALUES",
     "WHOLE",
     "History",
+    "HistoryStep",
     "Sent",
-    "Step",
     "event",
     "histories",
     "hold",
