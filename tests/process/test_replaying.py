@@ -382,9 +382,9 @@ async def test_the_commands(settings: Settings, layout: Layout, tmp_path: Path) 
 
 async def test_bad_options(tmp_path: Path) -> None:
     for words, said in (
-        (("replay", "--audit", "--with", "x:Y"), "one at a time"),
-        (("replay", "--fail-on-difference"), "goes with --with"),
-        (("import", "x", "--speed", "fast"), "write 1x, 10x or max"),
+        (("replay", "--audit", "--with", "x:Y"), "cannot be combined"),
+        (("replay", "--fail-on-difference"), "needs --with"),
+        (("import", "x", "--speed", "fast"), "use 1x, 10x or max"),
     ):
         code, _, err = await call(*words)
         assert (code, said in err) == (2, True), err
