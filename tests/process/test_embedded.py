@@ -21,7 +21,6 @@ pytestmark = pytest.mark.asyncio
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from phaseline.engine import embedded
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 async def main():
     async with EmbeddedServer(Path(sys.argv[1])) as server:
