@@ -226,7 +226,7 @@ class StateUnknown(InvalidInput):
 
 
 class BadStatusQuery(InvalidInput):
-    """not a valid status query: {problem}"""
+    """{problem}"""
 
     problem: str
 

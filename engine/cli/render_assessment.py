@@ -85,7 +85,7 @@ def _lines(assessment: Assessment, profile: Profile) -> Iterator[tuple[str, Text
         else render.text_of(assessment.why, "bright_black"),
     )
     for problem in assessment.problems:
-        yield "  problem", render.text_of(problem, "yellow")
+        yield "  rule", render.text_of(problem, "yellow")
 
 
 def _state(status: str | None, called: str | None, why: str) -> Text:

@@ -32,7 +32,8 @@ async def show_dry_run(
     terminal.say("dry run: nothing is stored")
     if found.table_differences:
         terminal.say(
-            f"the tables installed here differ from those of the workers ({found.table_differences}): the result may differ too"
+            f"the tables installed here differ from those of the workers ({found.table_differences}): "
+            "the result may differ too"
         )
     if found.behind:
         terminal.say("events of this tree are not decided yet: the result does not include them")

@@ -1,6 +1,6 @@
 """The reads of one product each: EMCO's status, Fleet's counts, the difference between Git and a cluster.
 
-Belongs here: the methods behind `client.emco`, `client.fleet`, `client.gitops`, `view.emco` and `view.fleet`.
+Belongs here: the methods behind `client.emco`, `client.fleet` and `client.gitops`, and behind the groups of a view.
 Does not: the answers themselves (`fleet_counts`, `engine.emco_status`, `engine.log`).
 """
 

@@ -5,8 +5,8 @@ one for scripts and notebooks. `assess`, `diff` and `health` work on Kubernetes 
 
 `phaseline.tables` is the language of kinds, `phaseline.testing` their test kit, `phaseline.errors` the errors.
 
-Belongs here: the public names. A name is loaded when it is first used: `import phaseline` alone costs nothing. Does not:
-any code that these names stand for.
+Belongs here: the public names. A name is loaded when it is first used: `import phaseline` alone costs nothing.
+Does not: any code that these names stand for.
 """
 
 import sys
@@ -198,7 +198,13 @@ _HOMES = {
         "SourceStatus",
     ),
     "phaseline.engine.emco_status.select": ("AppCluster", "StatusItem", "StatusSelection"),
-    "phaseline.engine.explain.model": ("CauseChain", "FacetExplanation", "Explanation", "PredicateExplanation", "ViewExplanation"),
+    "phaseline.engine.explain.model": (
+        "CauseChain",
+        "Explanation",
+        "FacetExplanation",
+        "PredicateExplanation",
+        "ViewExplanation",
+    ),
     "phaseline.engine.log.changes": ("Change",),
     "phaseline.engine.log.last_observation": ("ObjectDiff", "Observation"),
     "phaseline.engine.log.log_records": ("Logged",),

@@ -2,8 +2,8 @@
 
 A kind is a `Table`. Each `Facet` of it has labels (`Label`), rows (`Row`: which trigger leads from where to where),
 views (`View`) and timeouts (`Timeout`). Guards and views ask predicates: `Above`, `AttributeIs`, `AnyBelow`,
-`AllBelow`, `Child`. `Cascade`, `FanOut` and `OnTally` fire further triggers. Functions in a table declare a name and a revision
-with `rule`. `Kinds` checks tables, and raises `WrongTable`, which says what to write instead.
+`AllBelow`, `Child`. `Cascade`, `FanOut` and `OnTally` fire further triggers. Functions in a table declare a name and a
+revision with `rule`. `Kinds` checks tables, and raises `WrongTable`, which says what to write instead.
 
 Belongs here: the public names of the table language. Does not: any kind that comes with Phaseline.
 """

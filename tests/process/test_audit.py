@@ -193,8 +193,8 @@ def test_the_command_says_that_the_wording_differs(capsys: pytest.CaptureFixture
     printed = capsys.readouterr()
     assert printed.out == "3 events, 2 records, 1 entity: the log equals the replay\n"
     assert printed.err == (
-        "2 records worded differently, which is no difference; the first is of event 7: "
-        "the events make 'because of node a', the log says 'since a node failed'\n"
+        "2 records with another wording only, which does not count; the first is of event 7: "
+        "the replay says 'because of node a', the log says 'since a node failed'\n"
     )
     render_replay.show_audit(verdict, as_json=True)
     found = json.loads(capsys.readouterr().out)
@@ -263,7 +263,7 @@ async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> No
     assert "1 entity differs" in out
     code, _, said = await call(*words, "--fail-on-difference")
     assert code == 2
-    assert "--fail-on-difference goes with --with" in said
+    assert "--fail-on-difference needs --with" in said
 
 
 async def test_a_tree_that_is_not_there(wire: Wire, layout: Layout) -> None:

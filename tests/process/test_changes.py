@@ -127,7 +127,7 @@ async def test_the_commands(wire: Wire, settings: Settings, layout: Layout, read
     changed = (await shell("changes", "--from", str(place), "--json")).lines
     assert {(c["kind"], c["id"]) for c in changed} == between(log, place, log[-1].sequence).keys()
     people = await shell("changes", "--from", "start", "--tree", cluster)
-    assert people.out.splitlines()[0].split() == ["KIND", "ID", "WHAT", "FROM", "TO", "CHANGES", "FLAPS", "LAST"]
+    assert people.out.splitlines()[0].split() == ["KIND", "ID", "CHANGE", "FROM", "TO", "TRANSITIONS", "FLAPS", "LAST"]
     assert "created" in people.err
     nothing = await shell("changes", "--from", "now")
     assert (nothing.code, nothing.out, nothing.err) == (0, "", "no changes\n")

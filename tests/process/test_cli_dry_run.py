@@ -58,8 +58,8 @@ async def test_a_large_cascade_is_summed_up(shell: Shell, fleet: Client) -> None
     assert lines[0] == "  cluster c1  Running [Ok] -> Deleting [Progressing]  delete by /me"
     assert [len(re.findall(" -> ", line)) for line in lines[:21]] == [1] * 20 + [0]
     assert [re.sub(" {2,}", "|", line) for line in lines[20:]] == [
-        "|... and 12 more (--json has them all). In all:",
-        "|KIND|WOULD BE|TRANSITIONS",
+        "|... and 12 more (--json shows all). All transitions by state:",
+        "|KIND|STATE|TRANSITIONS",
         "|cluster|Deleting [Progressing]|1",
         "|node_pool|Deleting [Progressing]|1",
         "|node|Deleting [Progressing]|30",
@@ -120,8 +120,8 @@ async def test_events_that_wait_are_told_of(shell: Shell, wire: Wire, settings: 
     there = ("--prefix", f"{settings.prefix}-idle")
     assert (await shell("publish", "cluster", "create", "c1", *there)).code == 0
     said = await dry_run(shell, "cluster", "create", "c1", *there)
-    assert said.out.startswith("event 2 would make 1 transition:\n")
-    assert said.err == f"{DRY}events of this tree are still to be decided: what they change is not in this yet\n"
+    assert said.out.startswith("event 2 would lead to 1 transition:\n")
+    assert said.err == f"{DRY}events of this tree are not decided yet: the result does not include them\n"
 
 
 async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: Shell) -> None:
@@ -160,7 +160,7 @@ async def test_what_does_not_go_with_it(shell: Shell) -> None:
     for words in (("cluster", "create", "c1", "--wait"), ("--file", "examples/morning.jsonl")):
         said = await dry_run(shell, *words)
         assert (said.code, said.out) == (2, "")
-        assert "--dry-run looks at one event and sends nothing: leave out --file and --wait" in said.err
+        assert "--dry-run is for one event and sends nothing: leave out --file and --wait" in said.err
     said = await dry_run(shell, "cluster", "create", "c1//x", "--json")
     assert (said.code, said.out) == (1, "")
     assert said.err == "error: no message can be made of this event, invalid: an id has an empty part\n"

@@ -98,8 +98,8 @@ async def test_the_command(shell: Shell, client: Client, working: Settings, wire
     assert first.startswith(f"{WEB}  observed 2")
     assert first.endswith("ago, by /agent")
     assert rest == [
-        "  health  Progressing: Waiting for rollout to finish: 0 of 7 replicas are new", "  sync    OutOfSync: it differs at 1 place", "  differs",
-        "    path            Git  cluster", "    /spec/replicas  3    7",
+        "  health  Progressing: Waiting for rollout to finish: 0 of 7 replicas are new", "  sync    OutOfSync: it differs at 1 place", "  differences",
+        "    PATH            GIT  CLUSTER", "    /spec/replicas  3    7",
     ]  # fmt: skip
     told = (await shell("diff", WEB, "--json")).json
     assert (told["id"], told["differences"]) == (WEB, [{"path": "/spec/replicas", "desired": 3, "live": 7}])

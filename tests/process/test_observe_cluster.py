@@ -188,4 +188,4 @@ async def test_from_a_cluster_into_states(
 async def test_words_that_go_together(shell: Shell) -> None:
     for words in (("--cluster",), ("--resources", "cm")):
         said = await shell("observe", *words)
-        assert (said.code, "--cluster and --resources need each other" in said.err) == (2, True)
+        assert (said.code, "--cluster and --resources go together" in said.err) == (2, True)

@@ -78,11 +78,11 @@ def test_the_page_of_one(write: Any) -> None:
         "  health  Progressing: Waiting for rollout to finish: 0 of 7 replicas are new",
         "  sync    OutOfSync: it differs at 1 place",
         "  rule    jq '.spec.no[]' of the rule for apps/*: Cannot iterate over null (null)",
-        "  differs",
-        "    path                   Git  cluster",
-        "    /spec/minReadySeconds  5    nothing",
-        "  ignored",
-        "    path            Git  cluster  by",
+        "  differences",
+        "    PATH                   GIT  CLUSTER",
+        "    /spec/minReadySeconds  5    absent",
+        "  ignored differences",
+        "    PATH            GIT  CLUSTER  IGNORED BY",
         "    /spec/replicas  3    7        jq .spec.replicas",
     ]  # fmt: skip
 
@@ -113,7 +113,7 @@ def test_a_namespace_against_a_directory(write: Any) -> None:
     assert argo["application"]["health"] == "Progressing"
     page = run("--live", "-", "--desired", str(Path(write("git/b.txt", "x")).parent), given=listed).stdout.splitlines()
     assert page[-3:] == [
-        "all 4, as one application", "  health  Missing: Caused by Service:gone", "  sync    OutOfSync: Caused by Service:gone, Secret:shop/extra",
+        "all 4 as one application", "  health  Missing: Caused by Service:gone", "  sync    OutOfSync: Caused by Service:gone, Secret:shop/extra",
     ]  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def test_a_rule_that_can_do_nothing_is_told_beforehand(write: Any) -> None:
     )
     result = run("--live", write("live.yaml", deployment()), "--rules", rules)
     assert (
-        "the rule for core/Deployment can do nothing: an empty group means the core group, and Deployment is in apps"
+        "the rule for core/Deployment has no effect: an empty group means the core group, and Deployment is in apps"
         in result.stderr
     )
 
@@ -180,10 +180,10 @@ def test_nothing_at_all(write: Any) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
-    ([], "say what to assess"),
+    ([], "nothing to assess: give"),
     (["--live", "-", "--desired", "-"], "only one of --live and --desired"),
-    (["--live", "two.yaml", "--dry-run", "dry.yaml"], "--dry-run is about one resource, and there are 2"),
-    (["--live", "two.yaml", "--rules", "x.lua"], "is about one kind, and here are 2"),
+    (["--live", "two.yaml", "--dry-run", "dry.yaml"], "--dry-run is for one resource, found 2"),
+    (["--live", "two.yaml", "--rules", "x.lua"], "is a script for one kind, found 2 kinds"),
     (["--live", "bad.yaml"], "bad.yaml: line 1, column 5"),
     (["--live", "dry.yaml", "--rules", "list.yaml"], "list.yaml, document 1: it must be a map, found list"),
     (["--live", "dry.yaml", "--rules", "odd.yaml"], "odd.yaml, document 1: 'x' is none of profile, health"),

@@ -12,6 +12,7 @@ import phaseline
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing.histories import SUBJECTS, event
 from phaseline.machines import libraries as needs
 from phaseline.machines.built_in import BUILT_IN, installed
@@ -37,6 +38,8 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Any:
         for name in [name for name in sys.modules if name.startswith(f"{module}.")]:
             monkeypatch.setitem(sys.modules, name, None)
         monkeypatch.delitem(sys.modules, "phaseline.machines.kubernetes.manifest", raising=False)
+        monkeypatch.delattr("phaseline.machines.kubernetes.manifest", raising=False)
+        monkeypatch.setattr(shared_runner(), "_checked", False)
         ignore._globs.cache_clear()
 
     yield remove

@@ -35,3 +35,8 @@ def deployment(*, metadata: Manifest | None = None, containers: list[Manifest] |
 def places(desired: Manifest, live: Manifest, **how: Any) -> list[str]:
     """The paths at which the two differ."""
     return [one.pointer for one in compare(desired, live, **how)]
+
+
+def config(name: str = "it", **rest: Any) -> dict[str, Any]:
+    """A ConfigMap in the namespace of the tests."""
+    return kubernetes_object("v1", "ConfigMap", metadata={"name": name, **rest.pop("metadata", {})}, **rest)

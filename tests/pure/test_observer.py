@@ -1,0 +1,365 @@
+"""The observer: which events Kubernetes objects make, each change once.
+
+Belongs here: objects in, events out. Does not: the command (`test_observe`).
+"""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phaseline.engine.errors import BadManifest
+from phaseline.engine.observe.observer import Observer
+from phaseline.engine.observe.stream import ObjectChange, Objects, read_text
+from phaseline.machines.kubernetes.diff.compare import compare
+from tests.support.gitops_history import APP, resource_id
+from tests.support.manifests import config, deployment, kubernetes_object
+
+
+def told(observer: Observer, found: dict[str, Any], *, gone: bool = False) -> list[tuple[str, str, Any]]:
+    return [(event["type"], event["subject"], event.get("data")) for event in observer.see(ObjectChange(found, gone))]
+
+
+WORDS = (
+    "name", "namespace", "labels", "annotations", "ownerReferences", "kind", "conditions", "type", "status", "message", "resources", "operationState", "phase",
+    "syncResult", "destination", "server", "deploymentID", "appliedDeploymentID", "nonReadyStatus", "modifiedStatus", "summary", "ignoreDifferences", "fleet.cattle.io/repo-name",
+)  # fmt: skip
+
+# ---- cutting streams
+
+
+def names(text: str, at: list[int]) -> list[tuple[str, bool]]:
+    objects, found, start = Objects("pipe"), [], 0
+    for end in [*sorted(place % (len(text) + 1) for place in at), len(text)]:
+        found += [(change.manifest["metadata"]["name"], change.gone) for change in objects.take(text[start:end])]
+        start = end
+    objects.end()
+    return found
+
+
+STREAM = "".join([
+    json.dumps(config("a"), indent=4), json.dumps(config("b")), "\n\n", json.dumps({"type": "DELETED", "object": config("c")}),
+    json.dumps({"apiVersion": "v1", "kind": "List", "items": [config("d"), config("e}")]}, indent=1), json.dumps({"type": "BOOKMARK", "object": {"kind": "Pod"}}), "\n",
+])  # fmt: skip
+
+
+@given(st.lists(st.integers(0, 5000), max_size=12))
+def test_wherever_a_stream_is_cut_its_objects_are_the_same(at: list[int]) -> None:
+    assert names(STREAM, at) == [("a", False), ("b", False), ("c", True), ("d", False), ("e}", False)]
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("kind: A", "pipe, object 1: it must be JSON, as printed by kubectl get -o json"), ("[1]", "pipe, object 1: it must be an object, found list"), ('{"a": 1}', "pipe, object 1: it must have apiVersion and kind"), ('{"kind": "A"', "pipe, object 1: it is cut off"),
+    ('{"type": "ERROR", "object": {"message": "too old resource version"}}', "the API server reports an error: too old resource version"),
+    (json.dumps(config()) + "\nno", "pipe, object 2"), ('{"apiVersion": "v1", "kind": "List", "items": [3]}', "pipe, object 1, item 0: it must be an object"),
+])  # fmt: skip
+def test_what_is_no_stream_of_objects(text: str, says: str) -> None:
+    with pytest.raises(BadManifest) as refused:
+        names(text, [])
+    assert says in str(refused.value)
+
+
+def test_a_list_of_nothing() -> None:
+    for empty in ("null", "[]"):
+        assert names(f'{{"apiVersion": "v1", "kind": "List", "items": {empty}}}', []) == []
+    # An object of its own may be called so too.
+    assert names(json.dumps({"apiVersion": "acme.example/v1", "kind": "AllowList", "metadata": {"name": "a"}}), []) == [
+        ("a", False)
+    ]
+
+
+def test_files() -> None:
+    assert [
+        change.manifest["kind"] for change in read_text(yaml.safe_dump_all([config(), deployment()]).encode(), "f")
+    ] == [
+        "ConfigMap",
+        "Deployment",
+    ]
+    assert [change.manifest["kind"] for change in read_text(json.dumps(config()).encode(), "f")] == ["ConfigMap"]
+    with pytest.raises(BadManifest, match="f: line 1, column 5"):
+        list(read_text(b"a: b: c", "f"))
+
+
+# ---- any object
+
+
+def test_a_real_change_is_told_once() -> None:
+    observer = Observer("/o", APP)
+    first = {
+        **deployment(metadata={"resourceVersion": "1", "managedFields": [{"time": "1"}]}),
+        "status": {"conditions": [{"type": "A", "lastUpdateTime": "1", "status": "True"}]},
+    }
+    again = {
+        **deployment(metadata={"resourceVersion": "2", "managedFields": [{"time": "2"}]}),
+        "status": {"conditions": [{"type": "A", "lastUpdateTime": "2", "status": "True"}]},
+    }
+    changed = {**again, "status": {"conditions": [{"type": "A", "lastUpdateTime": "3", "status": "False"}]}}
+    assert told(observer, first) == [("resource.observed", f"resource/{resource_id(deployment())}", {"live": first})]
+    assert told(observer, again) == []
+    assert len(told(observer, changed)) == len(told(observer, first)) == 1
+    assert told(observer, first, gone=True) == [("resource.removed", f"resource/{resource_id(deployment())}", None)]
+    assert len(told(observer, first)) == 1
+
+
+def test_what_git_declares_goes_along() -> None:
+    observer = Observer("/o", APP, [config("a", metadata={"namespace": None}), config("b")])
+    assert told(observer, config("a"))[0][2] == {
+        "live": config("a"),
+        "desired": config("a", metadata={"namespace": None}),
+    }
+    assert told(observer, config("extra"))[0][2] == {"live": config("extra"), "desired": None}
+    pod = kubernetes_object("v1", "Pod", metadata={"ownerReferences": [{"kind": "ReplicaSet"}]})
+    assert told(observer, pod)[0][2] == {"live": pod}
+    [missing] = observer.missing()
+    assert (missing["subject"], missing["data"]) == (
+        f"resource/{APP}/core:ConfigMap/shop/b",
+        {"live": None, "desired": config("b")},
+    )
+    assert list(observer.missing()) == []
+    assert told(observer, config("a"), gone=True)[0][2]["live"] is None
+
+
+def test_whose_an_object_is() -> None:
+    observer = Observer("/o")
+    tracked = config(metadata={"annotations": {"argocd.argoproj.io/tracking-id": "web:/ConfigMap:shop/it"}})
+    labelled = config("other", metadata={"labels": {"app.kubernetes.io/instance": "db"}})
+    assert [told(observer, one)[0][1] for one in (tracked, labelled)] == [
+        "resource/web/web/core:ConfigMap/shop/it",
+        "resource/db/db/core:ConfigMap/shop/other",
+    ]
+    assert told(observer, config("nobody")) == []
+    assert observer.unowned == {"core:ConfigMap/shop/nobody"}
+
+
+def test_what_nobody_deploys_is_passed_over() -> None:
+    observer = Observer("/o", APP)
+    for api, kind in (
+        ("v1", "Event"),
+        ("events.k8s.io/v1", "Event"),
+        ("coordination.k8s.io/v1", "Lease"),
+        ("v1", "Endpoints"),
+        ("discovery.k8s.io/v1", "EndpointSlice"),
+    ):
+        assert told(observer, kubernetes_object(api, kind)) == []
+
+
+def test_no_secret_goes_out_and_equal_ones_stay_equal() -> None:
+    plain, coded = (
+        kubernetes_object("v1", "Secret", stringData={"a": "hush"}),
+        kubernetes_object("v1", "Secret", data={"a": base64.b64encode(b"hush").decode(), "b": "!"}),
+    )
+    coded["metadata"]["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": "hush"}
+    [(_, _, data)] = told(Observer("/o", APP, [plain]), coded)
+    assert "hush" not in json.dumps(data)
+    assert base64.b64encode(b"hush").decode() not in json.dumps(data)
+    assert compare(data["desired"], data["live"]) == []
+    [(_, _, data)] = told(Observer("/o", APP, [kubernetes_object("v1", "Secret", stringData={"a": "other"})]), coded)
+    assert [one.pointer for one in compare(data["desired"], data["live"])] == ["/data/a"]
+
+
+@pytest.mark.parametrize("odd", [{"data": {"pin": 271828}}, {"stringData": {"pin": 271828}}, {"data": "271828"}, {"stringData": ["271828"]}, {"data": {"pin": {"inner": "271828"}}}, {"data": {"pin": "271828\u00e9"}}])  # fmt: skip
+def test_what_is_no_right_secret_gives_nothing_away_either(odd: dict[str, Any]) -> None:
+    [(_, _, data)] = told(
+        Observer("/o", APP, [kubernetes_object("v1", "Secret", **odd)]), kubernetes_object("v1", "Secret", **odd)
+    )
+    assert "271828" not in json.dumps(data)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    max_leaves=20,
+)
+SORTS = [
+    ("argoproj.io/v1alpha1", "Application"), ("argoproj.io/v1alpha1", "ApplicationSet"), ("v1", "Secret"), ("apps/v1", "Deployment"),
+    *(("fleet.cattle.io/v1alpha1", kind) for kind in ("GitRepo", "Bundle", "BundleDeployment")),
+]  # fmt: skip
+
+
+@given(st.sampled_from(SORTS), JSON, JSON, JSON, st.booleans())
+def test_nothing_that_is_json_makes_it_fail(
+    sort: tuple[str, str], metadata: Any, spec: Any, status: Any, gone: bool
+) -> None:
+    found = {"apiVersion": sort[0], "kind": sort[1], "metadata": metadata, "spec": spec, "status": status, "data": spec}
+    for event in Observer("/o", APP).see(ObjectChange(found, gone)):
+        assert event["subject"].startswith(event["type"].partition(".")[0] + "/")
+
+
+def test_long_ids_stay_two() -> None:
+    [one, other] = [
+        event["id"]
+        for name in "ab"
+        for event in Observer("/o", APP).see(
+            ObjectChange(
+                kubernetes_object(
+                    "v1", "A", metadata={"name": "n" * 230 + name, "uid": "u" * 36, "resourceVersion": "7"}
+                )
+            )
+        )
+    ]
+    assert (one != other, len(one) <= 256, len(other) <= 256) == (True, True, True)
+
+
+def test_ids_are_the_objects_own_where_it_has_one() -> None:
+    observer = Observer("/o", APP)
+    [event] = observer.see(ObjectChange(config(metadata={"uid": "u", "resourceVersion": "7"})))
+    assert event["id"] == f"u-7-observed-{APP}/core:ConfigMap/shop/it"
+    [event] = observer.see(ObjectChange(config(metadata={"uid": "u", "resourceVersion": "7"}), gone=True))
+    assert event["id"] == f"u-7-gone-removed-{APP}/core:ConfigMap/shop/it"
+    ids = [event["id"] for data in "abab" for event in observer.see(ObjectChange(config(data={"k": data})))]
+    assert len(set(ids)) == 4
+
+
+# ---- Argo CD
+
+APPLICATION = {
+    "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+    "metadata": {"name": "web", "namespace": "argocd", "ownerReferences": [{"kind": "ApplicationSet", "name": "all"}]},
+    "spec": {"destination": {"namespace": "shop", "name": "east"}, "ignoreDifferences": [{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"], "odd": 1}]},
+}  # fmt: skip
+
+
+def running(phase: str, **rest: Any) -> dict[str, Any]:
+    state = {
+        "phase": phase,
+        "startedAt": "t1",
+        "operation": {"initiatedBy": {"automated": True}, "sync": {"revision": "abc"}},
+        **rest,
+    }
+    return {**APPLICATION, "status": {"operationState": state}}
+
+
+def test_an_application_of_argo_cd() -> None:
+    observer = Observer("/o")
+    rule = {"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}
+    settings = {"profile": "argocd", "ignore_differences": [rule], "namespace": "shop", "cluster": "east"}
+    assert told(observer, APPLICATION) == [("application.configure", "application/all/web", settings)]
+    assert told(observer, running("Running")) == [
+        ("application.sync", "application/all/web", {"revision": "abc", "automatic": True})
+    ]
+    assert told(observer, running("Running", message="waiting")) == []
+    failed = {
+        "resources": [
+            {
+                "group": "apps",
+                "kind": "Deployment",
+                "namespace": "shop",
+                "name": "it",
+                "status": "SyncFailed",
+                "message": "forbidden",
+            },
+            {"kind": "Service", "name": "s", "status": "Synced"},
+        ]
+    }
+    assert told(observer, running("Failed", finishedAt="t2", message="one or more failed", syncResult=failed)) == [
+        ("application.sync_finished", "application/all/web", {"result": "Failed", "revision": "abc", "message": "one or more failed"}),
+        ("resource.sync_failed", "resource/all/web/apps:Deployment/shop/it", {"reason": "SyncFailed", "message": "forbidden"}),
+    ]  # fmt: skip
+    assert told(observer, running("Failed", finishedAt="t2", message="one or more failed", syncResult=failed)) == []
+    assert len(told(observer, running("Running"))) == 1
+    assert told(observer, APPLICATION, gone=True) == [("application.removed", "application/all/web", None)]
+
+
+def test_a_set_of_argo_cd() -> None:
+    found = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "ApplicationSet",
+        "metadata": {"name": "all"},
+        "status": {
+            "conditions": [
+                {"type": "ErrorOccurred", "status": "False"},
+                {"type": "ResourcesUpToDate", "status": "True"},
+                {"type": "ParametersGenerated", "status": "True"},
+            ]
+        },
+    }
+    assert told(Observer("/o"), found) == [
+        ("application_set.configure", "application_set/all", {"profile": "argocd"}),
+        ("application_set.reported", "application_set/all", {"error_occurred": False, "resources_up_to_date": True}),
+    ]  # fmt: skip
+
+
+# ---- Fleet
+
+
+def fleet(kind: str, name: str = "infra", **parts: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "fleet.cattle.io/v1alpha1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "fleet-default", **parts.pop("metadata", {})},
+        **parts,
+    }
+
+
+def test_repositories_and_bundles_of_fleet() -> None:
+    observer = Observer("/o")
+    assert told(observer, fleet("GitRepo", spec={"repo": "https://git"})) == [
+        ("git_repo.created", "git_repo/infra", {"url": "https://git"})
+    ]
+    good = fleet("GitRepo", status={"commit": "abc", "conditions": [{"type": "Accepted", "status": "True"}]})
+    bad = fleet(
+        "GitRepo",
+        status={"commit": "abc", "conditions": [{"type": "GitPolling", "status": "False", "message": "no route"}]},
+    )
+    assert told(observer, good) == [("git_repo.fetched", "git_repo/infra", {"commit": "abc"})]
+    assert told(observer, bad) == [("git_repo.fetch_failed", "git_repo/infra", {"message": "no route"})]
+    assert told(observer, good) == [("git_repo.fetched", "git_repo/infra", {"commit": "abc"})]
+    assert told(observer, fleet("Bundle", "web", metadata={"labels": {"fleet.cattle.io/repo-name": "infra"}})) == [
+        ("bundle.created", "bundle/infra/web", None)
+    ]
+
+
+def test_a_deployment_of_fleet() -> None:
+    labels = {
+        "fleet.cattle.io/repo-name": "infra",
+        "fleet.cattle.io/bundle-name": "web",
+        "fleet.cattle.io/cluster": "c1",
+    }
+    keys = [{"kind": "ConfigMap", "apiVersion": "v1", "namespace": "shop", "name": f"r{number}"} for number in range(3)]
+    status = {
+        "appliedDeploymentID": "v1", "ready": True, "resources": keys, "modifiedStatus": [{**keys[0], "missing": True}, {**keys[1], "patch": "{}"}],
+        "nonReadyStatus": [{"kind": "Deployment", "apiVersion": "apps/v1", "namespace": "shop", "name": "d", "summary": {"state": "updating", "message": ["1 of 2"]}}],
+    }  # fmt: skip
+    found = fleet(
+        "BundleDeployment",
+        metadata={"labels": labels},
+        spec={"deploymentID": "v1", "stagedDeploymentID": "v1"},
+        status=status,
+    )
+    observer, here = Observer("/o"), "bundle_resource/infra/web/c1"
+    ident = {"deployment_id": "v1"}
+    assert told(observer, found) == [
+        *((f"bundle_deployment.{trigger}", "bundle_deployment/infra/web/c1", ident) for trigger in ("target", "staged", "applied")),
+        ("bundle_deployment.reported", "bundle_deployment/infra/web/c1", {"ready": True, "unmodified": False}),
+        ("bundle_resource.not_ready", f"{here}/apps:Deployment/shop/d", {"message": "updating: 1 of 2"}), ("bundle_resource.missing", f"{here}/core:ConfigMap/shop/r0", {}),
+        ("bundle_resource.modified", f"{here}/core:ConfigMap/shop/r1", {"message": "{}"}), ("bundle_resource.ready", f"{here}/core:ConfigMap/shop/r2", {}),
+    ]  # fmt: skip
+    assert told(observer, found) == []
+    mended = {**found, "status": {**status, "modifiedStatus": []}}
+    assert [one[:2] for one in told(observer, mended)] == [
+        ("bundle_resource.ready", f"{here}/core:ConfigMap/shop/r{number}") for number in (0, 1)
+    ]
+    assert [one[0] for one in told(observer, found)] == ["bundle_resource.missing", "bundle_resource.modified"]
+    cut = {**found, "status": {**status, "incompleteState": True, "modifiedStatus": [], "nonReadyStatus": []}}
+    assert told(observer, cut) == []
+    failing = {
+        **found,
+        "spec": {"deploymentID": "v2", "stagedDeploymentID": "v2"},
+        "status": {
+            "appliedDeploymentID": "v1",
+            "conditions": [{"type": "Deployed", "status": "False", "message": "no"}],
+        },
+    }
+    assert [one[0] for one in told(observer, failing)] == [
+        "bundle_deployment.target",
+        "bundle_deployment.staged",
+        "bundle_deployment.apply_failed",
+        "bundle_deployment.reported",
+    ]
+
+
+# ---- the command
