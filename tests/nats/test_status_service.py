@@ -257,7 +257,7 @@ async def test_only_what_is_committed_is_told(
 
 async def test_a_partition_that_is_not_loaded_is_an_error() -> None:
     partition = Partition(None, 3, "w")  # type: ignore[arg-type]  # it is never run
-    with pytest.raises(NotOwned, match="partition 3 is not loaded"):
+    with pytest.raises(NotOwned, match="partition 3 is not owned by this worker"):
         await partition.look(lambda tree: tree)
 
 

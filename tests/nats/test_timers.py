@@ -223,13 +223,13 @@ def test_a_timer_that_the_tables_know_no_longer_is_rejected() -> None:
 @pytest.mark.parametrize(
     ("after", "said"),
     [
-        ((Timeout("Nowhere", "late", 1),), "nothing lasts there"),
-        ((Timeout(DELETED, "late", 1),), "nothing lasts there"),
-        ((Timeout("Waiting", "late", 1), Timeout("Waiting", "lose", 2)), "drop one"),
-        ((Timeout("Waiting", "begin", 1),), "list it in `derived`"),
-        ((Timeout("Waiting", "late"),), "say how long"),
-        ((Timeout("Waiting", "late", 3, "patience"),), "say how long"),
-        ((Timeout("Waiting", "late", seconds_from="mood"),), "no attribute that holds a number"),
+        ((Timeout("Nowhere", "late", 1),), "no state can last in phase"),
+        ((Timeout(DELETED, "late", 1),), "no state can last in phase"),
+        ((Timeout("Waiting", "late", 1), Timeout("Waiting", "lose", 2)), "this phase has two timeouts"),
+        ((Timeout("Waiting", "begin", 1),), "add it to `derived`"),
+        ((Timeout("Waiting", "late"),), "write either seconds above 0"),
+        ((Timeout("Waiting", "late", 3, "patience"),), "write either seconds above 0"),
+        ((Timeout("Waiting", "late", seconds_from="mood"),), "is not an attribute with a number"),
     ],
 )
 def test_wrong_tables(after: tuple[Timeout, ...], said: str) -> None:

@@ -84,7 +84,7 @@ async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
         await client.fleet.counts("a/b/c/d")
     missing = await shell("counts", "nowhere")
     assert (missing.code, missing.out) == (1, "")
-    with pytest.raises(EntityUnknown, match="no bundle_deployment on a cluster 'c9'"):
+    with pytest.raises(EntityUnknown, match="no bundle_deployment on the cluster 'c9'"):
         await client.fleet.cluster_counts("c9")
     for words in ((), ("infra", "--cluster", "c1")):
         wrong = await shell("counts", *words)

@@ -31,7 +31,7 @@ def test_it_is_there_by_its_public_name() -> None:
         ),
         (
             ".event('cluster', 'created', 'c1')",
-            "expected cluster created c1, which is given, to be taken; it is rejected",
+            "expected the given event cluster created c1 to be accepted; it is rejected",
         ),
         (".state('cluster', 'c1', 'Runing')", "the test is wrong: cluster has no state 'Runing'"),
         (
