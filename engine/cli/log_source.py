@@ -20,6 +20,7 @@ from phaseline.engine.cli import options
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.when import NOW, START
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem
@@ -56,8 +57,10 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*, tree: str | None, start: Bound, end: Bound, **rest: Any) -> Any:
-        bounds = (None if bound in ("start", "now") else bound for bound in (start, end))
-        return function(part=Part(tree, *bounds), **rest)
+        if start == NOW or end == START:
+            raise click.UsageError(f"no event lies {'after --from now' if start == NOW else 'before --to start'}")
+        part = Part(tree, None if start == START else start, None if end == NOW else end)
+        return function(part=part, **rest)
 
     return tree(start(end(call)))
 

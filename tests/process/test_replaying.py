@@ -320,6 +320,8 @@ async def test_bad_options(tmp_path: Path) -> None:
         (("replay", "--audit", "--with", "x:Y"), "cannot be combined"),
         (("replay", "--fail-on-difference"), "needs --with"),
         (("import", "x", "--speed", "fast"), "use 1x, 10x or max"),
+        (("replay", "--from", "now"), "no event lies after --from now"),
+        (("export", "x", "--to", "start"), "no event lies before --to start"),
     ):
         code, _, err = await call(*words)
         assert (code, said in err) == (2, True), err

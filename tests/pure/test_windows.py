@@ -191,8 +191,8 @@ def test_the_next_moment_is_allowed_and_none_before_it_is(windows: list[Window],
     if found is None:
         return
     assert decide(windows, found, manual=False).allowed
-    for step in range(40):
-        between = start + (found - start) * (step / 40)
+    for step in range(12):
+        between = start + (found - start) * (step / 12)
         assert between >= found or not decide(windows, between, manual=False).allowed
 
 
