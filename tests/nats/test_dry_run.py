@@ -35,7 +35,7 @@ from tests.support.state_stream import copied
 from tests.support.strategies import History, Sent, event, random_event
 
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
-EVENTS = 150
+EVENTS = 90
 
 
 @pytest_asyncio.fixture(params=FAMILIES)
