@@ -42,7 +42,14 @@ QUERIES = {
 PAGES = ("", "--output summary", "--type rsync --app web", f"--instance {OLD} --output summary")
 
 
-async def test_what_became_of_it_at_every_turn(shell: Shell, working: Settings, wire: Wire) -> None:
+def query_of(options: str) -> dict[str, Any]:
+    """The client's query for the options of a command."""
+    words = options.replace("--clusters", "--clusters true").split()
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return {name.removeprefix("--"): True if value == "true" else value for name, value in pairs}
+
+
+async def test_what_became_of_it_at_every_turn(shell: Shell, client: Client, working: Settings, wire: Wire) -> None:
     events, at = (EXAMPLE / "deployment.jsonl").read_bytes().splitlines(keepends=True), 0
     assert len(events) == TURNS["terminated"]
     page = ""
@@ -50,10 +57,9 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, working: Settings, 
         assert (await shell("publish", "--file", "-", stdin=b"".join(events[at:count]))).code == 0
         at = count
         await until_decided(wire, await inspect(wire, working))
-        words = [f"status {RELEASE} {query} --json".split() for query in QUERIES.values()]
-        answers = await asyncio.gather(*(shell(*found) for found in words))
-        assert [answer.err for answer in answers] == [""] * len(answers)
-        told = {name: calm(answer.json) for name, answer in zip(QUERIES, answers, strict=True)}
+        told = {name: calm(await client.emco.status(RELEASE, **query_of(query))) for name, query in QUERIES.items()}
+        command = await shell("status", RELEASE, "--json")
+        assert (command.err, calm(command.json)) == ("", told["all"])
         held(GOLDEN / f"{turn}.json", json.dumps(told, indent=1) + "\n")
         for query in PAGES:
             said = await shell("status", RELEASE, *query.split())
