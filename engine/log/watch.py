@@ -151,7 +151,7 @@ class Watch(Generic[R]):
         return cast("R", read_record(self.wire))
 
     def _check_found(self) -> None:
-        """Raise `EntityUnknown` where the history of one entity has no record."""
+        """Raise `EntityUnknown` if the history of one entity has no record."""
         kind, entity_id = self._wanted.kind, self._wanted.id
         if kind is not None and entity_id is not None and not self.sequence:
             raise EntityUnknown(kind=kind, id=entity_id)
