@@ -39,7 +39,7 @@ class RecordFilter:
     rejections: bool = False
 
     def check(self, kinds: Kinds) -> None:
-        """Raise `NameUnknown` or `InvalidId` where no record can ever match."""
+        """Raise `NameUnknown` or `InvalidId` if no record can ever match."""
         among = [latest.check_kind(kinds, self.kind)] if self.kind else list(kinds.values())
         _check("facet", self.facet, [name for kind in among for name in kind.names])
         phases = [phase for kind in among for machine in kind.machines for phase in machine.phases[1:]]
