@@ -118,7 +118,7 @@ def peek(body: bytes, name: str) -> Any:
 
 
 class Values:
-    """The values of a msgpack stream that arrives in pieces; raises `Undecodable` where it ends early or is no msgpack.
+    """The values of a msgpack stream that arrives in pieces; raises `Undecodable` if it ends early or is no msgpack.
 
     begin, end: the offsets of the first byte of the last value, and of the first byte after it.
     """

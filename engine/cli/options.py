@@ -137,7 +137,7 @@ class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no
 
 
 class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A `When` on the command line. How long ago is counted from here, so that a command has one moment only."""
+    """A `When` on the command line. `15m` becomes a fixed time here, once per command."""
 
     name = "moment"
 

@@ -23,7 +23,7 @@ M_co = TypeVar("M_co", bound=Moment | None, covariant=True)
 class EntityView(Generic[M_co]):
     """The entities at one moment: all reads of a view show the same moment. `client.at` makes it.
 
-    The view of the latest states has no moment: each read shows what is known by then, milliseconds behind the log.
+    The view of the latest states has no moment. Each read shows the newest copied state, a few milliseconds old.
     """
 
     def __init__(self, states: StateView, moment: M_co) -> None:

@@ -139,7 +139,7 @@ class Gitops:
 class EntityView(Generic[M_co]):
     """The entities at one moment: all reads of a view show the same moment. `client.at` makes it.
 
-    The view of the latest states has no moment: each read shows what is known by then, milliseconds behind the log.
+    The view of the latest states has no moment. Each read shows the newest copied state, a few milliseconds old.
     """
 
     def __init__(self, portal: Portal, source: entity_view.EntityView[M_co]) -> None:

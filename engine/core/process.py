@@ -93,7 +93,7 @@ class Batch:
 
     @property
     def is_single(self) -> bool:
-        """Whether a plain publish is enough: there is one message, and the position follows from it."""
+        """Whether a plain publish is enough: there is one message, and its cause names the last event."""
         return len(self.messages) == 1 and self.implies_position
 
     @property

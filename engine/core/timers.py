@@ -16,7 +16,7 @@ from phaseline.schemas.subjects import Subjects
 
 
 class TimerChange(NamedTuple):
-    """A record sets or cancels the timer of a facet. `record`: the index of the record among those of its event.
+    """The change of a facet's timer that comes with a record. `record`: its index among the records of its event.
 
     trigger: what the timer fires; empty if it is cancelled. due: when it fires, ns; None cancels it.
     """

@@ -29,7 +29,7 @@ class LastMessage(NamedTuple):
 
 
 async def last_message(wire: Wire, stream: str, subject: str) -> LastMessage | None:
-    """Read the last message on `subject` from the stream's leader; None where there is none."""
+    """Read the last message on `subject` from the stream's leader; None if there is none."""
     try:
         message = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
     except ApiFailed as error:

@@ -21,7 +21,7 @@ class BadFrame(ValueError):
 
 
 def frame(subject: str, data: bytes, headers: Headers | None = None, reply: str = "") -> bytes:
-    """A PUB or HPUB frame; raises `BadFrame` where the subject has a blank or a header has a line break."""
+    """A PUB or HPUB frame; raises `BadFrame` if the subject has a blank or a header has a line break."""
     if " " in subject or "\n" in subject or "\r" in subject or "\t" in subject or not subject:
         raise BadFrame(f"subject {subject[:64]!r} is empty or holds blanks")
     if not headers:
@@ -82,7 +82,7 @@ class Parser:
                 return  # `control` called `reset`: these bytes belong to a connection that is gone
 
     def _advance(self) -> bytes | None:
-        """Deliver the messages before the next control line and return the line; None where the rest is incomplete."""
+        """Deliver the messages before the next control line and return the line; None if the rest is incomplete."""
         block = bytes(self._buffer)
         begin, length = 0, len(block)
         line: bytes | None = None

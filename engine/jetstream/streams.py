@@ -38,7 +38,7 @@ def layout_of(settings: Settings, partitions: int) -> Layout:
 async def provision(wire: Wire, settings: Settings) -> Layout:
     """Create the streams that are absent, and leave the others unchanged. Several workers can do so at once.
 
-    Raises `PartitionsDiffer` where the installation has another number of partitions than the settings want.
+    Raises `PartitionsDiffer` if the installation has another number of partitions than the settings want.
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS)
     if await _config(wire, layout.log) is None:
@@ -63,7 +63,7 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
 
 
 def _check_shape(name: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Raise `StreamsDiffer` where a stream lacks a subject that we need. Limits may differ: operators set them."""
+    """Raise `StreamsDiffer` if a stream lacks a subject that we need. Limits may differ: operators set them."""
     lacking = (_subjects(wanted) | _sourced(wanted)) - (_subjects(found) | _sourced(found))
     if lacking:
         raise StreamsDiffer(stream=name, difference=f"it does not take in {', '.join(sorted(lacking))}")
@@ -82,7 +82,7 @@ def _sourced(config: dict[str, Any]) -> set[str]:
 
 
 async def inspect(wire: Wire, settings: Settings) -> Layout:
-    """The layout of an existing installation; raises `NotProvisioned` where there is none."""
+    """The layout of an existing installation; raises `NotProvisioned` if there is none."""
     layout = layout_of(settings, 1)
     found = await _config(wire, layout.events)
     if found is None or await _config(wire, layout.state) is None:
@@ -103,7 +103,7 @@ def _partitions(config: dict[str, Any], settings: Settings) -> int:
 
 
 async def _config(wire: Wire, name: str) -> dict[str, Any] | None:
-    """The configuration of a stream; None where it does not exist."""
+    """The configuration of a stream; None if it does not exist."""
     try:
         info = await wire.api(f"STREAM.INFO.{name}")
     except ApiFailed as error:

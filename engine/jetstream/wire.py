@@ -172,7 +172,7 @@ class Wire:
     ) -> Reply:
         """Send a request and wait for one reply. `ahead`: frames that are sent in the same buffer, before the request.
 
-        Raises a subclass of `NoAnswer` where the outcome is unknown, `NotPermitted`, `PayloadTooLarge`.
+        Raises a subclass of `NoAnswer` if the outcome is unknown, `NotPermitted`, `PayloadTooLarge`.
         """
         seconds = self._settings.request_timeout if timeout is None else timeout
         started = time.monotonic()

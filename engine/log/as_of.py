@@ -34,7 +34,7 @@ LOOK_BACK = 100
 async def resolve(installation: Installation, when: When) -> Moment:
     """The moment that `when` names; returns a `Moment` unchanged. Raises `NameUnknown`.
 
-    The place of the moment is the last one at or before that time. It is moved back so that it never falls between the
+    A time means the last message stored at or before it. The place is moved back so that it never falls between the
     records of one event. Only an event with more than 999 records can be cut, because it takes several batches. Place 0
     is before the first record; a place beyond the end means the end.
     """
@@ -64,7 +64,7 @@ async def _place_at(installation: Installation, named: Time, end: int) -> int:
 
 
 async def _message(installation: Installation, place: int) -> Reply | None:
-    """The message at a place; None where there is none."""
+    """The message at a place; None if there is none."""
     if place < 1:
         return None
     return await direct(installation.wire, installation.layout.log, json.dumps({"seq": place}).encode())
@@ -80,7 +80,7 @@ def _records_to_cut(installation: Installation, message: Reply) -> int:
 
 
 async def _time_of(installation: Installation, place: int) -> int:
-    """When the last message at or before a place was stored, ns; 0 where the log holds none."""
+    """When the last message at or before a place was stored, ns; 0 if the log holds none."""
     for earlier in range(place, max(0, place - LOOK_BACK), -1):
         message = await _message(installation, earlier)
         if message is not None:
@@ -164,7 +164,7 @@ def transition_filter(installation: Installation, pattern: Pattern) -> str:
 
 
 def _logged(log: str, reply: Reply) -> Logged | None:
-    """The record in a reply; None where the reply says that there is none. Raises `ApiFailed`."""
+    """The record in a reply; None if the reply says that there is none. Raises `ApiFailed`."""
     status = reply.headers.get(frames.STATUS)
     if status is None:
         body = codec.decode(reply.data)

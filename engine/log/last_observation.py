@@ -23,7 +23,7 @@ KIND = "resource"
 class Observation(NamedTuple):
     """The content of the last `resource.observed` event of an object.
 
-    live: the manifest in the cluster; None where it was absent. desired: the manifest in Git; None where it was not
+    live: the manifest in the cluster; None if it was absent. desired: the manifest in Git; None if it was not
     declared. is_known: whether the event said what Git declares. time: when the event was stored, ns since 1970. event:
     the event's id and source.
     """

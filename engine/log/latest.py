@@ -95,7 +95,7 @@ def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:
 
 
 def patterns(installation: Installation, kind: str | None, below: str | None) -> list[Pattern]:
-    """The patterns of a kind's entities, below an id; None means all. Raises `InvalidId` where none can exist."""
+    """The patterns of a kind's entities, below an id; None means all. Raises `InvalidId` if none can exist."""
     if below is None:
         return [Pattern("*", kind or "*", ">")]
     partition, tokens = installation.partition_of(below), quoted_id(below)
@@ -112,7 +112,7 @@ def _state_filter(installation: Installation, pattern: Pattern) -> str:
 
 
 def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
-    """The endings with which `below` selects itself and all below it; raises `InvalidId` where none can exist."""
+    """The endings with which `below` selects itself and all below it; raises `InvalidId` if none can exist."""
     parts = below.count("/") + 1
     arities = {one.arity for one in kinds.values() if kind in (None, one.name)}
     endings = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]

@@ -36,7 +36,7 @@ class FetchedEvent(NamedTuple):
 
 
 async def record_at(installation: Installation, sequence: int) -> Logged:
-    """The record at the place `sequence`; raises `RecordNotFound` where there is none."""
+    """The record at the place `sequence`; raises `RecordNotFound` if there is none."""
     log = installation.layout.log
     reply = await direct(installation.wire, log, json.dumps({"seq": sequence}).encode())
     body = {} if reply is None else codec.decode(reply.data)
@@ -47,7 +47,7 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
 
 
 async def event_at(installation: Installation, sequence: int) -> FetchedEvent | None:
-    """The event at the position `sequence`; None where EVENTS no longer holds it."""
+    """The event at the position `sequence`; None if EVENTS no longer holds it."""
     reply = await direct(installation.wire, installation.layout.events, json.dumps({"seq": sequence}).encode())
     if reply is None:
         return None
@@ -84,7 +84,7 @@ def read_record(body: dict[str, Any]) -> Transition | Rejection:
 
 
 async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
-    """Get a message directly from `<stream>` or `<stream>.<subject>`; None where there is no such message."""
+    """Get a message directly from `<stream>` or `<stream>.<subject>`; None if there is no such message."""
     subject = f"$JS.API.DIRECT.GET.{where}"
     reply = await wire.request(subject, payload)
     status = reply.headers.get(frames.STATUS)

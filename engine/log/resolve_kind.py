@@ -12,8 +12,8 @@ from phaseline.machines.compiler.kinds import Kinds
 async def find(view: StateView, entity_id: str, kind: str | None = None) -> str:
     """The kind of the entity `entity_id` in this view: `kind` if given, else the kind of the only entity with this id.
 
-    Raises `NameUnknown` and `InvalidId` for an id that no entity can have, `EntityUnknown` where no entity has it,
-    `AmbiguousId` where several have it.
+    Raises `NameUnknown` and `InvalidId` for an id that no entity can have, `EntityUnknown` if no entity has it,
+    `AmbiguousId` if several have it.
     """
     kinds = view.installation.kinds
     candidates = [kind] if kind is not None else kinds_of_length(kinds, entity_id)
@@ -28,7 +28,7 @@ async def find(view: StateView, entity_id: str, kind: str | None = None) -> str:
 
 
 def kinds_of_length(kinds: Kinds, entity_id: str) -> list[str]:
-    """The kinds whose ids have as many parts as this id; raises `InvalidId` where there is none."""
+    """The kinds whose ids have as many parts as this id; raises `InvalidId` if there is none."""
     parts = entity_id.count("/") + 1
     names = [kind.name for kind in kinds.values() if kind.arity == parts]
     if not names:

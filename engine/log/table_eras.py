@@ -41,21 +41,21 @@ async def eras(installation: Installation, partition: int) -> list[Era]:
 
 
 async def latest(installation: Installation, partition: int) -> Era | None:
-    """The last note of a partition, read from the leader of LOG; None where there is none."""
+    """The last note of a partition, read from the leader of LOG; None if there is none."""
     subject = installation.subjects.tables(partition)
     found = await last_message(installation.wire, installation.layout.log, subject)
     return None if found is None else decode(found.data)
 
 
 def check_accepted(settings: Settings, kinds: Kinds) -> None:
-    """Raise `BadSetting` where the setting accepts other tables than those installed here."""
+    """Raise `BadSetting` if the setting accepts other tables than those installed here."""
     if settings.accept_tables not in ("", kinds.digest):
         problem = f"the tables installed here are {kinds.digest}, not {settings.accept_tables}"
         raise BadSetting(name="accept_tables", problem=problem)
 
 
 def check(kinds: Kinds, era: Era | None, partition: int, accepted: str) -> None:
-    """Raise `TablesDiffer` where other tables decided the partition, unless `accepted` is the digest of ours."""
+    """Raise `TablesDiffer` if other tables decided the partition, unless `accepted` is the digest of ours."""
     if era is not None and era.digest not in (kinds.digest, "") and accepted != kinds.digest:
         raise TablesDiffer(partition=partition, digest=kinds.digest, how=how(kinds, era))
 
@@ -78,5 +78,5 @@ async def check_all(installation: Installation, accepted: str) -> None:
 
 
 def decided_by(notes: list[Era], sequence: int) -> str | None:
-    """The digest of the tables that decided the event at the position `sequence`; None where no note says it."""
+    """The digest of the tables that decided the event at the position `sequence`; None if no note says it."""
     return next((era.digest for era in reversed(notes) if era.position < sequence), None)

@@ -39,7 +39,7 @@ class RecordFilter:
     rejections: bool = False
 
     def check(self, kinds: Kinds) -> None:
-        """Raise `NameUnknown` or `InvalidId` where no record can ever match."""
+        """Raise `NameUnknown` or `InvalidId` if no record can ever match."""
         among = [latest.check_kind(kinds, self.kind)] if self.kind else list(kinds.values())
         _check("facet", self.facet, [name for kind in among for name in kind.names])
         phases = [phase for kind in among for machine in kind.machines for phase in machine.phases[1:]]
@@ -151,7 +151,7 @@ class Watch(Generic[R]):
         return cast("R", read_record(self.wire))
 
     def _check_found(self) -> None:
-        """Raise `EntityUnknown` where the history of one entity has no record."""
+        """Raise `EntityUnknown` if the history of one entity has no record."""
         kind, entity_id = self._wanted.kind, self._wanted.id
         if kind is not None and entity_id is not None and not self.sequence:
             raise EntityUnknown(kind=kind, id=entity_id)

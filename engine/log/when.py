@@ -24,7 +24,7 @@ _MICROSECOND = 1_000
 class Moment(NamedTuple):
     """A point in time that was resolved in the log. Reads use its place; people see its time.
 
-    place: the last place in the log that belongs to it. time: its time, in ns since 1970.
+    place: the last place in the log that a read of this moment includes. time: its time, in ns since 1970.
     """
 
     place: int

@@ -78,7 +78,7 @@ class Observer:
             yield event
 
     def _forget_opposites(self, observed: ObservedEvent) -> None:
-        """Forget the events that this one supersedes: ready, then missing, then ready again is three events."""
+        """Forget the events that this one makes untrue, so that ready, missing and ready again become three events."""
         for triggers in OPPOSITES:
             for trigger in triggers - {observed.trigger} if observed.trigger in triggers else ():
                 self._published.pop((observed.kind, trigger, observed.id), None)
@@ -113,4 +113,4 @@ OPPOSITES = (
     {"sync", "sync_finished"},
     {"created", "removed", "observed"},
 )
-"""Triggers of which only the last one holds."""
+"""Groups of triggers that contradict each other. Of each group only the latest event is true."""

@@ -50,7 +50,7 @@ class SandboxRunner:
         return JqResult(answer["object"])
 
     def _check(self) -> None:
-        """Raise `NotInstalled` where the child process could not start: it loads both languages."""
+        """Raise `NotInstalled` if the child process could not start: it loads both languages."""
         if not self._checked:
             libraries.require("lupa", "a health script in Lua")
             libraries.require("jq", "an ignore rule in jq")

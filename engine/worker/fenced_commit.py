@@ -1,7 +1,8 @@
 """Commits that take effect exactly once: atomic batches and single messages, fenced by the checkpoint.
 
-Belongs here: the three forms of a commit, and finding out whether a commit without an answer was stored
-(docs/design.md, The commit). Does not: what is committed (`core.process`), the checkpoint's fields (`log.checkpoint`).
+Belongs here: three of the four forms of a commit (docs/design.md, The commit), and finding out whether a commit without
+an answer was stored. Does not: the fourth form, a plan in several batches (`oversized_commit`), what is committed
+(`core.process`), the checkpoint's fields (`log.checkpoint`).
 """
 
 import asyncio
@@ -43,7 +44,7 @@ class Fence:
     """
 
     def __init__(self, wire: Wire, stream: str, subject: str, sequence: int) -> None:
-        """`sequence`: the place of the present checkpoint; 0 where there is none."""
+        """`sequence`: the place of the present checkpoint; 0 if there is none."""
         self._wire, self._stream, self.subject, self.sequence = wire, stream, subject, sequence
         self._write_last: WriteCheckpoint | None = None
 
@@ -72,7 +73,10 @@ class Fence:
                 return
 
     async def _is_stored(self, subject: str, body: bytes) -> bool:
-        """Whether the message without an answer is in the log. Moves the fence first: after that it cannot arrive."""
+        """Whether the message without an answer is in the log.
+
+        First moves the fence, so that the server refuses the message if it arrives later.
+        """
         if self._write_last is None:
             raise AssertionError("a partition's first commit is its own checkpoint")
         await self.move(self._write_last)
@@ -80,7 +84,7 @@ class Fence:
         return found is not None and found.data == body
 
     async def _retry(self, send: Callable[[str], Awaitable[int]]) -> None:
-        """Send until one try is stored. The first stored try moves the fence, so the server refuses all later ones."""
+        """Send until one try is stored. The first stored try moves the fence, so the server refuses every other try."""
         tries: set[str] = set()
         started = time.monotonic()
         while True:
@@ -108,7 +112,7 @@ class Fence:
                 await self._pause_after(error, started)
 
     async def _pause_after(self, error: Exception, started: float) -> None:
-        """Wait before the next try; raise `error` where the time is up, or where no try can succeed."""
+        """Wait before the next try; raise `error` if the time is up, or if no try can succeed."""
         if _is_permanent(error) or time.monotonic() - started > TIME_LIMIT:
             raise error
         log.info("commit_in_doubt", subject=self.subject, error=str(error))

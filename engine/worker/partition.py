@@ -34,7 +34,7 @@ class CommitSlot:
         self._under_way: asyncio.Task[None] | None = None
 
     async def start(self, commit: Coroutine[None, None, None]) -> None:
-        """Start `commit`. Its bytes are sent before this returns, because deciding blocks the event loop."""
+        """Start `commit`. Lets the task send its bytes now; later, deciding would block the event loop."""
         self._under_way = asyncio.create_task(commit)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -125,7 +125,7 @@ class Partition:
     async def look(self, ask: Callable[[Tree], T]) -> tuple[T, int]:
         """What `ask` reads from the tree, and the position of the last event in it. Returns once both are committed.
 
-        Raises `NotOwned` where the partition is not loaded, or is lost meanwhile.
+        Raises `NotOwned` if the partition is not loaded, or is lost meanwhile.
         """
         if self.tree is None:
             raise NotOwned(partition=self.number)

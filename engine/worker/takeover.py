@@ -64,7 +64,7 @@ class Claim:
 
 
 async def take_over(installation: Installation, partition: int, worker: str, accepted: str = "") -> Claim:
-    """Own `partition` from here on; raises `Fenced` where another worker was faster, `KindMissing`, or as `Wire` does.
+    """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
 
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
     """

@@ -95,9 +95,9 @@ class Worker:
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
 
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
-        """The installation, with its streams created where they are absent; None where `stop` came first.
+        """The installation, with its streams created where they are absent; None if `stop` came first.
 
-        Waits while the servers are away or elect a leader. Raises `TablesDiffer` where other tables decided before.
+        Waits while the servers are away or elect a leader. Raises `TablesDiffer` if other tables decided before.
         """
         waits = False
         while not stop.is_set():

@@ -25,8 +25,9 @@ class Step:
 
     row, facet: the row, and the facet that it belongs to. source, dest: the phases.
     start: the row's source, narrowed to this phase.
-    last: for a row that clears accumulated conditions, whether this is the step that clears the last one; else None.
-    results: the bases that the step leads to, by base.
+    last: if the row may clear the last accumulated condition, it has two steps: True for the one that clears the last
+        condition, False for the one that leaves another; None for all other steps.
+    results: the base after the step, by the base before it. Filled as bases are asked for.
     plain: whether the step fits in its phase always, whatever the conditions and the data are.
     """
 
@@ -190,7 +191,7 @@ def _condition(step: Step) -> Any:
 
 
 def phases_of(facet: Facet) -> tuple[str, ...]:
-    """Every phase of a facet, in the order of its labels: Absent first, Deleted last where a row leads there."""
+    """Every phase of a facet, in the order of its labels: Absent first, Deleted last if a row leads there."""
     named = [label.phase for label in facet.labels]
     ends = [DELETED] if any(row.to == DELETED for row in facet.rows) else []
     return tuple(dict.fromkeys([ABSENT, *named, *ends]))

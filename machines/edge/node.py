@@ -39,7 +39,7 @@ NODE = Table(
         name="phase",
         accumulates_in=FAILED,
         sticky=("Balance", "Unschedulable"),
-        # A node that could not be cleaned up was being removed, so that condition chooses its label before all others.
+        # ResourceCleanupFailed only arises during removal, so its label comes first.
         order=("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown"),
         labels=(
             #     phase     condition                zh                 en                         schedulable

@@ -13,7 +13,7 @@ class At:
     phase: the phase.
     has: a condition that must be there.
     lacks: conditions that must not be there.
-    base: the phase that the base must have; it differs from `phase` where a view shows.
+    base: the phase that the base must have; it differs from `phase` if a view shows.
     """
 
     phase: str

@@ -95,11 +95,12 @@ class Row:
     trigger: the trigger.
     to: the phase that the base gets, or `SAME`, or `FROM_DATA`.
     condition: the condition that comes with the phase `to`. It can be left out if the phase has only one.
-    sets: a condition that is added while the phase stays. It must be sticky, or be set by the row of a timeout.
+    sets: a condition that is added while the phase stays. It must be sticky, or the row's trigger must
+        be that of a `Timeout`.
     clears: conditions that are removed. In the accumulating phase, clearing the last one leads to the healthy phase.
     given: fields of the event's data with the value that each must have; None for a field that must be missing.
     when: guards: predicates that must all hold.
-    assigns: whether the event's data may set attributes: True for all of them, or the names of some.
+    assigns: whether the event's data may set attributes. True: the data may set every attribute. A tuple: only these.
     computes: a rule that returns the new attributes, given the present ones (after `assigns`) and the event.
     """
 
@@ -218,7 +219,8 @@ class Timeout:
     trigger: the trigger that is fired.
     seconds: how long. Give either this or `seconds_from`.
     seconds_from: the attribute that holds the seconds; 0 for never.
-    restart_on: an attribute that shows progress: the time starts again when it, or that of `seconds_from`, changes.
+    restart_on: an attribute that shows progress. The time restarts when this attribute or the `seconds_from` attribute
+        changes.
     repeat_after: an attribute with the seconds after which the trigger fires again.
     """
 
@@ -241,11 +243,13 @@ class Facet:
     sticky: conditions that stay when the phase changes, until a row clears them.
     accumulates_in: the phase in which conditions add up; the facet leaves it when the last one is cleared.
     healthy: the phase to which it then falls back.
-    order: conditions, the most important first: the first one that is there chooses the label of a state with several.
+    order: conditions, the most important first. If a state has several conditions, the first one in this list gives the
+        label.
     adopted: the base of an entity that an event at something below it makes known.
     timeouts: what fires when a state lasts, at most one for each phase.
     message_from: the attribute whose text is a transition's message if the event has none.
-    message_names: a kind below and the index of its facet: if its tally makes a view show, the message names entities.
+    message_names: a kind below and the index of its facet. If a view shows because of this kind's tally, the message
+        names the entities responsible.
     """
 
     name: str
@@ -269,7 +273,8 @@ class Table:
     kind: the name of the kind.
     id: the names of the parts of an id, from the root down.
     facets: the state machines of the kind.
-    intents: the triggers that ask for something. They are judged by the state; all others by the base.
+    intents: the triggers that ask for something. A row for an intent is matched against the state; for other triggers
+        against the base.
     derived: the triggers that only the engine fires. Every trigger that is in neither list is an observation.
     parent: the kind that the id without its last parts names; None for a root.
     attributes: the values that an entity keeps beside its states.

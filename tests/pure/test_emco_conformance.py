@@ -175,7 +175,7 @@ def data_of(trigger: str, action: str, phase: str) -> dict[str, Any]:
 
 
 def acted(phase: str, state: str, type_: str, *, after_update: bool) -> EmcoHistory | None:
-    """A resource in `phase` whose context is in `state`; None where the one does not go with the other."""
+    """A resource in `phase` whose context is in `state`; None if the one does not go with the other."""
     group = type_ == "deployment_intent_group"
     if phase in ("Created", "Approved"):
         life = EmcoHistory().do("emco_resource", "create", GROUP, type=type_)

@@ -179,7 +179,7 @@ def emco_tree(phase: str, type_: str, current: str | None) -> Tree:
 
 
 def expected(phase: str, whose: str, current: str | None, trigger: str, named: str | None) -> str | None:
-    """The phase after an action; None where it is refused."""
+    """The phase after an action; None if it is refused."""
     for name, who, start, to in spec_emco.EMCO_ROWS:
         if name == trigger and who in ("any", whose) and phase in start.split():
             if trigger == "stop" and current not in ("Instantiating", "PreTerminate", "Terminating", "Updating"):

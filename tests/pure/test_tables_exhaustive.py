@@ -33,7 +33,7 @@ def seen_in(world: World) -> Seen:
 
 def expected(world: World, before: Seen, kind: str, trigger: str, data: dict[str, Any]) -> Seen | str:
     after: World | str = dict(world)
-    if trigger in spec_edge_hosting.ITALIC[kind]:
+    if trigger in spec_edge_hosting.DERIVED[kind]:
         fire(cast("World", after), kind, HERE[kind], trigger)
     else:
         after = act(world, kind, HERE[kind], trigger, data)
@@ -48,7 +48,7 @@ def decided(tree: Tree, kind: str, trigger: str, data: dict[str, Any]) -> Seen |
     """The rejection reason, or every entity with records as its last record leaves it."""
     found: Seen = {}
     event = arrival(kind, trigger, data)
-    for record in fired(tree, event) if trigger in spec_edge_hosting.ITALIC[kind] else decide(tree, event).records:
+    for record in fired(tree, event) if trigger in spec_edge_hosting.DERIVED[kind] else decide(tree, event).records:
         if isinstance(record, Rejection):
             return record.reason
         entity = record.entity
@@ -98,7 +98,7 @@ def test_triggers_ids_and_roles(kind: str) -> None:
     assert table.parent == spec_edge_hosting.PARENT[kind]
     assert tuple(field.name for field in table.attributes) == spec_edge_hosting.ATTRIBUTES[kind]
     for trigger in triggers:
-        role = "derived" if trigger in spec_edge_hosting.ITALIC[kind] else "observation"
+        role = "derived" if trigger in spec_edge_hosting.DERIVED[kind] else "observation"
         assert table.role(trigger) == ("intent" if trigger in spec_edge_hosting.INTENTS[kind] else role)
 
 
@@ -120,14 +120,13 @@ def test_a_node_with_several_conditions_is_called_by_the_first_in_the_specs_orde
     for phase, conditions in bases("node"):
         causes = [c for c in spec_edge_labels.NODE_ORDER if c in conditions]
         if phase == "Failed":
-            first = spec_edge_labels.WHILE_REMOVED if spec_edge_labels.WHILE_REMOVED in causes else causes[0]
-            assert labels.label_of(facet, State(phase, conditions), "en") == names[phase, first]
+            assert labels.label_of(facet, State(phase, conditions), "en") == names[phase, causes[0]]
 
 
 @pytest.mark.parametrize("kind", SPEC_KINDS)
-def test_italic_triggers_are_rejected_from_outside(kind: str) -> None:
+def test_derived_triggers_are_rejected_from_outside(kind: str) -> None:
     subjects = Subjects("pl")
-    for trigger in spec_edge_hosting.ITALIC[kind]:
+    for trigger in spec_edge_hosting.DERIVED[kind]:
         body = {"specversion": "1.0", "id": "1", "source": "/t", "type": f"{kind}.{trigger}"}
         subject = subjects.event(kind, trigger, HERE[kind]).replace("pl.events.", "pl.inbox.0.")
         found = intake.read(KINDS, subjects, subject, codec.encode(body), 1, 1)

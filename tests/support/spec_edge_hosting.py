@@ -19,7 +19,7 @@ INTENTS = {
     "node": ("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete"),
     "component": ("create", "update", "delete"),
 }
-ITALIC = {
+DERIVED = {
     "cluster": (),
     "node_pool": ("remove", "owner_gone"),
     "node": ("remove", "owner_gone"),
@@ -53,8 +53,8 @@ OWN = {
         "Creating": "Progressing", "Running": "Ok", "Updating": "Progressing", "Deleting": "Progressing",
     },
 }  # fmt: skip
-STANDING = {"cluster": (), "node_pool": (), "node": ("Balance", "Unschedulable"), "component": ()}
-# Stands across phases, but holds nothing in Failed.
+STICKY = {"cluster": (), "node_pool": (), "node": ("Balance", "Unschedulable"), "component": ()}
+# Sticky, but does not hold a node in Failed.
 LIMITS = ("Unschedulable",)
 
 PASSING = "CrashLoopBackOff, ImagePullBackOff, SchedulingFailed, Degraded, Unknown"

@@ -60,6 +60,5 @@ LABELS = {
     ),
 }
 
-# Where several conditions stand, the label is the first one's in this order; while being removed, the other.
-NODE_ORDER = ("Balance", "ResourceCleanupFailed", "NotReady", "InitializeFailed", "Unknown")
-WHILE_REMOVED = "ResourceCleanupFailed"
+# The label of a node with several conditions is that of the first of these.
+NODE_ORDER = ("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown")

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 from tests.support.spec_edge_hosting import (
     ATTRIBUTE_GUARDS,
     ATTRIBUTES,
+    DERIVED,
     ENDS,
     FIRED,
     GUARDS,
     ID,
     INTENTS,
-    ITALIC,
     LIMITS,
     OWN,
     PARENT,
     ROWS,
-    STANDING,
+    STICKY,
     VIEWS,
 )
 
@@ -144,7 +144,7 @@ def after_row(kind: str, becomes: str, base: State) -> State:
         return ("Deleted", ())
     cause = rest.removeprefix("+") or OWN[kind][word]
     stays = word == phase == "Failed"
-    kept = tuple(c for c in conditions if c in STANDING[kind] or stays)
+    kept = tuple(c for c in conditions if c in STICKY[kind] or stays)
     return settled(kind, word, kept if cause in kept else (*kept, cause))
 
 
@@ -233,7 +233,7 @@ def take(world: World, kind: str, entity_id: str, row: tuple[Any, ...], data: Ma
 
 def fire(world: World, kind: str, entity_id: str, trigger: str) -> None:
     """Fire a derived trigger: it is judged by the base and has no effect if no row fits."""
-    assert trigger in ITALIC[kind]
+    assert trigger in DERIVED[kind]
     base = known(world, kind, entity_id).base
     row = chosen(kind, trigger, {}, base, base)
     if row is not None:
