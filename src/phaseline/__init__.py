@@ -13,6 +13,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from phaseline.engine.public_names import name_as_public
 from phaseline.schemas.version import __version__
 
 if TYPE_CHECKING:
@@ -257,6 +258,5 @@ def _adopt() -> None:
         module = sys.modules.get(home)
         for name in names if module is not None else ():
             found = getattr(module, name)
-            if getattr(found, "__module__", None) == home:
-                found.__module__ = __name__
+            name_as_public(found, home, __name__)
             globals()[name] = found

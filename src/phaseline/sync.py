@@ -7,8 +7,9 @@ Belongs here: the public names of that client. Does not: the values that its met
 from phaseline.engine.client.portal import Watch
 from phaseline.engine.client.sync_client import Client, connect
 from phaseline.engine.client.sync_views import Emco, EmcoView, EntityView, Fleet, FleetView, Gitops
+from phaseline.engine.public_names import name_as_public
 
 __all__ = ["Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "Watch", "connect"]
 
 for _name in __all__:
-    globals()[_name].__module__ = __name__
+    name_as_public(globals()[_name], globals()[_name].__module__, __name__)

@@ -1,6 +1,6 @@
 """Reads test cases that come from real systems.
 
-They are in the folder that PHASELINE_CONFORMANCE names, or in `../shared` beside the checkout. If neither exists, there
+They are in the folder that PHASELINE_CONFORMANCE names, or in ../shared beside the checkout. If neither exists, there
 are no cases. Belongs here: finding and reading them. Does not: the tests that use them.
 """
 
