@@ -108,10 +108,10 @@ def attach(messages: list[Message], by_subject: Mapping[str, Schedule], installa
             messages[schedule.message] = record._replace(headers=headers)
         else:
             headers = (("Nats-Schedule", f"@at {timestamp(schedule.due)}"), ("Nats-Schedule-Target", schedule.target))
-            messages.append(Message(subject, _body(schedule, installation), headers))
+            messages.append(Message(subject, fired_event(schedule, installation), headers))
 
 
-def _body(schedule: Schedule, installation: str) -> bytes:
+def fired_event(schedule: Schedule, installation: str) -> bytes:
     """The event that the server stores when the timer is due."""
     return codec.encode(
         {

@@ -37,6 +37,16 @@ def _origin(record: Transition) -> str:
     return "" if record.cause.by == "event" else f" ({record.cause.by} of {record.cause.origin})"
 
 
+def waiting(seconds: float, fired: int, following: tuple[str, float] | None) -> str:
+    """A waiting in words: `waiting 60 s (1 timer fired; next: job j give_up, 540 s later)`.
+
+    following: the timer that fires next, and how many seconds later; None if there is none.
+    """
+    count = f"{fired or 'no'} timer{'' if fired <= 1 else 's'} fired"
+    coming = "none is left" if following is None else f"next: {following[0]}, {following[1]:g} s later"
+    return f"waiting {seconds} s ({count}; {coming})"
+
+
 def failure(expected: str, actual: str, event: str, records: Sequence[Record], after: Tree) -> AssertionError:
     """The error of a failed test: expected and actual result, the records of the event, and the tree after it."""
     made = lines(f"{event} made", map(record_line, records), len(records)) if records else f"{event} made no record"

@@ -1,8 +1,8 @@
 """Scenarios: tests of a table in the form given / when / then, without a server.
 
 A scenario never changes. Each method returns a new one, so that tests can share a beginning.
-Belongs here: the methods of a scenario, and its clock. Does not: putting entities into states (`placement`), the text
-of failures (`failure_text`), the rules of a kind.
+Belongs here: the methods of a scenario, and its clock. Does not: putting entities into states (`placement`), firing
+timers (`testing.timers`), the text of failures (`failure_text`), the rules of a kind.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.engine.testing import failure_text, placement
+from phaseline.engine.testing import failure_text, placement, timers
 from phaseline.engine.testing.histories import SUBJECTS, KindsLike, kinds_of, stored
 from phaseline.engine.testing.placement import StateLike, differs, facet_of, kind_of, wanted_state, wrong_test
 from phaseline.machines.compiler.kinds import Kinds
@@ -27,6 +27,8 @@ from phaseline.schemas.records import NONE, SECOND, Entity, Record, Rejection, T
 START = "2026-01-01T00:00:00Z"
 """The time of the first event of a scenario, unless `at` sets another. Each further event is one second later."""
 SOURCE = "/test"
+MAX_WAIT = 1_000_000_000
+"""The longest waiting, in seconds."""
 __tracebackhide__ = methodcaller("errisinstance", AssertionError)
 """Tells pytest to show the failing line of the test instead of a line of this module."""
 
@@ -73,7 +75,7 @@ class Given:
         return replace(self, clock=nanoseconds(text))
 
     def later(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> Self:
-        """A scenario whose next event is stored so much later."""
+        """A scenario whose next event is stored so much later. No timer fires: that is what `wait` is for."""
         passed = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
         return replace(self, clock=self.clock + passed // timedelta(microseconds=1) * 1000)
 
@@ -150,15 +152,32 @@ class Given:
         description = f"{kind} {trigger} {entity_id}{f' {failure_text.data(data)}' if data else ''}{numbered}"
         return Then(self.kinds, tree, self.clock + SECOND, self.position + 1, tuple(records), description)
 
+    def wait(self, seconds: float) -> "Then":
+        """Time passes, and every timer that becomes due fires: in order, with all that follows from it.
+
+        The time counts from the last event; the next event is stored a second after it. Timers that start meanwhile
+        fire too. One that `at` or `later` has left behind fires at the beginning. Raises `AssertionError` if the
+        timers do not come to an end.
+        """
+        if not 0 <= seconds <= MAX_WAIT:
+            raise placement.wrong_test(f"a test can wait from 0 to {MAX_WAIT} seconds, found {seconds}")
+        tree = placement.copy_of(self.tree)
+        start, passed = self.clock - SECOND, int(seconds * SECOND)
+        end = start + passed
+        waited = timers.wait(tree, self.position, start, end)
+        following = None if waited.next is None else (str(waited.next), (waited.next.due - end) / SECOND)
+        description = failure_text.waiting(seconds, waited.fired, following)
+        return Then(self.kinds, tree, self.clock + passed, waited.position, tuple(waited.records), description)
+
 
 @dataclass(frozen=True, repr=False)
 class Then(Given):
-    """The situation after the event that a test is about."""
+    """The situation after the event, or the waiting, that a test is about."""
 
     records: tuple[Record, ...]
-    """All records that the event made."""
+    """All records that the event made, or the timers that fired."""
     description: str
-    """The event in words, for the text of failures."""
+    """The event or the waiting in words, for the text of failures."""
 
     @property
     def transitions(self) -> tuple[Transition, ...]:

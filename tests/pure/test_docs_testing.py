@@ -28,7 +28,7 @@ def test_the_samples_run_and_their_tests_pass() -> None:
     for number, sample in enumerate(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL), 1):
         exec(compile(sample, f"testing.md, sample {number}", "exec"), names)
     tests = [found for name, found in names.items() if name.startswith("test_")]
-    assert len(tests) == 2
+    assert len(tests) == 3
     for test in tests:
         test()
 

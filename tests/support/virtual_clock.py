@@ -7,6 +7,7 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.engine.testing.timers import stored_timer
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
@@ -33,7 +34,7 @@ class Clock:
         """Fire the only schedule that stands, as the server would."""
         [timer] = self.timers.values()
         target = dict(timer.headers)["Nats-Schedule-Target"]
-        self._process(at, target.replace("pl.fired", "pl.due.0"), timer.body)
+        self._process(at, stored_timer(target), timer.body)
 
     def _process(self, at: float, subject: str, body: bytes) -> None:
         self.number += 1
