@@ -58,7 +58,7 @@ def restart(
 ) -> TimerChange:
     """The timer of a facet when it starts again at `time` (ns); a cancelled one if the phase has no timeout.
 
-    fired: whether the timer of the facet fired just now. record: as in `TimerChange`.
+    fired: whether the timer of the facet fired just now, and the facet stays in its phase. record: as in `TimerChange`.
     """
     name, timeout = kind.names[index], kind.timeouts[index].get(facet.state.phase)
     if timeout is None:

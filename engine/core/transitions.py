@@ -135,7 +135,8 @@ def _restarts(
         fired = number == index and change.fired_timer == kind.names[number]
         moved = number == index and facet.state.phase != before[number].state.phase
         if fired or moved or starts_again(kind, number, facet, attributes, change.attributes):
-            restarts.append(restart(kind, number, facet, change.attributes, time, record, fired=fired))
+            stays = fired and not moved
+            restarts.append(restart(kind, number, facet, change.attributes, time, record, fired=stays))
     return restarts
 
 

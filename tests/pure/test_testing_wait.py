@@ -224,3 +224,30 @@ def test_a_failure_lists_what_all_timers_made() -> None:
     assert failure(lambda: STARTED.wait(600).then_nothing()).startswith(
         "expected waiting 600 s (1 timer fired; none is left) to have no effect; it made 1 transition"
     )
+
+
+def test_a_timer_that_leads_to_a_phase_with_a_timeout_sets_the_next_one() -> None:
+    chain = Table(
+        kind="chain",
+        id=("chain",),
+        intents=("start",),
+        derived=("first", "second"),
+        facets=(
+            Facet(
+                name="phase",
+                labels=(label("Running"), label("Late"), label("Lost")),
+                rows=(
+                    Row((ABSENT,), "start", "Running"),
+                    Row(("Running",), "first", "Late"),
+                    Row(("Late",), "second", "Lost"),
+                    Row((LIVE,), "start", DELETED),
+                ),
+                timeouts=(Timeout("Running", "first", seconds=60), Timeout("Late", "second", seconds=30)),
+            ),
+        ),
+    )
+    late = given(chain).event("chain", "start", "c").wait(60)
+    late.then("chain", "c", "Late")
+    late.wait(29).then("chain", "c", "Late")
+    late.wait(30).then("chain", "c", "Lost")
+    given(chain).event("chain", "start", "c").wait(90).then("chain", "c", "Lost")
