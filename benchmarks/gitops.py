@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from benchmarks.emco import Event, rate
-from benchmarks.manifests import KINDS, SCRIPT, desired, live
+from benchmarks.manifests import KINDS, SCRIPT
 from benchmarks.throughput import contend
 from benchmarks.workload import Workload, store
 from phaseline.engine.jetstream.embedded import EmbeddedServer
@@ -28,6 +28,7 @@ from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
+from tests.support.large_deployment import desired, live
 
 SIZE, RESOURCES, ROUNDS = 5_000, 200, 3
 SECONDS = 0.5

@@ -1,7 +1,8 @@
 """The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
 
-from benchmarks import core, gitops, latency, manifests, take_over, throughput
+from benchmarks import core, gitops, latency, take_over, throughput
 from phaseline.machines.kubernetes.diff.compare import compare
+from tests.support import large_deployment
 
 
 async def test_throughput_runs_all_contenders_to_the_end() -> None:
@@ -37,4 +38,4 @@ async def test_gitops_measures_its_three() -> None:
 
 
 def test_what_is_compared_is_in_sync() -> None:
-    assert compare(manifests.desired(), manifests.live()) == []
+    assert compare(large_deployment.desired(), large_deployment.live()) == []
