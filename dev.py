@@ -154,7 +154,8 @@ def main(arguments: "list[str]") -> None:
     if arguments[0] == "test" and "--quick" in further:
         further.remove("--quick")
         command = PURE
-    os.environ.pop("PYTHONPATH", None)
+    for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):
+        os.environ.pop(name, None)  # other sources than these; each process would compile all sources anew
     os.chdir(str(ROOT))
     if not is_installed(extras):
         install(extras)

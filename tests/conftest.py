@@ -17,9 +17,8 @@ from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from tests.support import effort
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 
 effort.register()
@@ -52,7 +51,7 @@ async def working(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
     """An installation of the test's own with a worker that works."""
     settings = replace(settings, partitions=2)
     stop = asyncio.Event()
-    worker = Worker(wire, settings, Kinds(BUILT_IN))
+    worker = Worker(wire, settings, BUILT_IN_KINDS)
     running = asyncio.create_task(worker.run(stop))
     await worker.ready.wait()
     yield settings
@@ -63,7 +62,7 @@ async def working(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
 @pytest_asyncio.fixture
 async def client(working: Settings) -> AsyncIterator[Client]:
     """A client of that installation."""
-    async with Client.open(working, source="/test", kinds=Kinds(BUILT_IN)) as opened:
+    async with Client.open(working, source="/test", kinds=BUILT_IN_KINDS) as opened:
         yield opened
 
 

@@ -12,12 +12,12 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.testing.histories import event, play
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, Facet, Field, Label, Row, Table
 from phaseline.schemas.subjects import Subjects
 from tests.support import edge_worlds, sample_kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.random_events import RandomEvents, Sent
 from tests.support.strategies import History, histories, hold
 
@@ -56,7 +56,7 @@ def test_over_random_histories(kinds: Kinds, effort: str) -> None:
 
 def messages(events: list[StoredEvent], *, off: bool) -> tuple[list[Message], list[bool]]:
     with counted(off=off) as tried:
-        processor = Processor(Tree(Kinds(BUILT_IN), NoScripts()), Subjects("pl"), 0)
+        processor = Processor(Tree(BUILT_IN_KINDS, NoScripts()), Subjects("pl"), 0)
         log: list[Message] = []
         while events:
             batch = processor.process(events, 0)

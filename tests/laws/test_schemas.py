@@ -16,17 +16,16 @@ from jsonschema import Draft202012Validator
 from phaseline.engine.core.intake import check_data
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import json_schema
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
 from tests.support import event_strategies
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.effort import examples
 from tests.support.event_strategies import SUBJECTS, Arriving
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 FILES = json_schema.files(KINDS)
 EVENTS = [(kind, trigger) for kind in KINDS.values() for trigger in json_schema.outside(kind)]
 

@@ -15,14 +15,13 @@ from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import assert_log_is_the_fold, decided, stored
 from tests.support.random_events import RandomEvents, Sent, publish
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 
 
 @pytest_asyncio.fixture
@@ -183,9 +182,9 @@ def _publishable(tail: str) -> bool:
 BAD = st.tuples(st.lists(TOKENS, min_size=2, max_size=6).map(".".join).filter(_publishable), _bodies())
 
 
-@pytest.mark.parametrize("count", [2_500, pytest.param(40_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [1_000, pytest.param(40_000, marks=pytest.mark.slow)])
 async def test_nothing_random_stops_a_worker(wire: Wire, layout: Layout, count: int) -> None:
-    """At least 2,000 random and mutated payloads and subjects, valid events among them."""
+    """A thousand random and mutated payloads and subjects, valid events among them."""
     collected: list[tuple[str, bytes]] = []
 
     @hypothesis_settings(
@@ -200,7 +199,7 @@ async def test_nothing_random_stops_a_worker(wire: Wire, layout: Layout, count: 
         collected.append(bad)
 
     collect()
-    assert len(collected) >= 2_000
+    assert len(collected) >= count * 4 // 5
     fleet = RandomEvents(layout.prefix)
     bad = [Sent(f"{layout.prefix}.events.{tail}", body, f"bad{n}") for n, (tail, body) in enumerate(collected)]
     good = list(fleet.cluster("good", 10))

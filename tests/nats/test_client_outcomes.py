@@ -8,9 +8,8 @@ from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import State
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 
 async def test_transitions_come_with_what_they_set_off(client: Client) -> None:
@@ -89,7 +88,7 @@ async def test_a_cascade_larger_than_a_batch_comes_whole(client: Client) -> None
 
 async def test_without_a_worker_nothing_is_decided(wire: Wire, settings: Settings) -> None:
     await provision(wire, settings)
-    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
+    client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
     with pytest.raises(Undecided, match=r"event 1 is stored, but no worker decided it within 0\.2 s"):
         await client.publish_and_wait("cluster", "create", "c1", timeout=0.2)
 

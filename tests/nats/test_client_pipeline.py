@@ -17,9 +17,8 @@ from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
 from tests.support.tcp_proxy import proxy_to
 
@@ -37,7 +36,7 @@ async def stored_ids(wire: Wire, settings: Settings) -> list[int]:
 async def bare(wire: Wire, settings: Settings) -> Client:
     """A client where nobody works: only streams."""
     await provision(wire, settings)
-    return Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
+    return Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
 
 
 @pytest.mark.parametrize("window", [1, 2, 100, 4096])
@@ -105,7 +104,7 @@ async def test_what_the_stream_refuses_ends_it(wire: Wire, settings: Settings) -
     layout = await provision(wire, settings)
     info = await wire.api(f"STREAM.INFO.{layout.events}")
     await wire.api(f"STREAM.UPDATE.{layout.events}", {**info["config"], "max_msg_size": 400})
-    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
+    client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
     with pytest.raises(ApiFailed, match="maximum") as caught:
         await client.publish_many([event(0), event(1, data={"blob": "x" * 500}), event(2)])
     assert caught.value.err_code == 10054

@@ -27,10 +27,9 @@ from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish import compose
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.tcp_proxy import proxy_to
 
 HARD_ID = "c.1/a b*%/é>ü"
@@ -112,7 +111,7 @@ UNSENDABLE = [
 async def test_what_would_be_refused_is_not_sent(
     wire: Wire, settings: Settings, event: Any, reason: str, named: str
 ) -> None:
-    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
+    client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
     with pytest.raises(EventRefused, match=named.replace("[", r"\[")) as caught:
         await client.publish(*event)
     assert caught.value.reason == reason
@@ -123,7 +122,7 @@ async def test_what_would_be_refused_is_not_sent(
 
 @pytest.mark.parametrize(("event", "named"), UNSENDABLE, ids=lambda value: str(value)[:40])
 async def test_what_no_subject_can_carry_is_never_sent(wire: Wire, settings: Settings, event: Any, named: str) -> None:
-    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
+    client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
     for check in (True, False):
         with pytest.raises(Unsendable, match=named):
             await client.publish(*event, check=check)
@@ -139,7 +138,7 @@ async def test_what_no_subject_can_carry_is_never_sent(wire: Wire, settings: Set
     ],
 )
 async def test_wrong_attributes_are_never_sent(wire: Wire, settings: Settings, words: Any, named: str) -> None:
-    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
+    client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
     with pytest.raises(Unsendable, match=named):
         await client.publish("cluster", "create", "c1", **words)
 
@@ -154,7 +153,7 @@ async def test_an_event_may_carry_what_we_do_not_know(client: Client) -> None:
 
 
 async def test_nobody_has_ever_worked_here(wire: Wire, settings: Settings) -> None:
-    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
+    client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
     with pytest.raises(NoSuchStream, match="phaseline up"):
         await client.publish("cluster", "create", "c1")
     with pytest.raises(NoSuchStream):

@@ -10,11 +10,10 @@ from phaseline.engine.client.session import Session
 from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, NotProvisioned, TreeUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, State
 from phaseline.schemas.subjects import natural
 from tests.support.adoption import adopt
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.state_stream import until_answer
 
 FLEET = [
@@ -146,7 +145,7 @@ async def test_what_is_not_there(client: Client) -> None:
 
 
 async def test_no_installation_is_said_so(wire: Wire, settings: Settings) -> None:
-    client = Client(Session(wire, settings, Kinds(BUILT_IN), "/test"))
+    client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
     with pytest.raises(NotProvisioned, match=settings.prefix):
         await client.get("cluster", "c1")
     with pytest.raises(NotProvisioned):

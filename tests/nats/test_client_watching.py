@@ -12,9 +12,8 @@ from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 Record = Transition | Rejection
 
@@ -169,7 +168,7 @@ async def test_it_ends_when_told(client: Client) -> None:
 async def test_the_server_is_killed_meanwhile(own_server: EmbeddedServer, own_settings: Settings) -> None:
     async with Wire.open(own_settings, patient=True) as wire, Client.open(own_settings) as client:
         stop = asyncio.Event()
-        worker = Worker(wire, own_settings, Kinds(BUILT_IN))
+        worker = Worker(wire, own_settings, BUILT_IN_KINDS)
         working = asyncio.create_task(worker.run(stop))
         await worker.ready.wait()
         await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})

@@ -29,13 +29,14 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Mark, State
 from tests.support import edge_worlds, sample_kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.guarded_server import as_user
 from tests.support.log_check import stored
 from tests.support.state_stream import copied
 from tests.support.strategies import History, Sent, event, random_event
 
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
-EVENTS = 90
+EVENTS = 55
 
 
 @pytest_asyncio.fixture(params=FAMILIES)
@@ -59,7 +60,7 @@ def outgoing(sent: Sent, prefix: str, number: int) -> EventMessage:
 
 async def happen(wire: Wire, layout: Layout, message: EventMessage) -> Outcome:
     root = message.subject.split(".")[2]
-    async with outcomes.follow(Installation(wire, layout, Kinds(BUILT_IN)), root) as reader:
+    async with outcomes.follow(Installation(wire, layout, BUILT_IN_KINDS), root) as reader:
         receipt = await single.publish(wire, message, 5)
         assert not receipt.duplicate
         return await outcomes.outcome(reader, layout.prefix, receipt, 10)
@@ -196,7 +197,7 @@ async def test_tables_that_differ_from_the_installation_s_are_named(client: Clie
     assert (
         await dry_run(Installation(wire, layout, more), message)
     ).table_differences == "new: fruit, ladder, orchard, row"
-    assert (await dry_run(Installation(wire, layout, Kinds(BUILT_IN)), message)).table_differences == ""
+    assert (await dry_run(Installation(wire, layout, BUILT_IN_KINDS), message)).table_differences == ""
 
 
 async def test_events_that_are_still_to_be_decided_are_told_of(settings: Settings, wire: Wire) -> None:

@@ -12,8 +12,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases, shares
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 LIMIT = 20
 PARTITIONS = 12
@@ -56,7 +55,7 @@ async def until_shared(ledger: dict[int, set[str]], names: set[str]) -> None:
 
 
 def leases_of(wire: Wire, layout: Layout, name: str) -> Leases:
-    return Leases(Installation(wire, layout, Kinds(BUILT_IN)), name, 1.0)
+    return Leases(Installation(wire, layout, BUILT_IN_KINDS), name, 1.0)
 
 
 def ledger_of() -> dict[int, set[str]]:

@@ -16,15 +16,14 @@ from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition, timestamp
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import installation_with_history, until_decided, working
 from tests.support.log_check import folded, stored, whole
 from tests.support.random_events import RandomEvents, publish
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 
 
 @pytest_asyncio.fixture

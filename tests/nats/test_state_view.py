@@ -17,15 +17,14 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import installation_with_history
 from tests.support.log_check import stored
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 LIMIT = 30
 
 

@@ -19,9 +19,8 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import partition_of_id
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.emco_history import KINDS
 from tests.support.installation import until_decided
 from tests.support.random_events import RandomEvents, publish
@@ -50,7 +49,7 @@ async def two(settings: Settings) -> AsyncIterator[tuple[Client, list[Worker]]]:
     """A client of two workers that share some partitions, in which some groups have been deployed."""
     settings, stop = replace(settings, partitions=4), asyncio.Event()
     async with Wire.open(settings, name="one") as one, Wire.open(settings, name="two") as other:
-        workers = [Worker(wire, settings, Kinds(BUILT_IN)) for wire in (one, other)]
+        workers = [Worker(wire, settings, BUILT_IN_KINDS) for wire in (one, other)]
         running = [asyncio.create_task(worker.run(stop)) for worker in workers]
         async with asyncio.timeout(60):
             while [len(worker.loaded) for worker in workers] != [2, 2]:  # until then trees go from one to the other

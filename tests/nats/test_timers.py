@@ -25,7 +25,6 @@ from phaseline.engine.replay.import_log import Clock, import_log
 from phaseline.engine.replay.recorded_log import Span, StoredEvent
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AnyBelow
@@ -34,6 +33,7 @@ from phaseline.machines.language.table import ABSENT, DELETED, SAME, Facet, Fiel
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided, working
 from tests.support.log_check import assert_log_is_the_fold, stored
 from tests.support.random_events import RandomEvents, Sent, publish
@@ -284,13 +284,13 @@ async def test_a_cancelled_one_does_not(wire: Wire, layout: Layout) -> None:
     assert await stored(wire, layout.log, [f"{layout.prefix}.timer.>"]) == []
 
 
-async def test_five_thousand_at_once(wire: Wire, layout: Layout) -> None:
+async def test_two_thousand_at_once(wire: Wire, layout: Layout) -> None:
     fleet = RandomEvents(layout.prefix)
-    await publish(wire, jobs(fleet, 5000, patience=1.0))
-    found = await until_logged(wire, layout, "Waiting", 5000)
+    await publish(wire, jobs(fleet, 2000, patience=1.0))
+    found = await until_logged(wire, layout, "Waiting", 2000)
     await until_decided(wire, layout)
-    found = await until_logged(wire, layout, "Waiting", 5000)
-    assert sorted(record.entity.id for record in found) == sorted(f"d/{number}" for number in range(5000))
+    found = await until_logged(wire, layout, "Waiting", 2000)
+    assert sorted(record.entity.id for record in found) == sorted(f"d/{number}" for number in range(2000))
     assert await stored(wire, layout.log, [f"{layout.prefix}.timer.>"]) == []
     await assert_log_is_the_fold(wire, layout, KINDS)
 
@@ -301,7 +301,7 @@ async def test_they_are_in_the_log_as_a_file(wire: Wire, layout: Layout, setting
     await until_logged(wire, layout, "Waiting", 5)
     await until_decided(wire, layout)
     for path in (tmp_path / "log.plog", tmp_path / "log.jsonl"):
-        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span("d")) as source:
+        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span("d")) as source:
             counts = await export(source, path, records=True, expect=False)
         verdict = await Audit(FileLog(path), KINDS, None, None).run()
         assert (verdict.holds, verdict.events, counts["event"]) == (True, 11, 11)

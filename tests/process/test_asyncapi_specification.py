@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import asyncapi
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 DOCUMENT = asyncapi.document(KINDS, "pl")
 
 SPECIFICATION = "@asyncapi/specs@6.11.1"

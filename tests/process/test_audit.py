@@ -20,16 +20,15 @@ from phaseline.engine.replay.audit import SHOWN, Audit, AuditReport, compare_sta
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import By, Cause, Entity, FacetState, Mark, Record, Rejection, Transition, state
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import call
 from tests.support.installation import installation_with_history, until_decided, working
 from tests.support.log_check import stored
 from tests.support.random_events import RandomEvents, publish
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 EVENTS = 600
 
 
@@ -43,11 +42,11 @@ async def audit(
     wire: Wire, layout: Layout, span: Span | None = None, progress: Callable[[int], None] | None = None
 ) -> AuditReport:
     span = span or Span()
-    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), span) as log:
+    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), span) as log:
         found = Audit(log, KINDS, span.root, progress)
         await found.run()
         if span.last is None:
-            await compare_states(Installation(wire, layout, Kinds(BUILT_IN)), found)
+            await compare_states(Installation(wire, layout, BUILT_IN_KINDS), found)
         return found.report
 
 
@@ -112,12 +111,12 @@ async def test_a_part_of_the_log(wire: Wire, layout: Layout) -> None:
 async def test_a_part_between_two_times(wire: Wire, layout: Layout) -> None:
     stream = await stored(wire, layout.events, [])
     moment = datetime.fromtimestamp(stream[149].time_ns // 1000 / 1e6, UTC) - timedelta(microseconds=1)
-    assert 1 < await first_event_after(Installation(wire, layout, Kinds(BUILT_IN)), moment) <= 150
+    assert 1 < await first_event_after(Installation(wire, layout, BUILT_IN_KINDS), moment) <= 150
     assert (
-        await first_event_after(Installation(wire, layout, Kinds(BUILT_IN)), moment + timedelta(days=1))
+        await first_event_after(Installation(wire, layout, BUILT_IN_KINDS), moment + timedelta(days=1))
         == stream[-1].sequence + 1
     )
-    assert await first_event_after(Installation(wire, layout, Kinds(BUILT_IN)), moment - timedelta(days=1)) == 1
+    assert await first_event_after(Installation(wire, layout, BUILT_IN_KINDS), moment - timedelta(days=1)) == 1
 
 
 async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +215,7 @@ async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
 
 async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout) -> None:
     (last,) = await stored(wire, layout.state, [f"{layout.prefix}.state.*.cluster.c1"])
-    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as log:
         found = Audit(log, KINDS, None, None)
         await found.run()
     processor = next(processor for processor in found.processors.values() if processor.tree.get("cluster", "c1"))

@@ -13,14 +13,13 @@ from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.changes import Change, Changes
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, State, Transition
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import installation_with_history
 from tests.support.log_check import Log, folded, whole
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 
 
 @pytest_asyncio.fixture

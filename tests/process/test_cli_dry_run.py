@@ -12,11 +12,10 @@ from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition
 from tests.support import sample_kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Answer, Shell
 from tests.support.state_stream import copied
 
@@ -140,7 +139,7 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
     assert (held.code, held.out) == (1, "")
     assert "error: the log holds entities of the kind 'orchard', which is not installed here" in held.err
     assert (new.code, new.out.splitlines()[0]) == (0, "event 2 would lead to 1 transition:")
-    ours = ", ".join(sorted(Kinds(BUILT_IN)))
+    ours = ", ".join(sorted(BUILT_IN_KINDS))
     differ = f"new: {ours}; missing: fruit, ladder, orchard, row"
     assert (
         new.err

@@ -14,8 +14,7 @@ from phaseline.engine.jetstream.embedded import find_binary
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided
 from tests.support.killable_worker import workers
 from tests.support.log_check import assert_log_is_the_fold
@@ -114,4 +113,4 @@ async def test_three_replicas_lose_a_server_at_a_time(tmp_path: Path) -> None:
                     await publish(wire, list(fleet.life(200, 6, 6)))
                     await until_whole(wire, layout)
                 await until_decided(wire, layout)
-            await assert_log_is_the_fold(wire, layout, Kinds(BUILT_IN))
+            await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)

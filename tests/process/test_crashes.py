@@ -14,17 +14,16 @@ from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import line_with
 from tests.support.installation import LIMIT, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
 from tests.support.log_check import assert_log_is_the_fold, committed
 from tests.support.random_events import RandomEvents, Sent, publish
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 
 
 async def worker_kills(settings: Settings, wire: Wire, kills: int, events: int) -> None:
@@ -142,7 +141,7 @@ async def until_moved(wire: Wire, layout: Layout, before: int) -> int:
 
 
 async def test_a_cascade_larger_than_a_batch(settings: Settings, wire: Wire) -> None:
-    await cascade(replace(settings, partitions=1), wire, nodes=3_000, kills=1)
+    await cascade(replace(settings, partitions=1), wire, nodes=1_300, kills=1)
 
 
 @pytest.mark.slow

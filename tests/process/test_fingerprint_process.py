@@ -4,10 +4,9 @@ import os
 import subprocess
 import sys
 
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 
 SCRIPT = "from phaseline.machines.built_in import installed; print(installed().digest)"
 

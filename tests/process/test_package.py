@@ -17,20 +17,26 @@ from packaging.utils import canonicalize_name
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.schemas.libraries import EXTRAS
+from tests.support.shared_folder import made_once
 
 ROOT = Path(__file__).parents[2]
+
+
+BUILD = "import hatchling.build as b, os, sys; os.chdir(sys.argv[1]); print(getattr(b, sys.argv[2])(sys.argv[3]))"
 
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a source archive as an index would have it."""
-    out = tmp_path_factory.mktemp("dist")
-    build = "import hatchling.build as b, os, sys; os.chdir(sys.argv[1]); print(getattr(b, sys.argv[2])(sys.argv[3]))"
-    sdist = subprocess.check_output([sys.executable, "-c", build, ROOT, "build_sdist", out], text=True).split()[-1]
+    [made] = made_once(tmp_path_factory, "dist", build_wheel).glob("*.whl")
+    return made
+
+
+def build_wheel(out: Path) -> None:
+    sdist = subprocess.check_output([sys.executable, "-c", BUILD, ROOT, "build_sdist", out], text=True).split()[-1]
     subprocess.check_call([sys.executable, "-m", "tarfile", "-e", out / sdist, out / "src"])
     source = out / "src" / sdist.removesuffix(".tar.gz")
-    built = subprocess.check_output([sys.executable, "-c", build, source, "build_wheel", out], text=True).split()[-1]
-    return out / built
+    subprocess.check_call([sys.executable, "-c", BUILD, source, "build_wheel", out], stdout=subprocess.DEVNULL)
 
 
 def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
@@ -134,8 +140,12 @@ def base_requirements(wheel: Path) -> set[str]:
 
 @pytest.fixture(scope="session")
 def base_install(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel and what it depends on, without any extra: what pip would install, linked."""
-    folder = tmp_path_factory.mktemp("base")
+    """The programs of an environment with the wheel and what it depends on, without any extra."""
+    return made_once(tmp_path_factory, "base", lambda folder: install_base(wheel, folder)) / "bin"
+
+
+def install_base(wheel: Path, folder: Path) -> None:
+    """What pip would install, linked."""
     subprocess.check_call([sys.executable, "-m", "venv", "--without-pip", str(folder)])
     python = str(folder / "bin" / "python")
     subprocess.check_call(
@@ -146,7 +156,6 @@ def base_install(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         distribution = metadata.distribution(name)
         for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
             (site / top).symlink_to(str(distribution.locate_file(top)))
-    return folder / "bin"
 
 
 @pytest.mark.slow

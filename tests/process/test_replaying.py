@@ -24,18 +24,18 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, 
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf, WhatIfReport
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity
 from phaseline.testing import replay
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
 from tests.support.installation import installation_with_history, until_decided, working
 from tests.support.log_check import expected, stored
 from tests.support.random_events import RandomEvents, publish
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 
 
 @pytest_asyncio.fixture
@@ -45,7 +45,7 @@ async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
 
 
 async def exported(wire: Wire, layout: Layout, path: Path, span: Span | None = None, *, records: bool = True) -> Path:
-    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), span or Span(), records=records) as source:
+    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), span or Span(), records=records) as source:
         await export(source, path, records=records, expect=False)
     return path
 
@@ -114,7 +114,7 @@ async def test_a_part_begins_with_states(wire: Wire, layout: Layout, tmp_path: P
 async def test_events_that_are_gone(wire: Wire, layout: Layout, tmp_path: Path) -> None:
     everything = await folded(wire, layout)
     await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": 250})
-    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
         assert (source.begins, await rebuilt(source)) == (250, everything)
     assert await rebuilt(FileLog(await exported(wire, layout, tmp_path / "x.plog"))) == everything
 
@@ -127,7 +127,7 @@ async def test_undecided_events_are_exported_without_records(wire: Wire, setting
     await publish(wire, sent)
     assert LogFile(await exported(wire, layout, tmp_path / "a", records=False)).header.last == len(sent)
     assert len(await rebuilt(FileLog(tmp_path / "a"))) == 4
-    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
         assert [one async for one in source.steps()] == []
         assert source.undecided == len(sent)
 
@@ -152,7 +152,7 @@ async def test_a_slice_of_the_log_is_a_test(wire: Wire, settings: Settings, layo
     path = tmp_path / "c2.jsonl"
     events = len(await stored(wire, layout.events, []))
     for first in (200, events - 20):
-        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span("c2", first=first)) as source:
+        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span("c2", first=first)) as source:
             await export(source, path, records=False, expect=True)
         found = replay(path, KINDS)
         found.assert_as_expected()
@@ -169,9 +169,9 @@ async def test_a_log_that_is_not_as_expected(wire: Wire, settings: Settings, tmp
         fleet = RandomEvents(settings.prefix)
         await publish(wire, [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")])
         await until_decided(wire, layout)
-        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
             await export(source, tmp_path / "x.plog", records=True, expect=True)
-        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
             await export(source, tmp_path / "y.plog", records=True, expect=False)
     replay(tmp_path / "x.plog").assert_as_expected()
     wrong = r"1 of 4 entities differ\ncomponent c0/dns: expected phase Failed \[Degraded\], found phase Degraded \[Degraded\]"
@@ -229,13 +229,13 @@ def shapes(found: dict[str, Entity]) -> dict[str, list[tuple[str, list[str]]]]:
 
 
 async def test_the_same_tables_would_differ_nowhere(wire: Wire, layout: Layout, tmp_path: Path) -> None:
-    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
-        found = await what_if(source, Kinds(BUILT_IN))
+    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
+        found = await what_if(source, BUILT_IN_KINDS)
         assert (found.none, found.entities) == (True, 6 * 7)
         assert found.events == len(await stored(wire, layout.events, []))
     for records in (True, False):
         path = await exported(wire, layout, tmp_path / "x", records=records)
-        assert (await what_if(FileLog(path), Kinds(BUILT_IN))).none
+        assert (await what_if(FileLog(path), BUILT_IN_KINDS)).none
 
 
 async def test_other_tables_differ_where_they_must(wire: Wire, settings: Settings) -> None:
@@ -250,7 +250,7 @@ async def test_other_tables_differ_where_they_must(wire: Wire, settings: Setting
         story += [fleet.event("component", "delete", "c0/dns"), fleet.event("cluster", "stop", "c1")]
         await publish(wire, story)
         await until_decided(wire, layout)
-        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
             found = await what_if(source, DEGRADED)
     moves = {(str(move.before), str(move.after), move.trigger): seen.count for move, seen in found.gained.items()}
     assert (
@@ -273,10 +273,10 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
         story = [*fleet.built(1, 1), fleet.event("component", "degraded", "c0/dns")]
         await publish(wire, [*story, fleet.event("cluster", "update", "c0")])
         await until_decided(wire, layout)
-        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span(first=len(story) + 1)) as source:
+        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span(first=len(story) + 1)) as source:
             with pytest.raises(StateUnknown, match=r"no Degraded \[Degraded\] for phase of component c0/dns at event"):
                 await what_if(source, KINDS)
-        async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as source:
+        async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
             assert not (await what_if(source, KINDS)).none
 
 

@@ -25,18 +25,18 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker import oversized_commit
 from phaseline.engine.worker.takeover import take_over
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
 from tests.support.installation import LIMIT, until_decided
 from tests.support.log_check import stored
 from tests.support.random_events import RandomEvents, Sent, publish
 
-OLD = Kinds(BUILT_IN)
+OLD = BUILT_IN_KINDS
 
 
 @asynccontextmanager
@@ -65,7 +65,7 @@ async def decide(wire: Wire, settings: Settings, kinds: Kinds, events: list[Sent
 
 
 async def audit(wire: Wire, layout: Layout, kinds: Kinds) -> AuditReport:
-    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as log:
         return await Audit(log, kinds, None, None).run()
 
 
@@ -89,7 +89,7 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
     layout = await decide(wire, settings, OLD, begin)
     said = await refused(wire, settings, DEGRADED)
     assert f"other tables than those installed here, which are {DEGRADED.digest} (changed: component)" in said
-    async with ServerLog.open(Installation(wire, layout, Kinds(BUILT_IN)), Span()) as log:
+    async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as log:
         difference = await WhatIf(log, OLD, DEGRADED, None, None).run()
     assert [found.id for found in difference.final] == ["c0/dns"]
     # The new table lacks that one state, so the old table must leave it first.
@@ -97,7 +97,7 @@ async def test_a_table_is_rolled_out(wire: Wire, settings: Settings) -> None:
     behind = len(begin) + 1
     await decide(wire, settings, DEGRADED, later[1:], accepted=DEGRADED.digest)
     for partition in range(layout.partitions):
-        first, second = await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
+        first, second = await table_eras.eras(Installation(wire, layout, BUILT_IN_KINDS), partition)
         assert (first.position, first.digest, first.tables) == (0, OLD.digest, OLD.versions)
         assert 0 < second.position <= behind
         assert (second.digest, second.tables) == (DEGRADED.digest, DEGRADED.versions)
@@ -139,14 +139,14 @@ async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, set
     found = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
     assert [message.data for message in found] == [message.body for message in messages]
     assert (new.position, len(new.tree)) == (len(events), 5)
-    assert (await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0))[-1].position == len(events)
+    assert (await table_eras.eras(Installation(wire, layout, BUILT_IN_KINDS), 0))[-1].position == len(events)
 
 
 async def test_the_same_tables_are_noted_once(wire: Wire, settings: Settings) -> None:
     layout = await provision(wire, replace(settings, partitions=1))
     for number in range(3):
         await take_over(Installation(wire, layout, OLD), 0, f"worker-{number}", OLD.digest)
-    (era,) = await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), 0)
+    (era,) = await table_eras.eras(Installation(wire, layout, BUILT_IN_KINDS), 0)
     assert (era.position, era.worker) == (0, "worker-0")
 
 
@@ -154,10 +154,10 @@ async def test_an_installation_without_notes_gets_one(wire: Wire, settings: Sett
     begin, later = story(RandomEvents(settings.prefix))
     layout = await decide(wire, settings, OLD, begin)
     await wire.api(f"STREAM.PURGE.{layout.log}", {"filter": f"{layout.prefix}.tables.*"})
-    assert await table_eras.latest(Installation(wire, layout, Kinds(BUILT_IN)), 0) is None
+    assert await table_eras.latest(Installation(wire, layout, BUILT_IN_KINDS), 0) is None
     await decide(wire, settings, OLD, later)
     noted = [
-        await table_eras.eras(Installation(wire, layout, Kinds(BUILT_IN)), partition)
+        await table_eras.eras(Installation(wire, layout, BUILT_IN_KINDS), partition)
         for partition in range(layout.partitions)
     ]
     assert [len(found) for found in noted] == [1, 1]
@@ -187,5 +187,5 @@ def test_which_tables_decided_an_event() -> None:
     eras = [table_eras.Era(10, "a", {}), table_eras.Era(20, "b", {})]
     assert [table_eras.decided_by(eras, number) for number in (10, 11, 20, 21)] == [None, "a", "a", "b"]
     assert table_eras.how(OLD, table_eras.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
-        f"changed: cluster; new: {', '.join(sorted(set(Kinds(BUILT_IN)) - {'cluster'}))}; missing: blimp"
+        f"changed: cluster; new: {', '.join(sorted(set(BUILT_IN_KINDS) - {'cluster'}))}; missing: blimp"
     )

@@ -31,18 +31,17 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.timeline import Lane, Timeline, ticks, timeline
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, FacetState, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import installation_with_history
 from tests.support.log_check import folded, whole
 
 ROOT = Path(__file__).parents[2]
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 SVG = "{http://www.w3.org/2000/svg}"
 
 

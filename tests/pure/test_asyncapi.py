@@ -16,16 +16,15 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream import streams
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import asyncapi
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from tests.support import event_strategies
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.effort import examples
 from tests.support.event_strategies import SUBJECTS, Arriving
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 DOCUMENT = asyncapi.document(KINDS, "pl")
 
 

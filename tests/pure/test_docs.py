@@ -11,10 +11,9 @@ import pytest
 import dev
 from phaseline.engine.core import intake
 from phaseline.engine.core.intake import Arrival
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.subjects import Subjects
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.house import defines, members
 
 ROOT = Path(__file__).parents[2]
@@ -98,7 +97,7 @@ def test_the_readme_s_events_are_taken() -> None:
     assert len(published) >= 2
     for subject, body in published:
         stored = subject.replace("pl.events.", "pl.inbox.0.")
-        found = intake.read(Kinds(BUILT_IN), Subjects(), stored, body.encode(), 1, 1)
+        found = intake.read(BUILT_IN_KINDS, Subjects(), stored, body.encode(), 1, 1)
         assert isinstance(found, Arrival), found
 
 

@@ -11,16 +11,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import asyncapi, pages
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import VALUES
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_generated_files_are_up_to_date() -> None:
-    stale = [str(path) for path in pages.stale(ROOT, pages.pages(Kinds(BUILT_IN), "pl"))]
+    stale = [str(path) for path in pages.stale(ROOT, pages.pages(BUILT_IN_KINDS, "pl"))]
     assert stale == [], f"run `{pages.COMMAND}` in the project's root and read what changed"
 
 
@@ -47,8 +46,8 @@ def test_writing_makes_what_is_missing_wrong_or_too_many(tmp_path: Path, capsys:
 
 
 def test_files_hold_the_json_that_was_made_and_no_line_is_longer_than_its_text() -> None:
-    document = asyncapi.document(Kinds(BUILT_IN), "pl")
-    text = pages.pages(Kinds(BUILT_IN), "pl")[Path("schemas/asyncapi.json")]
+    document = asyncapi.document(BUILT_IN_KINDS, "pl")
+    text = pages.pages(BUILT_IN_KINDS, "pl")[Path("schemas/asyncapi.json")]
     assert json.loads(text) == document
     for line in text.splitlines():
         assert len(line) <= pages.WIDTH or re.fullmatch(r' *("\w+": )?"[^"]*",?', line), line

@@ -9,14 +9,13 @@ from phaseline.engine.replay.import_log import Clock, ImportResult, Player
 from phaseline.engine.replay.load_tables import load_kinds
 from phaseline.engine.replay.log_format import Header
 from phaseline.engine.testing.histories import event, play
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support import sample_kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 
 
 def test_times_are_shifted_and_scaled() -> None:

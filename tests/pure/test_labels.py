@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler import labels
 from phaseline.machines.compiler.conditions import state_shown
-from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.kinds import Kind
 from phaseline.schemas.records import State
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 NODE = KINDS["node"]
 
 

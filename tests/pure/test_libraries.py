@@ -23,6 +23,7 @@ from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import libraries
 from phaseline.schemas.libraries import NotInstalled
 from tests.support import sample_kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import ROOT
 
 LIVE: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "1"}}
@@ -81,7 +82,7 @@ def test_kinds_are_checked_before_anything_is_decided(without: Any, module: str)
     needs.check(installed())
     without(module)
     with pytest.raises(NotInstalled, match=r"the kind \w+ needs .*phaseline\[gitops\]"):
-        needs.check(Kinds(BUILT_IN))
+        needs.check(BUILT_IN_KINDS)
     needs.check(
         Kinds(tuple(table for table in BUILT_IN if table.kind in ("cluster", "node_pool", "node", "component")))
     )

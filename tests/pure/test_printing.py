@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import markdown, mermaid, plain, printing
 from phaseline.machines.language import table
@@ -35,6 +34,7 @@ from phaseline.machines.language.table import (
     View,
 )
 from phaseline.schemas.records import State
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -201,17 +201,17 @@ def test_every_word_of_a_table_is_in_the_maps() -> None:
     ],
 )
 def test_every_field_of_what_a_table_fires_or_reads_is_in_the_maps(kind: str, key: str, word: Any) -> None:
-    found = {**Kinds(BUILT_IN), **kinds()}[kind]
+    found = {**BUILT_IN_KINDS, **kinds()}[kind]
     assert _fields(word) <= set(plain.kind(found)[key][0])
 
 
 def test_every_field_of_a_timeout_is_in_the_maps() -> None:
-    facet = plain.kind(Kinds(BUILT_IN)["app_context"])["facets"][0]
+    facet = plain.kind(BUILT_IN_KINDS["app_context"])["facets"][0]
     assert _fields(table.Timeout) <= set(facet["timeouts"][0])
 
 
 def test_rules_are_named_in_the_maps_by_what_they_declare() -> None:
-    found = plain.kind(Kinds(BUILT_IN)["app_cluster"])
+    found = plain.kind(BUILT_IN_KINDS["app_cluster"])
     assert found["fan_outs"][0]["rule"] == {"name": "emco.reported_presence", "number": 1}
     assert found["facets"][0]["rows"][0]["computes"] == {"name": "emco.note_report", "number": 1}
 
@@ -220,7 +220,7 @@ def _fields(word: Any) -> set[str]:
     return {field.name for field in dataclasses.fields(word)}
 
 
-@pytest.mark.parametrize("kind", [*Kinds(BUILT_IN).values(), *kinds().values()], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [*BUILT_IN_KINDS.values(), *kinds().values()], ids=lambda kind: kind.name)
 def test_maps_survive_json_and_rows_fill_their_columns(kind: Kind) -> None:
     found = plain.kind(kind)
     assert json.loads(json.dumps(found)) == found
@@ -228,7 +228,7 @@ def test_maps_survive_json_and_rows_fill_their_columns(kind: Kind) -> None:
         assert {len(row) for row in section.rows} == {len(section.columns)}
 
 
-@pytest.mark.parametrize("kind", Kinds(BUILT_IN).values(), ids=list(Kinds(BUILT_IN)))
+@pytest.mark.parametrize("kind", BUILT_IN_KINDS.values(), ids=list(BUILT_IN_KINDS))
 def test_each_trigger_has_its_arrow(kind: Kind) -> None:
     arrows = [line.partition(": ")[2] for line in mermaid.diagram(kind).splitlines() if "-->" in line]
     drawn = {word.strip("()") for arrow in arrows for word in arrow.split(", ")}

@@ -4,10 +4,9 @@ from phaseline.engine.core.decide import decide
 from phaseline.engine.core.fast_path import MAX_SOURCES
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import Cause, Mark, Transition
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 
 def arrival(number: int, source: str, sequence: int, trigger: str) -> Arrival:
@@ -15,7 +14,7 @@ def arrival(number: int, source: str, sequence: int, trigger: str) -> Arrival:
 
 
 def test_the_source_that_was_silent_longest_is_forgotten() -> None:
-    tree = Tree(Kinds(BUILT_IN), NoScripts())
+    tree = Tree(BUILT_IN_KINDS, NoScripts())
     events = [arrival(1, "/first", 1, "create"), arrival(2, "/agent", 1, "created")]
     events += [arrival(number + 3, f"/s{number}", 9, "created") for number in range(MAX_SOURCES)]
     for event in events:

@@ -5,12 +5,11 @@ Belongs here: making events and playing them. Does not: the tests.
 
 from typing import Any
 
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import History, HistoryStep, event
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 GROUP = "p+app+v1+group"
 CTX, NEW = "c1", "c2"
 

@@ -5,13 +5,13 @@ Belongs here: making manifests and events, and playing them. Does not: the tests
 
 from typing import Any, Self
 
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Rejection, Transition
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.manifests import Manifest
 from tests.support.strategies import History, HistoryStep, event
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 SET, APP = "shop", "shop/shop"
 NOW = 1_772_409_600
 """2026-03-02 00:00:00 UTC."""

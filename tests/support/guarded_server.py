@@ -10,8 +10,7 @@ from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 ASKS = ["$JS.API.DIRECT.GET.pl-STATE.pl.state.>"]
 READS = [
@@ -55,7 +54,7 @@ async def guarded_installation() -> AsyncIterator[str]:
         settings = Settings(nats=(as_user("engine", server.url),), partitions=2)
         async with Wire.open(settings) as wire:
             stop = asyncio.Event()
-            worker = Worker(wire, settings, Kinds(BUILT_IN))
+            worker = Worker(wire, settings, BUILT_IN_KINDS)
             working = asyncio.create_task(worker.run(stop))
             await worker.ready.wait()
             async with Client.open(settings) as client:

@@ -12,8 +12,8 @@ from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import decided
 from tests.support.random_events import RandomEvents, publish
 
@@ -45,7 +45,7 @@ async def installation_with_history(
     settings: Settings, wire: Wire, events: int = 600, clusters: int = 6, nodes: int = 4
 ) -> AsyncIterator[Layout]:
     """An installation with this many random events after its clusters were built."""
-    async with working(settings, wire, Kinds(BUILT_IN)) as layout:
+    async with working(settings, wire, BUILT_IN_KINDS) as layout:
         fleet = RandomEvents(settings.prefix)
         await publish(wire, [*fleet.built(clusters, nodes), *fleet.life(events, clusters, nodes)])
         await until_decided(wire, layout)

@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from phaseline.machines.built_in import BUILT_IN
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.testing import given
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 RUNNING = given(KINDS).state("cluster", "c1", "Running").state("node", "c1/p/n1", "Running")
 
 
