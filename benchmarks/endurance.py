@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.workload import PIECE, Workload
-from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
@@ -41,7 +41,9 @@ async def decided(wire: Wire, layout: Layout, count: int) -> None:
     """Wait until the checkpoint of one partition is at the last event and all others stand still."""
     subjects, last = Subjects(layout.prefix), 0
     while True:
-        marks = [await last_message(wire, layout.log, subjects.checkpoint(p)) for p in range(layout.partitions)]
+        marks = [
+            await last_message_from_leader(wire, layout.log, subjects.checkpoint(p)) for p in range(layout.partitions)
+        ]
         found = max(checkpoint.decode(mark.data).position for mark in marks if mark) if any(marks) else 0
         info = await wire.api(f"STREAM.INFO.{layout.log}")
         if found >= count and info["state"]["last_seq"] == last:

@@ -142,7 +142,10 @@ class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
     name = "moment"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """`start` and `now` as they are, a place, or a `datetime`."""
+        """`start` and `now` as they are, a place, or a `datetime`.
+
+        A `datetime` has no nanoseconds: they are cut off here, and a read includes the whole microsecond.
+        """
         if not isinstance(value, str) or value in (START, NOW):
             return value
         try:

@@ -15,7 +15,11 @@ from phaseline.schemas.records import Entity, FacetState, Mark, Reason, Record, 
 def without_step(
     tree: Tree, kind: Kind, facets: tuple[FacetState, ...], arrival: Arrival, guard: Predicate | None
 ) -> list[Record]:
-    """The records of an event for which no step is selected. `guard`: the predicate that did not hold, if any."""
+    """The records of an event for which no step is selected. `guard`: the predicate that did not hold, if any.
+
+    The message of `illegal` names the states, although an observation is judged by the bases. So it can name a state
+    from which the trigger has a row: a view shows that state over a base from which it has none.
+    """
     if guard is not None:
         return [reject(tree, arrival, "guard", f"{arrival.trigger} needs that {guard.text()}")]
     if kind.roles[arrival.trigger] == "observation" and kind.already_so(arrival.trigger, facets, arrival.data):

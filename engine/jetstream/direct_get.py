@@ -28,7 +28,7 @@ class LastMessage(NamedTuple):
     sequence: int
 
 
-async def last_message(wire: Wire, stream: str, subject: str) -> LastMessage | None:
+async def last_message_from_leader(wire: Wire, stream: str, subject: str) -> LastMessage | None:
     """Read the last message on `subject` from the stream's leader; None if there is none."""
     try:
         message = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]

@@ -8,7 +8,7 @@ A note is about the events after its position. Which tables decided before the f
 import msgspec
 
 from phaseline.engine.errors import BadSetting, TablesDiffer
-from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
@@ -43,7 +43,7 @@ async def eras(installation: Installation, partition: int) -> list[Era]:
 async def latest(installation: Installation, partition: int) -> Era | None:
     """The last note of a partition, read from the leader of LOG; None if there is none."""
     subject = installation.subjects.tables(partition)
-    found = await last_message(installation.wire, installation.layout.log, subject)
+    found = await last_message_from_leader(installation.wire, installation.layout.log, subject)
     return None if found is None else decode(found.data)
 
 

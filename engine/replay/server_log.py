@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
@@ -113,7 +113,7 @@ class ServerLog:
         self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
         # The checkpoints are read before the log. So the log that is read holds all records of the decided events.
         for partition in self._own_partitions():
-            mark = await last_message(wire, layout.log, subjects.checkpoint(partition))
+            mark = await last_message_from_leader(wire, layout.log, subjects.checkpoint(partition))
             self._decided[partition] = checkpoint.decode(mark.data).position if mark else 0
             self.eras[partition] = await table_eras.eras(self.installation, partition)
 

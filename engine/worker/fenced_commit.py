@@ -14,7 +14,7 @@ import structlog
 
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge
 from phaseline.engine.jetstream.api_reply import read_ack
-from phaseline.engine.jetstream.direct_get import LastMessage, last_message
+from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import commit_of
 
@@ -41,6 +41,8 @@ class Fence:
 
     Every method raises `Fenced` once another worker moved the checkpoint, and `PayloadTooLarge` before it sends
     anything. It tries again after errors that can pass, and raises the last one after `TIME_LIMIT` seconds.
+    The server refuses a moved fence with error 10071, for which `read_ack` raises `Fenced`. `_retry` then reads the
+    checkpoint from the leader, because a replica may lag, and returns if one of its own tries is stored there.
     """
 
     def __init__(self, wire: Wire, stream: str, subject: str, sequence: int) -> None:
@@ -80,7 +82,7 @@ class Fence:
         if self._write_last is None:
             raise AssertionError("a partition's first commit is its own checkpoint")
         await self.move(self._write_last)
-        found = await self._ask_until_answered(lambda: last_message(self._wire, self._stream, subject))
+        found = await self._ask_until_answered(lambda: last_message_from_leader(self._wire, self._stream, subject))
         return found is not None and found.data == body
 
     async def _retry(self, send: Callable[[str], Awaitable[int]]) -> None:
@@ -93,7 +95,9 @@ class Fence:
             try:
                 self.sequence = await send(commit)
             except Fenced:
-                found = await self._ask_until_answered(lambda: last_message(self._wire, self._stream, self.subject))
+                found = await self._ask_until_answered(
+                    lambda: last_message_from_leader(self._wire, self._stream, self.subject)
+                )
                 if found is None or commit_of(found.data) not in tries:
                     raise
                 self.sequence = found.sequence

@@ -11,7 +11,7 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import BATCH_LIMIT
 from phaseline.engine.core.tree import restore
 from phaseline.engine.errors import PlanLost
-from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.log.checkpoint import Plan
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker.takeover import Claim
@@ -55,7 +55,7 @@ async def resume(installation: Installation, claim: Claim) -> None:
     messages: list[Message] = []
     for number in range(plan.chunks):
         subject = installation.subjects.plan(claim.partition, number)
-        chunk = await last_message(installation.wire, installation.layout.log, subject)
+        chunk = await last_message_from_leader(installation.wire, installation.layout.log, subject)
         if chunk is None:
             raise PlanLost(subject=subject)
         messages += [_message(*piece) for piece in codec.decode(chunk.data)["messages"]]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tree import Tree, restore
-from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
@@ -69,7 +69,7 @@ async def take_over(installation: Installation, partition: int, worker: str, acc
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
     """
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
-    found = await last_message(installation.wire, installation.layout.log, subject)
+    found = await last_message_from_leader(installation.wire, installation.layout.log, subject)
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
     # fence fails.
     era = await table_eras.latest(installation, partition)

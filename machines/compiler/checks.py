@@ -58,7 +58,7 @@ def check_table(table: Table) -> None:
     problems = list(_names(table)) or [*_triggers(table), *(p for f in table.facets for p in _references(table, f))]
     problems += _rules(table)
     if not problems:
-        problems = [p for facet in table.facets for p in reachability.problems(facet, table.intents)]
+        problems = [p for facet in table.facets for p in reachability.problems(table, facet)]
     if problems:
         raise WrongTable(table.kind, problems)
 

@@ -9,21 +9,22 @@ from itertools import combinations
 
 from phaseline.machines.compiler.conditions import own_condition, state_shown
 from phaseline.machines.compiler.machine import FacetMachine, Step
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Table
 from phaseline.schemas.records import State, state
 
 MAX_BASES = 5000
 """The largest number of bases that a facet may have."""
 
 
-def problems(facet: Facet, intents: Collection[str]) -> Iterator[str]:
-    """The problems of a facet. `intents`: the triggers that are judged by the state, and so by what views show."""
-    machine = FacetMachine(facet)
+def problems(table: Table, facet: Facet) -> Iterator[str]:
+    """The problems of a facet of `table`."""
+    machine, intents = FacetMachine(facet), table.intents
     yield from _overlaps(machine)
     bases = reachable(machine, intents)
     if len(bases) >= MAX_BASES:
         yield f"{facet.name}: more than {MAX_BASES} bases can arise: let fewer conditions accumulate in one phase"
     yield from _unreached(facet, machine, bases)
+    yield from _without_effect(table, machine, bases)
     left = {base.phase for base in bases for found in moves(machine, base, intents) if found.phase != base.phase}
     for phase in machine.phases:
         if phase not in left and phase != DELETED and any(base.phase == phase for base in bases):
@@ -44,6 +45,22 @@ def _unreached(facet: Facet, machine: FacetMachine, bases: frozenset[State]) -> 
         if not arises and (phase, condition) not in viewed:
             name = phase if condition is None else f"{phase} [{condition}]"
             yield f"{facet.name}: {name} can never arise: add a row that leads to it, or remove its label"
+
+
+def _without_effect(table: Table, machine: FacetMachine, bases: frozenset[State]) -> Iterator[str]:
+    """Timeouts whose trigger has no row that fits when they fire. A derived trigger is judged by the base."""
+    facet = machine.facet
+    elsewhere = {row.trigger for other in table.facets if other is not facet for row in other.rows}
+    for timeout in facet.timeouts:
+        phase, trigger = timeout.phase, timeout.trigger
+        under = [b for b in bases if b.phase == phase or any(view.to == phase for view in machine.views[b.phase])]
+        steps = machine.steps.get(trigger, {})
+        if trigger not in elsewhere and not any(s.is_offered(b, b) for b in under for s in steps.get(b.phase, ())):
+            phases = ", ".join(dict.fromkeys(p for p in machine.phases if any(b.phase == p for b in under)))
+            yield (
+                f"{facet.name}, timeout of {phase}: no row of {trigger} fits there, so it changes nothing: "
+                f"let a row start from the base under {phase} ({phases})"
+            )
 
 
 def _overlaps(machine: FacetMachine) -> Iterator[str]:

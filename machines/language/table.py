@@ -213,6 +213,7 @@ class Timeout:
     """Fires a trigger at the entity itself when a facet's state has been in a phase for a given time.
 
     The time starts when the state enters the phase, by a row or by a view, and ends when the state leaves it.
+    The trigger's row starts from the base under that phase.
     A condition that the trigger's rows set goes when the stay in the phase ends, unless it is sticky.
 
     phase: the phase.

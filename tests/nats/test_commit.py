@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
-from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
@@ -35,7 +35,7 @@ async def layout(wire: Wire, settings: Settings) -> Layout:
 
 async def fence_of(wire: Wire, layout: Layout) -> Fence:
     subject = f"{layout.prefix}.log.0.checkpoint"
-    last = await last_message(wire, layout.log, subject)
+    last = await last_message_from_leader(wire, layout.log, subject)
     fence = Fence(wire, layout.log, subject, last.sequence if last else 0)
     await fence.move(write(0))
     return fence

@@ -12,7 +12,7 @@ import pytest_asyncio
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -349,6 +349,6 @@ async def test_a_plan_carries_timers(wire: Wire, layout: Layout) -> None:
 async def test_streams_take_due_timers_in(wire: Wire, layout: Layout) -> None:
     found = await inspect(wire, Settings(prefix=layout.prefix))
     assert found == layout
-    mark = await last_message(wire, layout.log, Subjects(layout.prefix).checkpoint(0))
+    mark = await last_message_from_leader(wire, layout.log, Subjects(layout.prefix).checkpoint(0))
     assert mark is not None
     assert checkpoint.decode(mark.data).position == 0

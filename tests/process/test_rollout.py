@@ -11,7 +11,7 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import BadSetting, TablesDiffer
-from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.streams import Layout, inspect, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
@@ -116,10 +116,10 @@ async def test_a_worker_gives_a_partition_up_when_other_tables_decided_it(wire: 
     await take_over(Installation(wire, layout, OLD), 0, "old")
     await take_over(Installation(wire, layout, DEGRADED), 0, "new", DEGRADED.digest)
     subject = Subjects(layout.prefix).checkpoint(0)
-    before = await last_message(wire, layout.log, subject)
+    before = await last_message_from_leader(wire, layout.log, subject)
     with pytest.raises(TablesDiffer, match="changed: component"):
         await take_over(Installation(wire, layout, OLD), 0, "old")
-    assert await last_message(wire, layout.log, subject) == before
+    assert await last_message_from_leader(wire, layout.log, subject) == before
 
 
 async def test_a_cascade_under_way_is_finished_as_it_was_decided(wire: Wire, settings: Settings) -> None:

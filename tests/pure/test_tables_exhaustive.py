@@ -117,6 +117,8 @@ def test_labels_in_both_languages_and_schedulability(kind: str) -> None:
 def test_a_node_with_several_conditions_is_called_by_the_first_in_the_specs_order() -> None:
     facet = KINDS["node"].table.facets[0]
     names = {(phase, condition): en for phase, condition, _, en, _ in spec_edge_labels.LABELS["node"]}
+    missing = {condition for phase, condition in names if phase == "Failed"}.difference(spec_edge_labels.NODE_ORDER)
+    assert not missing, f"{', '.join(sorted(missing))} of Failed: add it to NODE_ORDER of spec_edge_labels.py"
     for phase, conditions in bases("node"):
         causes = [c for c in spec_edge_labels.NODE_ORDER if c in conditions]
         if phase == "Failed":

@@ -234,6 +234,8 @@ WRONG = {
     "two rules of one name": (with_row(Row(("On",), "dim", SAME, computes=dimmed), interprets=(Interpret(("heat",), (), spoken),)), "two rules have the name lamp.spoken: give one of them another name in @rule(...)"),
     "message from an unknown attribute": (lamp(replace(FACET, message_from="why")), "phase, message_from: why is not an attribute: add it to `attributes`, or correct the name"),
     "restarts on an unknown attribute": (lamp(replace(FACET, timeouts=(Timeout("On", "tire", 5, restart_on="steps"),), rows=(*ROWS, Row(("On",), "tire", "Off"))), derived=("tire",)), "phase, timeout of On: steps is not an attribute: add it to `attributes`, or correct the name"),
+    "a timeout whose trigger has no row there": (lamp(replace(FACET, timeouts=(Timeout("On", "tire", 5),), rows=(*ROWS, Row(("Off",), "tire", "On"))), derived=("tire",)), "phase, timeout of On: no row of tire fits there, so it changes nothing: "
+        "let a row start from the base under On (On)"),
     "no id": (lamp(id=()), "the table has no `id`: name the parts of its ids, for example id=('site', 'lamp')"),
     "no facet": (lamp(facets=(), intents=(), fields={}), "the table has no facet: write at least one in `facets`"),
 }
@@ -264,6 +266,25 @@ def test_what_is_asked_of_a_phase_that_only_a_view_shows_can_be_reached() -> Non
     facet = replace(FACET, labels=labels, rows=rows, views=(View("Glowing", (HOT,), base=("On",)),))
     assert list(Kinds((lamp(facet, intents=("create", "douse")),))) == ["lamp"]
     assert "no row leads to Doused" in refusal(lamp(facet))
+
+
+def test_the_row_of_a_timeout_starts_from_the_base_under_its_phase() -> None:
+    facet = replace(
+        FACET,
+        labels=(*LABELS, Label("Glowing", OK, "亮", "Glowing")),
+        rows=(*ROWS, Row(("On",), "tire", "Off")),
+        views=(View("Glowing", (HOT,), base=("On",)),),
+        timeouts=(Timeout("Glowing", "tire", 5),),
+    )
+    assert list(Kinds((lamp(facet, derived=("tire",)),))) == ["lamp"]
+    shown = replace(facet, rows=(*ROWS, Row(("Glowing",), "tire", "Off")))
+    assert "let a row start from the base under Glowing (On)" in refusal(lamp(shown, derived=("tire",)))
+
+
+def test_the_row_of_a_timeout_may_stand_in_another_facet() -> None:
+    other = replace(FACET, name="heat", rows=(*ROWS, Row(("On",), "tire", "Off")))
+    facet = replace(FACET, timeouts=(Timeout("On", "tire", 5),))
+    assert list(Kinds((lamp(facets=(facet, other), derived=("tire",)),))) == ["lamp"]
 
 
 def test_the_bound_of_bases_is_the_one_the_text_names() -> None:

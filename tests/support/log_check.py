@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.direct_get import last_message
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.reader import Stored, read_all
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
@@ -51,8 +51,8 @@ async def decided(wire: Wire, layout: Layout) -> bool:
     """Whether the checkpoint of every partition has reached its last event."""
     subjects = Subjects(layout.prefix)
     for partition in range(layout.partitions):
-        event = await last_message(wire, layout.events, subjects.inbox(partition))
-        mark = await last_message(wire, layout.log, subjects.checkpoint(partition))
+        event = await last_message_from_leader(wire, layout.events, subjects.inbox(partition))
+        mark = await last_message_from_leader(wire, layout.log, subjects.checkpoint(partition))
         if event is not None and (mark is None or checkpoint.decode(mark.data).position < event.sequence):
             return False
     return True

@@ -42,6 +42,7 @@ ROLLOUT = Facet(
         Row((ROLLING,),                        "finished",      DONE),
         Row((ROLLING, FAILED),                 "checks_failed", FAILED, condition="ChecksFailed"),
         Row((At(FAILED, has="ChecksFailed"),), "checks_passed", SAME,   clears=("ChecksFailed",)),
+        # An agent reports `timed_out`: it is an ordinary observation. A timer would be a `Timeout` of the facet.
         Row((ROLLING, FAILED),                 "timed_out",     FAILED, condition="TimedOut"),
         Row((At(FAILED, has="TimedOut"),),     "resumed",       SAME,   clears=("TimedOut",)),
         Row((LIVE,),                           "withdraw",      DELETED),
