@@ -42,7 +42,7 @@ class Bounds(NamedTuple):
 
 
 class World(NamedTuple):
-    """One state of everything. `left`: what the bounds still allow. `former`: an old checkpoint, for injected copies."""
+    """One state of everything. left: what the bounds still allow. former: an old checkpoint, which may be injected."""
 
     server: Server
     copy: Copy
@@ -57,7 +57,7 @@ class World(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The end of a search: the counterexample, if any, with the steps to it; the numbers of states; whether it ended."""
+    """The end of a search: the counterexample, if any, the steps to it, and the numbers of states."""
 
     states: int
     complete: int

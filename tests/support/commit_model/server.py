@@ -7,7 +7,7 @@ in (`explorer`). A differential test holds `store`, `inject_fence` and `inject_r
 from typing import NamedTuple
 
 GARBAGE = "garbage"
-"""A foreign message that is no checkpoint, such as the acknowledgement of a publish whose reply subject is the fence."""
+"""A foreign message that is no checkpoint, such as the acknowledgement of an event whose reply subject is the fence."""
 FOREIGN = 0
 """A foreign message on a record's subject. Records of ours have ranks from 1 on."""
 NOT_COPIED = -1
@@ -63,7 +63,7 @@ class Request(NamedTuple):
 
 
 class Server(NamedTuple):
-    """The stream. `plan`: the event of the stored plan, 0 if there is none. `dense`: whether records have sequences too.
+    """The stream. plan: the event of the stored plan, 0 if there is none. dense: whether records have sequences too.
 
     Sequences of records do not matter for the protocol. Without them many states of the exploration are equal.
     """
@@ -106,7 +106,7 @@ def store(server: Server, request: Request, *, fenced: bool = True) -> tuple[Ser
     last = server.last + len(request.records) * server.dense
     if request.checkpoint is None:
         return server._replace(last=last, records=server.records + request.records), last
-    last += 1
+    last += 1 + (request.plan > 0) * server.dense
     fence = (Stored(last, request.checkpoint),)
     server = server._replace(last=last, fence=fence, records=server.records + request.records)
     if request.plan:
