@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phaseline.engine.errors import Fenced
@@ -178,7 +178,12 @@ async def agree(url: str, operations: Sequence[Operation]) -> None:
                 await wire.api(f"STREAM.DELETE.{name}")
 
 
+PLAN: list[Operation] = [("commit", [0], "right", True)]
+
+
 @given(OPERATIONS)
+@example([*PLAN, ("purge", True)])
+@example([*PLAN, ("purge", True), *PLAN, ("repeat", 1)])
 @examples(20)
 def test_the_model_agrees_with_the_server(server: EmbeddedServer, operations: Sequence[Operation]) -> None:
     asyncio.run(agree(server.url, operations))
