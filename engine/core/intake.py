@@ -13,12 +13,10 @@ import msgspec
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
+from phaseline.schemas.bounds import MAX_WHOLE, MIN_WHOLE
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
-
-MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
-"""The whole numbers that msgpack can hold."""
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):
