@@ -76,7 +76,7 @@ def reject(
     known = address or ("-", "-", "/".join(subject.split(".")[-3:]))
     kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in known)
     cause = Cause(sequence, event.id if event else "", event.source if event else "", "event")
-    return Rejection(kind, entity_id, trigger, reason, message, None, (), cause, time, body[:MAX_PAYLOAD])
+    return Rejection(kind, entity_id, trigger, reason, message[:MAX_TEXT], None, (), cause, time, body[:MAX_PAYLOAD])
 
 
 def _timer_arrival(kind: Kind, address: Address, event: Event, sequence: int, time: int) -> Arrival:
