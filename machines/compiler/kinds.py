@@ -73,7 +73,7 @@ class Kind:
     fast_path_ok: whether the kind has no timeouts, and no view that depends on the entity itself.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     bases: for each facet, every base that rows can lead to, its conditions sorted.
-    may_grow: whether the size of an entity has no limit: an attribute is a list or a map, or a rule computes attributes.
+    may_grow: whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
     """
 
     def __init__(self, table: Table, tables: Mapping[str, Table]) -> None:
