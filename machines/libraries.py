@@ -16,9 +16,9 @@ from phaseline.machines.language.scripts import SCRIPTS
 from phaseline.schemas import libraries
 
 RULES = {
-    COMPARISON.name: ("jsonpointer", "wcmatch", "yaml"),
+    COMPARISON.name: ("jsonpointer", "yaml"),
     SCRIPTS.name: ("lupa", "jq"),
-    WINDOWS.name: ("croniter", "wcmatch"),
+    WINDOWS.name: ("croniter",),
 }
 """By the name of a declared revision, the modules that it imports."""
 

@@ -11,7 +11,7 @@ from urllib import parse
 import msgspec
 from msgspec import Meta
 
-from phaseline.schemas import codec
+from phaseline.schemas import bounds, codec
 
 SCHEMA_VERSION = 1
 """The version of the data schemas that this package writes and reads."""
@@ -76,7 +76,7 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 def decode(body: bytes) -> Event:
     """The event in a body; raises `Undecodable`, or `Invalid`, which names the attribute that is wrong."""
     event = _decode_plain(body)
-    return read(codec.decode(body)) if event is None else _checked(event)
+    return read(codec.decode(body, bounds.LEVELS)) if event is None else _checked(event)
 
 
 def _decode_plain(body: bytes) -> Event | None:

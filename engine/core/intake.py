@@ -13,12 +13,10 @@ import msgspec
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
+from phaseline.schemas.bounds import MAX_WHOLE, MIN_WHOLE
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
-
-MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
-"""The whole numbers that msgpack can hold."""
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):
@@ -78,7 +76,7 @@ def reject(
     known = address or ("-", "-", "/".join(subject.split(".")[-3:]))
     kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in known)
     cause = Cause(sequence, event.id if event else "", event.source if event else "", "event")
-    return Rejection(kind, entity_id, trigger, reason, message, None, (), cause, time, body[:MAX_PAYLOAD])
+    return Rejection(kind, entity_id, trigger, reason, message[:MAX_TEXT], None, (), cause, time, body[:MAX_PAYLOAD])
 
 
 def _timer_arrival(kind: Kind, address: Address, event: Event, sequence: int, time: int) -> Arrival:

@@ -5,7 +5,6 @@ reading and committing (`worker.partition`), reading an event's bytes (`intake`)
 kind.
 """
 
-import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -13,6 +12,7 @@ from typing import NamedTuple, Protocol
 from phaseline.engine.core import intake, timers
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.message import Message
+from phaseline.engine.core.record_size import bounded
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
@@ -23,6 +23,9 @@ from phaseline.schemas.subjects import Subjects
 
 BATCH_LIMIT = 999
 """The most log messages of one atomic batch beside its checkpoint (the server's limit is 1,000)."""
+
+LONGEST_ERROR = 1_024
+"""The most characters of an error that a record or a log line repeats."""
 
 
 class InboxEvent(Protocol):
@@ -68,6 +71,11 @@ class EventCounts:
             self.transitions += len(records)
         else:
             self.without_effect += 1
+
+
+def in_one_line(error: Exception) -> str:
+    """The name and the message of an error."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_ERROR]
 
 
 class Fault(NamedTuple):
@@ -135,7 +143,9 @@ class Processor:
             arrival = intake.read(
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns
             )
-            return Decision([arrival]) if isinstance(arrival, Rejection) else decide(self.tree, arrival)
+            if isinstance(arrival, Rejection):
+                return Decision([arrival])
+            return bounded(self.tree, arrival, decide(self.tree, arrival))
         except NotInstalled:  # another worker, which has the library, may decide the event
             raise
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
@@ -174,7 +184,7 @@ class Processor:
 
     def _fault(self, event: InboxEvent, error: Exception) -> Rejection:
         address = intake.address_of(self.subjects, event.subject)
-        last = traceback.format_exception_only(error)[-1].strip()
+        last = in_one_line(error)
         message = f"the rules failed on this event, which is a bug: {last}"
         return intake.reject(event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message)
 

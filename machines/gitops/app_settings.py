@@ -93,7 +93,7 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, ov
     return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
 
 
-@rule("gitops.check_settings", revision=1)
+@rule("gitops.check_settings", revision=2)
 def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses wrong settings; rules that can never have an effect become the message."""
     data = event.data
@@ -101,6 +101,8 @@ def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapp
         overrides = Overrides().merge(
             {name: value for name, value in data.items() if name in _OVERRIDES and value is not None}, "data"
         )
+        if wrong := next(overrides.problems(), ""):
+            return Refusal(f"data: {wrong}", invalid=True)
         problems = [
             f"the rule for {rule.group or 'core'}/{rule.kind} can do nothing: {one}"
             for rule in overrides.rules

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, daily, parse
-from phaseline.machines.kubernetes.diff.ignore import matches
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
+from phaseline.machines.kubernetes.globs import matches
+from phaseline.machines.kubernetes.globs import problem as glob_problem
 from phaseline.machines.language.rules import Revision
 
-WINDOWS = Revision("gitops.windows", 1)
+WINDOWS = Revision("gitops.windows", 2)
 """Raise it when windows decide otherwise than before, or open at another time."""
 KINDS = ("allow", "deny")
 LONGEST_DESCRIPTION = 255
@@ -61,6 +62,9 @@ class Window:
             object.__setattr__(self, "length", length)
         except (BadSchedule, NoDuration, OverflowError) as error:
             object.__setattr__(self, "problem", str(error))
+        globs = (*self.applications, *self.namespaces, *self.clusters)
+        if wrong := next(filter(None, map(glob_problem, globs)), ""):
+            object.__setattr__(self, "problem", wrong)
 
     def problems(self) -> Iterator[str]:
         """The problems of the window, in sentences."""
