@@ -126,6 +126,16 @@ def check_state(word: str) -> bool:
     return _LABEL.match(word) is not None
 
 
+def is_stored_as(sent: str, stored: str) -> bool:
+    """Whether EVENTS stores what was sent to the one subject under the other: `pl.events.c1.x`, `pl.inbox.3.c1.x`."""
+    before, after = sent.split("."), stored.split(".")
+    return any(
+        (word, after[at : at + 1], before[at + 1 :]) == ("events", ["inbox"], after[at + 2 :])
+        and before[:at] == after[:at]
+        for at, word in enumerate(before)
+    )
+
+
 @lru_cache(maxsize=65536)
 def _address(inbox_subject: str, skip: int) -> Address:
     """skip: how many tokens stand before the root of the id."""

@@ -28,6 +28,7 @@ CONNECTION = {
     "tls_ca": ("File with the CA certificates to trust. Requires TLS.", FILE, None),
     "tls_cert": ("File with the client certificate. Needs --tls-key.", FILE, None),
     "tls_key": ("File with the key of the client certificate.", FILE, None),
+    "message_id_key": ("File with a secret that publishers of the same events share.", FILE, None),
     "inbox_prefix": ("Subject prefix of replies, for users who may not subscribe to _INBOX.>.", str, "_INBOX"),
     "timeout": ("Seconds to wait for the server.", float, 5.0),
     "prefix": ("Prefix of the installation: the first word of its subjects.", str, "pl"),

@@ -37,7 +37,7 @@ class Wire:
     """The connection of a process to NATS, with requests and subscriptions. It belongs to one event loop."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._connection = Connection(settings, self._down, self._back, self._denied)
         self._inbox = self.inbox()
         self._serial = 0
@@ -122,7 +122,7 @@ class Wire:
 
     def _back(self) -> None:
         self._up.set()
-        log.info("nats_reconnected", url=self._settings.shown)
+        log.info("nats_reconnected", url=self.settings.shown)
         for hook in tuple(self._up_hooks):
             hook()
 
@@ -174,7 +174,7 @@ class Wire:
 
         Raises a subclass of `NoAnswer` if the outcome is unknown, `NotPermitted`, `PayloadTooLarge`.
         """
-        seconds = self._settings.request_timeout if timeout is None else timeout
+        seconds = self.settings.request_timeout if timeout is None else timeout
         started = time.monotonic()
         if not self._up.is_set():
             await self.until_connected(seconds)
@@ -227,7 +227,7 @@ class Wire:
 
     def inbox(self) -> str:
         """A new subject prefix of our own, for replies."""
-        return f"{self._settings.inbox_prefix}.{secrets.token_hex(8)}"
+        return f"{self.settings.inbox_prefix}.{secrets.token_hex(8)}"
 
     async def subscribe(self, subject: str, callback: Callback, queue: str = "") -> int:
         """Call `callback` for each message, as it is received. Returns the id for `unsubscribe`. Survives reconnects.

@@ -48,7 +48,12 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
 
 async def event_at(installation: Installation, sequence: int) -> FetchedEvent | None:
     """The event at the position `sequence`; None if EVENTS no longer holds it."""
-    reply = await direct(installation.wire, installation.layout.events, json.dumps({"seq": sequence}).encode())
+    return await direct_event(installation.wire, installation.layout.events, sequence)
+
+
+async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent | None:
+    """As `event_at`, by the name of the stream."""
+    reply = await direct(wire, stream, json.dumps({"seq": sequence}).encode())
     if reply is None:
         return None
     return FetchedEvent(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])

@@ -18,7 +18,7 @@ from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, 
 
 
 class EventMessage(NamedTuple):
-    """The NATS message of one event. `message_id`: the server drops a second message with the same one.
+    """The NATS message of one event. `message_id`: what the `Nats-Msg-Id` is made of (`publish.message_id`).
 
     event, source: the `id` and the `source` of the event, which identify it in errors.
     """
@@ -78,7 +78,8 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         address = address_of(read)
         check_id(address.id)
         subject = subjects.event(_token(address.kind), _token(address.trigger), address.id)
-        message = EventMessage(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
+        name = envelope.message_id(subject, read.source, read.id)
+        message = EventMessage(subject, codec.encode(body), name, read.id, read.source)
     except (Invalid, BadSubject) as error:
         raise Unsendable(reason="invalid", message=str(error)) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:

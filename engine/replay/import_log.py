@@ -140,7 +140,8 @@ class Player:
 
     def event(self, item: EventItem) -> EventMessage:
         """The message of an event: its exact bytes, except that `time` is moved if the clock moves times."""
-        subject, message_id = f"{self.subjects.prefix}.events.{item.address}", f"{SOURCE} {self._file}-{item.sequence}"
+        subject = f"{self.subjects.prefix}.events.{item.address}"
+        message_id = envelope.message_id(subject, SOURCE, f"{self._file}-{item.sequence}")
         try:
             fields = codec.decode(item.data)
             read = envelope.read(fields)
