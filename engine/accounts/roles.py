@@ -7,8 +7,11 @@ The server checks the subject on which a user publishes, but not the reply subje
 answer there, on the user's behalf, to any subject of the account that answers. So whoever is not trusted is in another
 account. There a reply subject means nothing to the engine.
 
-Consumers are not exported: the request that creates one may name a subject of the engine's account for its messages.
-Direct gets answer to the reply subject only.
+Two rules keep it so, and hold for everything that is added:
+- Consumers are not exported: the request that creates one may name a subject of the engine's account for its messages.
+  Direct gets answer to the reply subject only.
+- An account either publishes or reads. The server passes an answer on if its reply subject is another service that the
+  account imports, though never to the service that gave the answer. Publishers import one service.
 """
 
 from typing import Literal, NamedTuple

@@ -41,7 +41,7 @@ class _Names(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no typ
     ],
 )
 @click.option("--trees", type=_Names(), default="", metavar="NAMES",
-              help="Roots of trees, separated by commas. Each gets a user who may publish its events only.")  # fmt: skip
+              help="Roots of trees, separated by commas. Each gets a user who may publish its events.")  # fmt: skip
 @click.option("--readers", type=_Names(), default="reader", show_default=True, metavar="NAMES",
               help="Users who may read states, histories and the live feed.")  # fmt: skip
 @click.option("--watchers", type=_Names(), default="watcher", show_default=True, metavar="NAMES",

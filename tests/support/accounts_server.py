@@ -19,7 +19,8 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
-READ = ("reader",)
+SPY = "spy"
+"""A user of the engine's account who sees everything there. Only tests have one."""
 
 
 class AccountsServer(EmbeddedServer):
@@ -28,9 +29,14 @@ class AccountsServer(EmbeddedServer):
     def __init__(self, plan: Plan, keys: Path, more: str = "") -> None:
         super().__init__()
         self.plan, self.keys, self.more = plan, UserKeys(keys), more
+        self._stop = asyncio.Event()
+        self._working: asyncio.Task[None] | None = None
 
     def _config(self) -> str:
-        return super()._config() + nats_conf(self.plan, self.keys.public) + self.more
+        printed = nats_conf(self.plan, self.keys.public)
+        [head, tail] = printed.split("    users: [\n", 1)
+        spy = f"      {{ nkey: {self.keys.public(SPY)} }}\n"
+        return f"{super()._config()}{head}    users: [\n{spy}{tail}{self.more}"
 
     def settings(self, user: str, **more: Any) -> Settings:
         """Settings of one of its users."""
@@ -44,18 +50,38 @@ class AccountsServer(EmbeddedServer):
             **values,
         )
 
+    async def start_worker(self) -> None:
+        """Start a worker as the user `engine`, and wait until it works."""
+        ready = asyncio.Event()
+        self._working = asyncio.create_task(self._work(ready))
+        waiting = asyncio.ensure_future(ready.wait())
+        await asyncio.wait({waiting, self._working}, return_when=asyncio.FIRST_COMPLETED)
+        if not ready.is_set():
+            waiting.cancel()
+            await self._working
+
+    async def _work(self, ready: asyncio.Event) -> None:
+        settings = self.settings("engine")
+        async with Wire.open(settings, name="worker") as wire:
+            await Worker(wire, settings, BUILT_IN_KINDS, ready=ready).run(self._stop)
+
+    async def stop_worker(self) -> None:
+        """Let the worker end in order, if there is one."""
+        self._stop.set()
+        working, self._working = self._working, None
+        if working is not None:
+            await working
+
 
 @asynccontextmanager
-async def accounts_installation(trees: Sequence[str] = ("c1", "c2"), prefix: str = "pl") -> AsyncIterator[AccountsServer]:
+async def accounts_installation(
+    trees: Sequence[str] = ("c1", "c2"), prefix: str = "pl"
+) -> AsyncIterator[AccountsServer]:
     """Such a server, on which a worker runs as the user `engine`."""
     with tempfile.TemporaryDirectory() as folder:
         async with AccountsServer(Plan(prefix, trees), Path(folder)) as server:
-            settings = server.settings("engine")
-            async with Wire.open(settings, name="worker") as wire:
-                stop = asyncio.Event()
-                worker = Worker(wire, settings, BUILT_IN_KINDS)
-                working = asyncio.create_task(worker.run(stop))
-                await worker.ready.wait()
+            try:
+                await server.start_worker()
                 yield server
-                stop.set()
-                await working
+            finally:
+                await server.stop_worker()
