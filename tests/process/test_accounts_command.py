@@ -83,7 +83,7 @@ async def test_each_user_can_do_its_work(server: Printed, reads: str) -> None:
     assert (await operator("publish", "cluster", "overdue", "c1", "--wait")).code == 0
     for words in reads.strip().splitlines():
         said = await reader(*words.split())
-        assert (said.code, said.out) == (0, (await operator(*words.split())).out if words == "list" else said.out), said
+        assert (said.code, "denied" in said.err) == (0, False), said
     denied = await reader("publish", "cluster", "create", "c3")
     assert (denied.code, "permission" in denied.err.lower()) == (1, True)
     denied = await agent("publish", "cluster", "create", "c2")
