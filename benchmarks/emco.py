@@ -16,7 +16,8 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status import design_shape, load
 from phaseline.engine.emco_status.query import read
 from phaseline.engine.jetstream.embedded import EmbeddedServer
-from phaseline.engine.jetstream.reader import Stored, read_all
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings

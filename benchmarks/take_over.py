@@ -7,7 +7,8 @@ from typing import Any
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.embedded import EmbeddedServer
-from phaseline.engine.jetstream.reader import Stored, read_all
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation

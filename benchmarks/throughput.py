@@ -11,7 +11,7 @@ from benchmarks.workload import installation
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.embedded import EmbeddedServer
-from phaseline.engine.jetstream.reader import read_all
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.scripts.runner import shared_runner

@@ -154,6 +154,23 @@ class BadSetting(InvalidInput):
     problem: str
 
 
+class BadUserName(InvalidInput):
+    """{name!r} cannot name a NATS user: {problem}"""
+
+    name: str
+    problem: str
+
+
+class KeyUnreadable(SetupError):
+    """cannot use the key file {path}: {cause}
+
+    To give this user a new key, remove the file and make the configuration again.
+    """
+
+    path: Path
+    cause: str
+
+
 class InvalidId(InvalidInput):
     """not a valid id: {problem}"""
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from phaseline.engine.errors import BadSetting
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
+JETSTREAM = "$JS.API"
 DEFAULT_PARTITIONS = 8
 MAX_PARTITIONS = 256
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z")
@@ -36,6 +37,8 @@ class Settings:
     """A file with the secret that publishers of the same events share. By default it follows from credentials."""
     inbox_prefix: str = "_INBOX"
     """Subject prefix of replies. A user with narrow permissions may need a prefix of his own."""
+    api_prefix: str = JETSTREAM
+    """Subject prefix of the JetStream API. With another one than `$JS.API`, an account imports the part for readers."""
     connect_timeout: float = 5.0
     request_timeout: float = 5.0
 
@@ -59,6 +62,7 @@ class Settings:
         for url in self.nats:
             _check_url(url)
         _check(bool(_INBOX.match(self.inbox_prefix)), "inbox_prefix", f"{self.inbox_prefix!r} is not a subject prefix")
+        _check(bool(_INBOX.match(self.api_prefix)), "api_prefix", f"{self.api_prefix!r} is not a subject prefix")
         _check(
             bool(_PREFIX.match(self.prefix)),
             "prefix",
@@ -130,6 +134,7 @@ class ConnectionSettings(TypedDict, total=False):
     tls_key: Path | str | None
     message_id_key: Path | str | None
     inbox_prefix: str
+    api_prefix: str
     connect_timeout: float
     request_timeout: float
     partitions: int | None

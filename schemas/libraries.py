@@ -20,6 +20,7 @@ EXTRAS = {
     "click": ("click", "cli"),
     "rich": ("rich", "cli"),
     "zstandard": ("zstandard", "cli"),
+    "nkeys": ("nkeys", "nkeys"),
 }
 """By module: the distribution that holds it, and the extra of Phaseline that installs that distribution."""
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from phaseline.engine.errors import NotPermitted
-from phaseline.engine.jetstream.reader import Reader
+from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.jetstream.streams import Layout, inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
-from phaseline.engine.log.watch import RecordFilter, Watch
+from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -74,9 +74,11 @@ class Session:
         self.watches = [*(other for other in self.watches if not other.over), watch]
         return watch
 
-    async def _reader(self, wanted: RecordFilter, start: int | str) -> Reader:
+    async def _reader(self, wanted: RecordFilter, start: int | str) -> StreamReader:
         installation = await self.installation()
-        return Reader(installation.wire, installation.layout.log, wanted.filters(installation), start)
+        filters = wanted.filters(installation)
+        feed = feed_of(installation.prefix, filters)
+        return reader_of(installation.wire, installation.layout.log, filters, start, feed)
 
     async def close(self) -> None:
         """End the watches that are still open."""

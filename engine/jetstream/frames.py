@@ -40,7 +40,10 @@ def header_block(headers: Headers) -> bytes:
 
 
 def read_headers(block: bytes) -> dict[str, str]:
-    """The headers in a block. An inline status becomes `Status` and `Description`. The first of equal names counts."""
+    """The headers in a block. An inline status becomes `Status` and `Description`, and nothing else does.
+
+    The last of equal names counts: the server appends its own after those of whoever sent the message.
+    """
     lines = block.decode(errors="surrogateescape").split("\r\n")
     headers: dict[str, str] = {}
     status = lines[0][8:].strip()
@@ -50,8 +53,8 @@ def read_headers(block: bytes) -> dict[str, str]:
             headers[DESCRIPTION] = description.strip()
     for line in lines[1:]:
         name, colon, value = line.partition(":")
-        if colon:
-            headers.setdefault(name.strip(), value.strip())
+        if colon and (name := name.strip()) not in (STATUS, DESCRIPTION):
+            headers[name] = value.strip()
     return headers
 
 

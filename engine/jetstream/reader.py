@@ -7,7 +7,7 @@ messages mean.
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
 
 import structlog
@@ -164,7 +164,7 @@ class Reader:
     def _request(self) -> None:
         """Request messages until the buffer and the open requests are full."""
         while self._requested + len(self._buffer) <= BUFFER - consumer.BATCH and self._buffered_bytes < BUFFER_BYTES:
-            subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._name}"
+            subject = self._wire.api_subject(f"CONSUMER.MSG.NEXT.{self._stream}.{self._name}")
             request = consumer.pull_request(self._request_bytes)
             try:
                 self._wire.send(self._wire.frame(subject, request, reply=self._inbox))
@@ -254,13 +254,3 @@ class Reader:
                 log.exception("reader_failed", stream=self._stream, error=repr(error))
                 await asyncio.sleep(RETRY)
                 self._broken.set()
-
-
-async def read_all(
-    wire: Wire, stream: str, filters: Sequence[str], start: int | str = "start"
-) -> AsyncIterator[list[Stored]]:
-    """The messages that are in the stream now, as lists, in order. The last list can hold newer messages too."""
-    async with Reader(wire, stream, filters, start) as reader:
-        while not reader.caught_up:
-            if messages := await reader.take(BUFFER):
-                yield messages

@@ -28,7 +28,7 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Ack, Reply, read_ack, read_reply
 from phaseline.engine.jetstream.connection import Callback, Connection
 from phaseline.engine.jetstream.frames import Headers
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import JETSTREAM, Settings
 
 log = structlog.get_logger(__name__)
 
@@ -204,9 +204,18 @@ class Wire:
 
     async def api(self, suffix: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """Call the JetStream API, for example `STREAM.INFO.x`; raises `ApiFailed`, or as `request` does."""
-        subject = f"$JS.API.{suffix}"
+        subject = self.api_subject(suffix)
         reply = await self.request(subject, b"" if body is None else json.dumps(body).encode())
         return read_reply(subject, reply.data)
+
+    def api_subject(self, suffix: str) -> str:
+        """The subject of a call of the JetStream API, for example of `DIRECT.GET.x`."""
+        return f"{self._settings.api_prefix}.{suffix}"
+
+    @property
+    def has_consumers(self) -> bool:
+        """Whether consumers may be used. They cannot be offered to other accounts safely (`accounts.roles`)."""
+        return self._settings.api_prefix == JETSTREAM
 
     def _on_reply(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         waiting = self._waiting.get(subject)

@@ -14,7 +14,7 @@ from phaseline.engine.errors import ApiFailed, EntityNotYetKnown, EntityUnknown,
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import gather
-from phaseline.engine.jetstream.reader import Reader
+from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import in_order, patterns
 from phaseline.engine.log.log_records import NOT_FOUND, Logged, direct, history, read_record, records
@@ -57,7 +57,7 @@ async def resolve(installation: Installation, when: When) -> Moment:
 async def _place_at(installation: Installation, named: Time, end: int) -> int:
     """The last place whose message was stored at or before that time."""
     after = timestamp(named.ns + named.width)
-    async with Reader(installation.wire, installation.layout.log, [], after) as reader:
+    async with reader_of(installation.wire, installation.layout.log, [], after) as reader:
         if not reader.caught_up and (found := await reader.take(1)):
             return found[0].sequence - 1
     return end
@@ -136,7 +136,8 @@ class AsOf(StateView):
             return []
         subjects = [transition_filter(self.installation, pattern) for pattern in patterns]
         wanted = {"multi_last": subjects, "up_to_seq": place}
-        replies = await gather(self.installation.wire, f"$JS.API.DIRECT.GET.{log}", wanted)
+        wire = self.installation.wire
+        replies = await gather(wire, wire.api_subject(f"DIRECT.GET.{log}"), wanted)
         found: dict[tuple[str, str], Logged] = {}
         if replies and replies[0].headers.get(frames.STATUS) == TOO_MANY_SUBJECTS:
             for subject in subjects:

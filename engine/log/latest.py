@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from phaseline.engine.core.intake import check_arity
 from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown
-from phaseline.engine.jetstream.reader import Stored, read_all
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, history, read_record
 from phaseline.engine.log.state_view import Pattern, StateView

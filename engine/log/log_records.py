@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.reader import BUFFER, Reader
+from phaseline.engine.jetstream.reader import BUFFER
+from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas import codec, wire_codec
@@ -63,7 +64,7 @@ async def records(installation: Installation, filter_: str, after: int, up_to: i
     """The transitions and rejections on a filter subject with after < place <= up_to, in order."""
     if up_to <= after:
         return
-    async with Reader(installation.wire, installation.layout.log, [filter_], after + 1) as reader:
+    async with reader_of(installation.wire, installation.layout.log, [filter_], after + 1) as reader:
         while not reader.caught_up:
             for stored in await reader.take(BUFFER):
                 if stored.sequence > up_to:
@@ -90,7 +91,7 @@ def read_record(body: dict[str, Any]) -> Transition | Rejection:
 
 async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
     """Get a message directly from `<stream>` or `<stream>.<subject>`; None if there is no such message."""
-    subject = f"$JS.API.DIRECT.GET.{where}"
+    subject = wire.api_subject(f"DIRECT.GET.{where}")
     reply = await wire.request(subject, payload)
     status = reply.headers.get(frames.STATUS)
     if status == NOT_FOUND:

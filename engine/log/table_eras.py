@@ -9,7 +9,7 @@ import msgspec
 
 from phaseline.engine.errors import BadSetting, TablesDiffer
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.reader import read_all
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar, cast, get_args
 
 from phaseline.engine.errors import EntityUnknown, NameUnknown
-from phaseline.engine.jetstream.reader import Reader, Stored
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import read_record
@@ -79,6 +80,13 @@ class RecordFilter:
         return [tokens, f"{tokens}.>"]
 
 
+def feed_of(prefix: str, filters: list[str]) -> list[str]:
+    """Subjects of the live feed on which all records of these filters of LOG arrive."""
+    found = (filter_.removeprefix(f"{prefix}.log.").partition(".")[2] for filter_ in filters)
+    feed = [tokens for tokens in found if not tokens.startswith("*")]
+    return [f"{prefix}.{tokens}" for tokens in (feed if len(feed) == len(filters) else ("transition.>", "rejection.>"))]
+
+
 def _check(what: str, word: str | None, known: list[str]) -> None:
     if word is not None and word not in known:
         raise NameUnknown(what=what, name=word, known=", ".join(dict.fromkeys(known)))
@@ -94,7 +102,7 @@ class Watch(Generic[R]):
 
     def __init__(
         self,
-        reader: Callable[[RecordFilter, int | str], Awaitable[Reader]],
+        reader: Callable[[RecordFilter, int | str], Awaitable[StreamReader]],
         wanted: RecordFilter,
         start: When,
         *,
@@ -102,8 +110,8 @@ class Watch(Generic[R]):
     ) -> None:
         """`reader` makes a reader that is not open yet. follow: whether to wait for further records at the end."""
         self._make, self._wanted, self._start, self._follow = reader, wanted, first(start), follow
-        self._reader: Reader | None = None
-        self._held: deque[Stored] = deque()
+        self._reader: StreamReader | None = None
+        self._held = deque[Stored]()
         self.over = False
         self.sequence = 0
         self.wire: dict[str, Any] = {}
@@ -112,7 +120,7 @@ class Watch(Generic[R]):
         await self._open()
         return self
 
-    async def _open(self) -> Reader:
+    async def _open(self) -> StreamReader:
         if self._reader is None:
             reader = await self._make(self._wanted, self._start)
             self._reader = await reader.__aenter__()

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from phaseline.engine.errors import EventGone, Undecided
-from phaseline.engine.jetstream.reader import Reader
+from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, event_at, read_record
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
         return "transitions" if self.transitions else "none"
 
 
-def follow(installation: Installation, root: str, start: int | str = NOW) -> Reader:
+def follow(installation: Installation, root: str, start: int | str = NOW) -> StreamReader:
     """A reader of all log messages that may answer an event of the tree `root`. Enter it before the event is sent."""
     prefix, subjects = installation.prefix, installation.subjects
     partition, token = installation.partition_of(root), quote(root)
@@ -57,7 +57,7 @@ def follow(installation: Installation, root: str, start: int | str = NOW) -> Rea
     # All rejections of the partition: that of an event that could not be read may not name the tree.
     rejections = f"{prefix}.log.{partition}.rejection.>"
     filters = [transitions, f"{transitions}.>", marks, f"{marks}.>", rejections, subjects.checkpoint(partition)]
-    return Reader(installation.wire, installation.layout.log, filters, start)
+    return reader_of(installation.wire, installation.layout.log, filters, start)
 
 
 async def whereabouts(installation: Installation, sequence: int) -> tuple[str, str]:
@@ -69,7 +69,7 @@ async def whereabouts(installation: Installation, sequence: int) -> tuple[str, s
     return unquote(root), (datetime.fromisoformat(event.time) - SKEW).isoformat()
 
 
-async def outcome(reader: Reader, prefix: str, receipt: Receipt, timeout: float) -> Outcome:
+async def outcome(reader: StreamReader, prefix: str, receipt: Receipt, timeout: float) -> Outcome:
     """Wait until the event of `receipt` is decided. Raises `Undecided` after `timeout` seconds."""
     try:
         async with asyncio.timeout(timeout):
@@ -78,7 +78,7 @@ async def outcome(reader: Reader, prefix: str, receipt: Receipt, timeout: float)
         raise Undecided(sequence=receipt.sequence, seconds=timeout) from error
 
 
-async def _read_outcome(reader: Reader, subjects: Subjects, receipt: Receipt) -> Outcome:
+async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Receipt) -> Outcome:
     records: list[Logged] = []
     seen = 0
     while True:

@@ -16,7 +16,7 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import RecordUnreadable
-from phaseline.engine.jetstream.reader import read_all
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, entity_of, is_under, read
 from phaseline.machines.compiler.kinds import Kinds

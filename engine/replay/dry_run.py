@@ -18,7 +18,8 @@ from phaseline.engine.errors import NotPermitted
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.reader import Stored, read_all
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
@@ -127,7 +128,7 @@ async def _differing(installation: Installation, partition: int) -> str:
 
 async def _direct_get(installation: Installation, target: str, payload: bytes) -> Reply | None:
     """The message that a direct get finds; None if there is none."""
-    reply = await installation.wire.request(f"$JS.API.DIRECT.GET.{target}", payload)
+    reply = await installation.wire.request(installation.wire.api_subject(f"DIRECT.GET.{target}"), payload)
     return None if frames.STATUS in reply.headers else reply
 
 

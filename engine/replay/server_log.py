@@ -13,7 +13,8 @@ from typing import Any, Self
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
+from phaseline.engine.jetstream.reader import BUFFER, Stored
+from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
@@ -30,7 +31,7 @@ class LogCursor:
     cause: the position of the event that made the next record; None at the end of the log.
     """
 
-    def __init__(self, reader: Reader, wanted: Callable[[str], bool]) -> None:
+    def __init__(self, reader: StreamReader, wanted: Callable[[str], bool]) -> None:
         """wanted: says of a subject whether its message is to be read; all others are skipped."""
         self._reader, self._wanted = reader, wanted
         self._held: deque[Stored] = deque()
@@ -100,7 +101,7 @@ class ServerLog:
         async with AsyncExitStack() as stack:
             for partition in log._own_partitions() if records or log.begins > 1 else ():
                 # Always one filter: with several, the server is slow if the stream has many subjects.
-                reader = Reader(installation.wire, installation.layout.log, [f"{log.prefix}.*.{partition}.>"])
+                reader = reader_of(installation.wire, installation.layout.log, [f"{log.prefix}.*.{partition}.>"])
                 cursor = LogCursor(await stack.enter_async_context(reader), log._wants(partition))
                 await cursor.advance()
                 log._cursors[partition] = cursor
@@ -132,7 +133,7 @@ class ServerLog:
         """See `RecordedLog.steps`. Records that belong to no event come last."""
         root, index = self.span.root, self.prefix.count(".") + 2
         inbox = [] if root is None else [f"{self.prefix}.*.{self._own_partitions()[0]}.{quote(root)}.>"]
-        async with Reader(self.installation.wire, self.installation.layout.events, inbox, self.begins) as events:
+        async with reader_of(self.installation.wire, self.installation.layout.events, inbox, self.begins) as events:
             async for event in _up_to(events, self.ends):
                 partition = int(event.subject.split(".", index + 1)[index])
                 if not self.has_records:
@@ -184,7 +185,7 @@ def _is_whole(messages: list[Message]) -> bool:
     return int(body["id"].partition("-")[2]) + 1 == int(body["data"]["cause"]["records"])
 
 
-async def _up_to(reader: Reader, last: int) -> AsyncIterator[Stored]:
+async def _up_to(reader: StreamReader, last: int) -> AsyncIterator[Stored]:
     while not reader.caught_up:
         for stored in await reader.take(BUFFER):
             if stored.sequence > last:
@@ -196,7 +197,7 @@ async def first_event_after(installation: Installation, moment: datetime) -> int
     """The position of the first event stored at `moment` or later; one more than the last position if there is none."""
     wire, events = installation.wire, installation.layout.events
     info = await wire.api(f"STREAM.INFO.{events}")
-    async with Reader(wire, events, [], moment.astimezone().isoformat()) as reader:
+    async with reader_of(wire, events, [], moment.astimezone().isoformat()) as reader:
         if not reader.caught_up and (events_after := await reader.take(1)):
             return events_after[0].sequence
     return int(info["state"]["last_seq"]) + 1

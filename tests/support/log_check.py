@@ -9,7 +9,8 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.reader import Stored, read_all
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint

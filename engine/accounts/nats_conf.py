@@ -1,0 +1,60 @@
+"""The accounts as a part of nats-server's configuration file.
+
+Belongs here: `nats_conf`, which prints a `Plan`. Does not: listeners, TLS, storage and clusters of the server.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+
+from phaseline.engine.accounts import roles
+from phaseline.engine.accounts.roles import Export
+from phaseline.engine.accounts.users import Import, Plan, User
+
+THRESHOLD = "10s"
+"""How long the server remembers where the answers to a request go, after the last one."""
+
+
+def nats_conf(plan: Plan, public: Callable[[str], str]) -> str:
+    """The block `accounts`. public: the public nkey of a user."""
+    lines = ["accounts {"]
+    for account in roles.ACCOUNTS:
+        lines += [f"  {plan.account(account)} {{", *_account(plan, account, public), "  }"]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _account(plan: Plan, account: str, public: Callable[[str], str]) -> Iterator[str]:
+    if account == roles.ENGINE:
+        yield "    jetstream: enabled"
+    yield "    users: ["
+    for user in plan.users(account):
+        yield f"      # {user.name}: {user.role.who}; inbox prefix {user.inbox}"
+        yield f"      {{ nkey: {public(user.name)}, permissions: {_permissions(user)} }}"
+    yield "    ]"
+    if account == roles.ENGINE:
+        yield from _list("exports", (_export(plan, subject, export) for subject, export in plan.exports()))
+    else:
+        yield from _list("imports", (_import(plan, found) for found in plan.imports(account)))
+
+
+def _permissions(user: User) -> str:
+    publish = f"{{ allow: {json.dumps(user.publish)} }}" if user.publish else '{ deny: [">"] }'
+    answers = ", allow_responses: true" if user.role.answers else ""
+    return f"{{ publish: {publish}, subscribe: {{ allow: {json.dumps(user.subscribe)} }}{answers} }}"
+
+
+def _list(name: str, entries: Iterable[str]) -> Iterator[str]:
+    yield f"    {name}: ["
+    yield from (f"      {entry}" for entry in entries)
+    yield "    ]"
+
+
+def _export(plan: Plan, subject: str, export: Export) -> str:
+    to = json.dumps([plan.account(account) for account in export.to])
+    many = f', response_type: stream, threshold: "{THRESHOLD}"' if export.many else ""
+    return f"{{ {export.kind}: {json.dumps(subject)}, accounts: {to}{many} }}"
+
+
+def _import(plan: Plan, found: Import) -> str:
+    source = f"{{ account: {plan.account(roles.ENGINE)}, subject: {json.dumps(found.subject)} }}"
+    to = f", to: {json.dumps(found.local)}" if found.local != found.subject else ""
+    return f"{{ {found.export.kind}: {source}{to} }}"

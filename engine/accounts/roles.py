@@ -1,0 +1,110 @@
+"""Who may do what: the roles, their accounts, and what passes between the accounts. One literal table.
+
+Belongs here: the table, from which configurations, docs/security.md and tests are made. Does not: names of users, keys
+(`users`), the forms of a configuration (`nats_conf`, `nsc`).
+
+The server checks the subject on which a user publishes, but not the reply subject that the user names: it sends the
+answer there, on the user's behalf, to any subject of the account that answers. So whoever is not trusted is in another
+account. There a reply subject means nothing to the engine.
+
+Two rules keep it so, and hold for everything that is added:
+- Consumers are not exported: the request that creates one may name a subject of the engine's account for its messages.
+  Direct gets answer to the reply subject only.
+- An account either publishes or reads. The server passes an answer on if its reply subject is another service that the
+  account imports, though never to the service that gave the answer. Publishers import one service.
+"""
+
+from typing import Literal, NamedTuple
+
+ENGINE, PUBLISHERS, READERS, WATCHERS = "engine", "publishers", "readers", "watchers"
+ACCOUNTS = (ENGINE, PUBLISHERS, READERS, WATCHERS)
+
+
+class Role(NamedTuple):
+    """What users of a role may do in their account, besides subscribing to their own inbox.
+
+    `{p}` stands for the prefix of the installation, `{name}` for the user, which is a tree's root for the role `tree`.
+    answers: whether they may answer requests that they receive.
+    """
+
+    name: str
+    account: str
+    who: str
+    publish: tuple[str, ...] = ()
+    subscribe: tuple[str, ...] = ()
+    answers: bool = False
+
+
+class Export(NamedTuple):
+    """What another account may use of the engine's account.
+
+    kind: a service takes requests, a stream sends messages. local: the subject in the importing account, if it is
+    another one. many: whether a request may get several answers. `{S}` stands for the prefix in names of streams.
+    """
+
+    kind: Literal["service", "stream"]
+    subject: str
+    to: tuple[str, ...]
+    why: str
+    local: str = ""
+    many: bool = False
+
+
+FEED = ("{p}.transition.>", "{p}.rejection.>")
+WRITTEN_BY_WORKERS = tuple(
+    f"{{p}}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "lease", "owner")
+)
+
+ROLES = (
+    Role(
+        "engine", ENGINE, "the workers",
+        publish=(*WRITTEN_BY_WORKERS, "$JS.API.>"),
+        subscribe=("{p}.status.>", "{p}.owner.>", "$SRV.>"),
+        answers=True,
+    ),
+    Role(
+        "operator", ENGINE, "people who maintain the installation with the command",
+        publish=("{p}.events.>", "{p}.status.>", "$SRV.>", "$JS.API.>"),
+        subscribe=FEED,
+    ),
+    Role("tree", PUBLISHERS, "the agent of one tree, which publishes its events", publish=("{p}.events.{name}.>",)),
+    Role(
+        "reader", READERS, "programs that ask for states and histories, with the command or the client",
+        publish=("{p}.read.>", "{p}.status.>"),
+        subscribe=FEED,
+    ),
+    Role("watcher", WATCHERS, "programs that receive the live feed and ask for nothing", subscribe=FEED),
+)  # fmt: skip
+
+EXPORTS = (
+    Export("service", "{p}.events.>", (PUBLISHERS,), "publishing, with acknowledgements"),
+    Export("stream", "{p}.transition.>", (READERS, WATCHERS), "the live feed"),
+    Export("stream", "{p}.rejection.>", (READERS, WATCHERS), "the live feed"),
+    Export("service", "{p}.status.>", (READERS,), "status queries"),
+    *(
+        Export("service", f"$JS.API.{what}.{{S}}-{stream}", (READERS,), why, f"{{p}}.read.{what}.{{S}}-{stream}", many)
+        for what, why, many, streams in (
+            ("STREAM.INFO", "the number of partitions, the end of a stream", False, ("EVENTS", "LOG", "STATE")),
+            ("STREAM.MSG.GET", "one message, from the leader", False, ("EVENTS", "LOG", "STATE")),
+            ("DIRECT.GET", "several messages", True, ("EVENTS", "LOG", "STATE")),
+        )
+        for stream in streams
+    ),
+    *(
+        Export("service", f"$JS.API.{what}", (READERS,), "the last message of a subject", f"{{p}}.read.{what}")
+        for what in ("DIRECT.GET.{S}-STATE.{p}.state.>", "DIRECT.GET.{S}-LIVE.{p}.live.>")
+    ),
+)
+READ = "{p}.read"
+"""The prefix under which readers find the part of the JetStream API that they may use."""
+
+
+def account_name(prefix: str, account: str) -> str:
+    """The name of an account on the server: `engine` -> `pl_engine`."""
+    return f"{prefix.replace('.', '_')}_{account}"
+
+
+def filled(subject: str, prefix: str, name: str = "") -> str:
+    """A subject of the table, with the prefix of an installation and the name of a user."""
+    stream = prefix.replace(".", "_")
+    return subject.replace("{p}", prefix).replace("{S}", stream).replace("{name}", name)

@@ -1,0 +1,70 @@
+"""The command `accounts`: the NATS accounts of an installation, as the configuration of a server.
+
+Belongs here: its options, the files that it writes. Does not: who may do what (`accounts.roles`), the forms
+(`accounts.nats_conf`, `accounts.nsc`).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phaseline.engine.accounts.keys import UserKeys
+from phaseline.engine.accounts.nats_conf import nats_conf
+from phaseline.engine.accounts.users import Plan
+from phaseline.engine.cli import options, terminal
+from phaseline.engine.cli.help import Page
+
+
+class _Names(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """Names, separated by commas."""
+
+    name = "names"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,  # noqa: ARG002  # as click calls it
+        ctx: click.Context | None,  # noqa: ARG002  # likewise
+    ) -> tuple[str, ...]:
+        """The names, without blanks around them."""
+        words = value.split(",") if isinstance(value, str) else value
+        return tuple(word.strip() for word in words if word.strip())
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline accounts --trees c1,c2 --keys ./keys > accounts.conf", "then: include accounts.conf"),
+        ("phaseline accounts --trees c1,c2,c3 --keys ./keys > accounts.conf", "add a tree; other keys stay"),
+        ("PHASELINE_NKEY=keys/tree-c1.nk PHASELINE_INBOX_PREFIX=_INBOX_tree-c1 phaseline publish ...", "as a user"),
+    ],
+)
+@click.option("--trees", type=_Names(), default="", metavar="NAMES",
+              help="Roots of trees, separated by commas. Each gets a user who may publish its events.")  # fmt: skip
+@click.option("--readers", type=_Names(), default="reader", show_default=True, metavar="NAMES",
+              help="Users who may read states, histories and the live feed.")  # fmt: skip
+@click.option("--watchers", type=_Names(), default="watcher", show_default=True, metavar="NAMES",
+              help="Users who may receive the live feed, and nothing else.")  # fmt: skip
+@click.option("--operators", type=_Names(), default="operator", show_default=True, metavar="NAMES",
+              help="Users who maintain the installation. Trust them as you trust the workers.")  # fmt: skip
+@click.option("--keys", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
+              help="Folder with the users' seeds, one file each. Keys that are there are kept.")  # fmt: skip
+@click.option("--output", type=options.FILE, metavar="FILE", help="Write to this file.  [default: stdout]")
+@options.connection_option("prefix")
+@options.verbose
+def accounts(*, prefix: str, keys: Path, output: Path | None, **names: tuple[str, ...]) -> int | None:
+    """Print the NATS accounts of an installation: who may publish, read and maintain what. Needs no server.
+
+    The output is a block of nats-server's configuration. It holds public keys only; the seeds are in the folder of
+    --keys, readable by their owner only. docs/security.md says what each user may do.
+    """
+    plan = Plan(prefix, **names)
+    folder = UserKeys(keys)
+    text = nats_conf(plan, folder.public)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text)
+        terminal.say(f"wrote {output}")
+    return 0

@@ -1,0 +1,246 @@
+"""The accounts that `phaseline accounts` prints, on a real server: each role times each subject that is not its own.
+
+Each subject is tried as the subject of a message and as the reply subject of every request that the role may make.
+"""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.accounts import roles
+from phaseline.engine.accounts.users import Plan
+from phaseline.engine.client.client import Client
+from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.worker import Worker
+from tests.support.accounts_server import SPY, AccountsServer, accounts_installation
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+
+INTERNAL = [
+    "pl.mark.0.transition.checkpoint.-.-.-",
+    "pl.mark.0.transition.mark.-.-.cluster.c1",
+    "pl.log.0.transition.cluster.phase.Running.c1",
+    "pl.log.0.rejection.cluster.illegal.c1",
+    "pl.plan.0.0",
+    "pl.tables.0",
+    "pl.timer.0.cluster.phase.c1",
+    "pl.fired.c1.cluster.created",
+    "pl.lease.worker.w1",
+    "pl.lease.partition.0",
+    "pl.owner.0.c1",
+    "pl.inbox.0.c1.cluster.create",
+    "pl.due.0.c1.cluster.created",
+    "pl.state.0.cluster.c1",
+    "pl.live.0.c1",
+    "pl.transition.cluster.phase.Failed.c1",
+    "pl.rejection.cluster.illegal.c1",
+    "$JS.API.STREAM.DELETE.pl-LOG",
+    "$JS.API.STREAM.DELETE.pl-EVENTS",
+    "$JS.API.STREAM.PURGE.pl-LOG",
+    "$JS.API.STREAM.PURGE.pl-STATE",
+    "$JS.API.STREAM.MSG.DELETE.pl-LOG",
+    "$JS.API.STREAM.UPDATE.pl-LOG",
+    "$JS.API.STREAM.CREATE.pl-MORE",
+    "$JS.API.STREAM.LEADER.STEPDOWN.pl-LOG",
+    "$JS.API.CONSUMER.CREATE.pl-LOG.c",
+    "$JS.API.CONSUMER.DURABLE.CREATE.pl-LOG.c",
+    "$JS.ACK.pl-LOG.c.1.1.1.1.0",
+]
+OTHER_TREES = ["pl.events.c2.cluster.create", "pl.events.c2.node.created.p.n1"]
+
+
+class Row(NamedTuple):
+    """A role: its account, what it may publish and subscribe besides its inbox, and whether it answers requests."""
+
+    account: str
+    publish: list[str]
+    subscribe: list[str]
+    answers: bool = False
+
+
+FEED = ["{p}.transition.>", "{p}.rejection.>"]
+ROWS = {
+    "engine": Row(
+        "engine",
+        [
+            "{p}.log.>",
+            "{p}.mark.>",
+            "{p}.plan.>",
+            "{p}.tables.>",
+            "{p}.timer.>",
+            "{p}.lease.>",
+            "{p}.owner.>",
+            "$JS.API.>",
+        ],
+        ["{p}.status.>", "{p}.owner.>", "$SRV.>"],
+        answers=True,
+    ),
+    "operator": Row("engine", ["{p}.events.>", "{p}.status.>", "$SRV.>", "$JS.API.>"], FEED),
+    "tree": Row("publishers", ["{p}.events.{name}.>"], []),
+    "reader": Row("readers", ["{p}.read.>", "{p}.status.>"], FEED),
+    "watcher": Row("watchers", [], FEED),
+}
+"""What the roles may do, written once more."""
+
+EVENT = json.dumps({"specversion": "1.0", "id": "1", "source": "/x", "type": "cluster.update"}).encode()
+STREAM = {"seq": 1, "next_by_subj": ">", "batch": 3}
+REQUESTS: dict[str, list[tuple[str, bytes]]] = {
+    "tree-c1": [("pl.events.c1.cluster.update", EVENT)],
+    "reader": [
+        *((f"pl.read.STREAM.INFO.pl-{name}", b"") for name in ("EVENTS", "LOG", "STATE")),
+        *(
+            (f"pl.read.STREAM.MSG.GET.pl-{name}", b'{"seq":1,"next_by_subj":">"}')
+            for name in ("EVENTS", "LOG", "STATE")
+        ),
+        *((f"pl.read.DIRECT.GET.pl-{name}", json.dumps(STREAM).encode()) for name in ("EVENTS", "LOG", "STATE")),
+        # An answer without a body is a whole request to some calls of the API.
+        *((f"pl.read.DIRECT.GET.pl-{name}", b'{"last_by_subj":"none"}') for name in ("EVENTS", "LOG", "STATE")),
+        ("pl.read.DIRECT.GET.pl-STATE.pl.state.1.cluster.c1", b""),
+        ("pl.read.DIRECT.GET.pl-LIVE.pl.live.1.c1", b""),
+        ("pl.status.c1", b""),
+    ],
+    "watcher": [],
+}
+"""All requests that a user outside the engine's account may make."""
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[AccountsServer]:
+    """The accounts, with the streams of an installation that holds something. The worker has stopped: all is still."""
+    async with accounts_installation() as installed:
+        async with Client.open(installed.settings("operator")) as client:
+            await client.publish_and_wait("cluster", "create", "c1", source="/x")
+        await installed.stop_worker()
+        yield installed
+
+
+class Spy:
+    """Everything that is published in the engine's account, from now on."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire, self.seen = wire, list[str]()
+
+    async def start(self) -> None:
+        def note(subject: str, *_: object) -> None:
+            if not subject.startswith(("_R_.", "$JS.EVENT.", "$JS.S.")):  # the server's own
+                self.seen.append(subject)
+
+        await self.wire.subscribe(">", note)
+        await self.wire.flush()
+
+    async def after(self, other: Wire) -> set[str]:
+        """The subjects seen, once all that `other` sent has been handled and answered."""
+        await other.flush()
+        await asyncio.sleep(0.15)
+        await self.wire.flush()
+        return set(self.seen)
+
+
+def test_the_table_is_the_one_that_is_tested() -> None:
+    assert {
+        role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers) for role in roles.ROLES
+    } == ROWS
+    exported = {found.local for account in roles.ACCOUNTS for found in Plan("pl").imports(account)}
+    feed = {"pl.transition.>", "pl.rejection.>"}
+    tried = {request for requests in REQUESTS.values() for request, _ in requests}
+    for subject in exported - feed:
+        start = subject.removesuffix(">")
+        assert [request for request in tried if request.startswith(start)], f"no request for the export {subject}"
+
+
+def test_an_answer_can_reach_nothing_but_further_reads() -> None:
+    """The server passes answers on to the other services that the account imports. So no account may publish and read."""
+    for account in (roles.PUBLISHERS, roles.READERS, roles.WATCHERS):
+        services = [found.subject for found in Plan("pl").imports(account) if found.export.kind == "service"]
+        reads = ("$JS.API.STREAM.INFO.", "$JS.API.STREAM.MSG.GET.", "$JS.API.DIRECT.GET.", "pl.status.")
+        assert len(services) == 1 or all(subject.startswith(reads) for subject in services)
+
+
+@pytest.mark.parametrize("user", REQUESTS)
+async def test_no_message_of_a_role_arrives_where_it_may_not(server: AccountsServer, user: str) -> None:
+    others = [*INTERNAL, *OTHER_TREES, *([] if user == "tree-c1" else ["pl.events.c1.cluster.create"])]
+    async with Wire.open(server.settings(SPY)) as watching, Wire.open(server.settings(user)) as wire:
+        spy = Spy(watching)
+        await spy.start()
+        for subject in others:
+            with pytest.raises((NotPermitted, NoAnswer)):
+                await wire.request(subject, b"{}", timeout=1.0)
+        assert await spy.after(wire) == set()
+
+
+@pytest.mark.parametrize("user", ["tree-c1", "reader"])
+async def test_no_answer_arrives_where_the_role_may_not_publish(server: AccountsServer, user: str) -> None:
+    own = [subject for subject, _ in (*REQUESTS["tree-c1"], *REQUESTS["reader"])]
+    replies = [*INTERNAL, *OTHER_TREES, *own]
+    async with Wire.open(server.settings(SPY)) as watching, Wire.open(server.settings(user)) as wire:
+        before = await sizes(watching)
+        spy = Spy(watching)
+        await spy.start()
+        for request, body in REQUESTS[user]:
+            for reply in replies:
+                wire.send(wire.frame(request, body, None, reply))
+        await spy.after(wire)
+        # The requests arrive, and the server's answers to them: nothing else moves in the engine's account.
+        taken = len(replies) - sum(reply.startswith("$JS.ACK.") for reply in replies)  # the server refuses these itself
+        inside = [subject.replace("pl.read.", "$JS.API.") for subject, _ in REQUESTS[user]]
+        seen = Counter(spy.seen)
+        assert seen.keys() == set(inside)
+        # The server passes an answer on to another service of its asker, but not to the one that gave it.
+        assert seen == Counter(inside * taken) or user == "reader"
+        async with Wire.open(server.settings(SPY)) as after:
+            now = await sizes(after)
+        assert now == {**before, "pl-EVENTS": before["pl-EVENTS"] + (taken if user == "tree-c1" else 0)}
+
+
+async def sizes(wire: Wire) -> dict[str, int]:
+    """The last sequence of each stream."""
+    found = {}
+    for name in ("EVENTS", "LOG", "STATE", "LIVE", "LEASE"):
+        found[f"pl-{name}"] = int((await wire.api(f"STREAM.INFO.pl-{name}"))["state"]["last_seq"])
+    return found
+
+
+class OneAccount(EmbeddedServer):
+    """A server without accounts, whose users may publish one subject each."""
+
+    def _config(self) -> str:
+        users = [
+            '{user: agent, password: x, permissions: {publish: "pl.events.c1.>", subscribe: "_INBOX_agent.>"}}',
+            '{user: asker, password: x, permissions: {publish: "$JS.API.DIRECT.GET.pl-LOG", subscribe: "_INBOX_asker.>"}}',
+            "{user: engine, password: x}",
+        ]
+        return f"{super()._config()}authorization {{ users: [ {', '.join(users)} ] }}\n"
+
+    def settings(self, user: str) -> Settings:
+        url = self.url.replace("//", f"//{user}:x@")
+        return Settings(nats=(url,), inbox_prefix=f"_INBOX_{user}", partitions=2)
+
+
+async def test_without_accounts_an_answer_goes_wherever_its_asker_says() -> None:
+    async with OneAccount() as server, Wire.open(server.settings("engine")) as engine:
+        stop = asyncio.Event()
+        worker = Worker(engine, server.settings("engine"), BUILT_IN_KINDS)
+        running = asyncio.create_task(worker.run(stop))
+        await worker.ready.wait()
+        stop.set()
+        await running
+        spy = Spy(engine)
+        await spy.start()
+        async with Wire.open(server.settings("agent")) as agent, Wire.open(server.settings("asker")) as asker:
+            before = await sizes(engine)
+            agent.send(agent.frame("pl.events.c1.cluster.update", EVENT, None, "pl.mark.0.transition.checkpoint.-.-.-"))
+            assert "pl.mark.0.transition.checkpoint.-.-.-" in await spy.after(agent)
+            assert (await sizes(engine))["pl-LOG"] == before["pl-LOG"] + 1
+            # The answer "no such message" has no body, and so is a whole request.
+            nothing = b'{"last_by_subj": "pl.log.none"}'
+            asker.send(asker.frame("$JS.API.DIRECT.GET.pl-LOG", nothing, None, "$JS.API.STREAM.DELETE.pl-LOG"))
+            await spy.after(asker)
+            with pytest.raises(ApiFailed, match="stream not found"):
+                await sizes(engine)
