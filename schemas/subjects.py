@@ -205,6 +205,10 @@ class Subjects:
         word = quote(_CONTROL.sub("?", kind))[:SHORTENED] or "-"
         return f"{self.prefix}.log.{partition}.rejection.{word}.{reason}.{'.'.join(parts)}"
 
+    def secrets(self, partition: int) -> str:
+        """The rejections of a partition whose events held a raw Secret."""
+        return f"{self.prefix}.log.{partition}.rejection.*.secret.>"
+
     def checkpoint(self, partition: int) -> str:
         """The fence of a partition. Like a mark, it has the tokens of a transition: one filter selects both."""
         return f"{self.prefix}.mark.{partition}.transition.checkpoint.-.-.-"
