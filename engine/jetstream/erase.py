@@ -7,6 +7,7 @@ servers' replication logs hold a message until the servers compact them.
 """
 
 import base64
+from typing import NamedTuple
 
 from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream import frames
@@ -17,6 +18,13 @@ GONE = (NO_MESSAGE, 10057, 10043)
 """The error codes where the message does not exist."""
 SOURCE = "Nats-Stream-Source"
 """The header of a copied message: the stream that it comes from, and its sequence there."""
+
+
+class Copy(NamedTuple):
+    """The copy of an event in LIVE: its sequence there, and the position of the event."""
+
+    sequence: int
+    position: int
 
 
 async def erase(wire: Wire, stream: str, sequence: int) -> bool:
@@ -30,19 +38,21 @@ async def erase(wire: Wire, stream: str, sequence: int) -> bool:
     return True
 
 
-async def erase_copy(wire: Wire, stream: str, subject: str, position: int) -> bool:
-    """Erase the last message on `subject` if it is the copy of the event at `position`.
-
-    False if there is no message yet. True also if the message is the copy of a later event.
-    """
+async def copy_on(wire: Wire, stream: str, subject: str) -> Copy | None:
+    """The copy of an event on a subject of LIVE, read from the stream's leader; None if there is none."""
     try:
         message = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
     except ApiFailed as error:
         if error.err_code in GONE:
-            return False
+            return None
         raise
     source = frames.read_headers(base64.b64decode(message.get("hdrs", ""))).get(SOURCE, "").split(" ")
-    copied = int(source[1]) if len(source) > 1 and source[1].isdigit() else 0
-    if copied == position:
-        await erase(wire, stream, int(message["seq"]))
-    return copied >= position
+    return Copy(int(message["seq"]), int(source[1]) if len(source) > 1 and source[1].isdigit() else 0)
+
+
+async def erase_copy(wire: Wire, stream: str, subject: str, position: int) -> bool:
+    """Erase the copy of the event at `position`; False if no copy of it, or of a later event, has arrived yet."""
+    copy = await copy_on(wire, stream, subject)
+    if copy is not None and copy.position == position:
+        await erase(wire, stream, copy.sequence)
+    return copy is not None and copy.position >= position

@@ -163,7 +163,9 @@ async def test_readers_of_the_last_observation_get_none(own_server: EmbeddedServ
         assert (found.rejection.reason, found.rejection.payload) == ("secret", b"")
         await Running(own_server, wire, mine).gone(folder)
         with pytest.raises(NotObserved):
-            await client.diff(ID)
+            await client.gitops.diff(ID)
         assert await client.event(found.receipt.sequence) is None
         stop.set()
         await running
+
+
