@@ -59,6 +59,11 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
         terminal.say(
             f"{counted(report.by_others, 'event')} decided by other tables: their records are taken from the log"
         )
+    if report.erased or report.purged:
+        terminal.say(
+            f"erased events: {report.erased:,} with a raw Secret, {report.purged:,} purged; their records are taken "
+            "from the log"
+        )
     if report.rewordings:
         first = report.rewordings[0]
         terminal.say(

@@ -96,6 +96,8 @@ class Batch:
     """The schedules that the batch sets or cancels, by subject. The last change of each one counts."""
     faults: list[Fault] = field(default_factory=list)
     """The events that were rejected because a rule failed. The caller logs them."""
+    secrets: list[InboxEvent] = field(default_factory=list)
+    """The events that were rejected because they hold a raw Secret. The caller erases them after the commit."""
     implies_position: bool = True
     """Whether the position follows from the messages alone: each event left a record, and none was rejected."""
 
@@ -171,7 +173,13 @@ class Processor:
         batch.schedules |= schedules
         batch.events += 1
         batch.position = event.sequence
-        batch.implies_position = batch.implies_position and bool(records) and not isinstance(records[0], Rejection)
+        first = records[0] if records else None
+        if isinstance(first, Rejection):
+            batch.implies_position = False
+            if first.reason == "secret":
+                batch.secrets.append(event)
+        elif first is None:
+            batch.implies_position = False
         if decision.fault is not None:
             batch.faults.append(Fault(event, decision.fault))
         self.counts.add(decision)

@@ -210,12 +210,12 @@ class Wire:
 
     def api_subject(self, suffix: str) -> str:
         """The subject of a call of the JetStream API, for example of `DIRECT.GET.x`."""
-        return f"{self._settings.api_prefix}.{suffix}"
+        return f"{self.settings.api_prefix}.{suffix}"
 
     @property
     def has_consumers(self) -> bool:
         """Whether consumers may be used. They cannot be offered to other accounts safely (`accounts.roles`)."""
-        return self._settings.api_prefix == JETSTREAM
+        return self.settings.api_prefix == JETSTREAM
 
     def _on_reply(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         waiting = self._waiting.get(subject)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypedDict
 from phaseline.engine.core import intake
 from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.kubernetes.secret_values import raw_secret_in
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
@@ -96,10 +97,17 @@ def _check(kinds: Kinds, event: Event, address: Address) -> None:
         intake.check_arity(kind, address.id)
         intake.check_data(kind, address.trigger, event.data or {})
         envelope.sequence_of(event)
+        _check_secrets(event)
     except intake.RejectedEvent as error:
         raise EventRefused(reason=error.reason, message=str(error)) from None
     except Invalid as error:
         raise EventRefused(reason="invalid", message=str(error)) from None
+
+
+def _check_secrets(event: Event) -> None:
+    """Raise `RejectedEvent` if the event holds the values of a Secret."""
+    if event.data and (where := raw_secret_in({"data": event.data})) is not None:
+        raise intake.RejectedEvent("secret", intake.secret_message(where))
 
 
 def address_of(event: Event) -> Address:

@@ -51,6 +51,7 @@ class _Export:
             tree=source.span.root, first=source.begins, last=source.ends,
             since=await stored_time(source, source.begins), until=await stored_time(source, source.ends),
             records=self.records, eras={str(number): msgspec.to_builtins(eras) for number, eras in source.eras.items()},
+            purged=sorted(source.purged_positions),
         )  # fmt: skip
 
     async def begin(self, log: LogWriter) -> None:

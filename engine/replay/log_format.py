@@ -35,6 +35,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     records: bool = False
     """Whether the file also holds the records that the events made."""
     eras: dict[str, list[dict[str, Any]]] = {}
+    purged: list[int] = []
+    """The positions of events that were purged: the file holds their records, and not the events."""
 
 
 class StateItem(NamedTuple):
