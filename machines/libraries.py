@@ -18,7 +18,7 @@ from phaseline.schemas import libraries
 RULES = {
     COMPARISON.name: ("jsonpointer", "wcmatch", "yaml"),
     SCRIPTS.name: ("lupa", "jq"),
-    WINDOWS.name: ("croniter", "wcmatch"),
+    WINDOWS.name: ("wcmatch",),
 }
 """By the name of a declared revision, the modules that it imports."""
 

@@ -16,7 +16,6 @@ EXTRAS = {
     "jq": ("jq", "gitops"),
     "jsonpointer": ("jsonpointer", "gitops"),
     "wcmatch": ("wcmatch", "gitops"),
-    "croniter": ("croniter", "gitops"),
     "kubernetes_asyncio": ("kubernetes-asyncio", "kubernetes"),
     "click": ("click", "cli"),
     "rich": ("rich", "cli"),

@@ -68,16 +68,7 @@ def test_the_error_says_what_to_install(without: Any, module: str, rules: dict[s
         phaseline.assess(LIVE, WANTED, rules=rules)
 
 
-def test_a_sync_window_needs_croniter(without: Any) -> None:
-    schedule = cron.parse("0 8 * * *")
-    without("croniter")
-    with pytest.raises(phaseline.errors.NotInstalled) as raised:
-        schedule.after(datetime(2026, 3, 2, tzinfo=UTC))
-    assert (raised.value.library, raised.value.package) == ("croniter", "'phaseline[gitops]'")
-    assert isinstance(raised.value, phaseline.PhaselineError)
-
-
-@pytest.mark.parametrize("module", ["lupa", "jq", "jsonpointer", "wcmatch", "croniter", "yaml"])
+@pytest.mark.parametrize("module", ["lupa", "jq", "jsonpointer", "wcmatch", "yaml"])
 def test_kinds_are_checked_before_anything_is_decided(without: Any, module: str) -> None:
     needs.check(installed())
     without(module)
