@@ -211,7 +211,7 @@ class Wire:
     def _on_reply(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         waiting = self._waiting.get(subject)
         if waiting is not None and not waiting[1].done():
-            waiting[1].set_result(Reply(data, frames.read_headers(block) if block else {}))
+            waiting[1].set_result(Reply(data, frames.read_headers(block) if block else {}, block))
 
     def _fail_waiting(self) -> None:
         for subject, future in self._waiting.values():

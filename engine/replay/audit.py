@@ -17,7 +17,10 @@ from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.jetstream.reader import read_all
+from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import record_in_state
 from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, entity_of, is_under, read
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
@@ -61,6 +64,7 @@ class AuditReport:
     begins: the position of the first event that was decided again. undecided: how many events no worker has decided
     yet.
     by_others: how many events were decided by other tables than the ones at hand; their records are taken as they are.
+    foreign: the messages on the subjects of workers that no worker wrote. They are skipped, and no divergence.
     reworded: how many records differ only in a sentence of the engine, which is no divergence.
     rewordings: the first of these. divergences: the first difference of each entity, by kind and id.
     """
@@ -71,6 +75,7 @@ class AuditReport:
     entities: int = 0
     undecided: int = 0
     by_others: int = 0
+    foreign: list[Foreign] = field(default_factory=list)
     reworded: int = 0
     rewordings: list[Rewording] = field(default_factory=list)
     divergences: dict[tuple[str, str], Divergence] = field(default_factory=dict)
@@ -157,6 +162,7 @@ class Audit:
         finally:
             self._progress(self.report.events % STEP)
             self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
+            self.report.foreign += self.source.foreign
         return self.report
 
     def _compare(self, step: RecordedStep) -> None:
@@ -220,5 +226,9 @@ async def compare_states(installation: Installation, audit: Audit) -> None:
         for end in [">"] if audit.root is None else [quote(audit.root), f"{quote(audit.root)}.>"]:
             async for slice_ in read_all(wire, state, [f"{installation.prefix}.state.{partition}.*.{end}"]):
                 for stored in slice_:
-                    if stored.subject != subjects.state_checkpoint(partition):
+                    if stored.subject == subjects.state_checkpoint(partition):
+                        continue
+                    if record_in_state(state, stored) is None:
+                        audit.report.foreign.append(foreign.report(state, stored))
+                    else:
                         audit.report.compare_state(processor, Message(stored.subject, stored.data))

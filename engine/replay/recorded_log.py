@@ -4,7 +4,7 @@ Belongs here: the protocol that replay, audit, what-if and export read, whether 
 (`server_log`) or a file (`file_log`); one processor per partition to decide its events again. Does not: reading a log.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.core.message import Message
@@ -12,6 +12,7 @@ from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.faults import log_fault
+from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
@@ -76,6 +77,10 @@ class RecordedLog(LogSource, Protocol):
     """Whether it holds records, or events only."""
     undecided: int
     """How many events were read that no worker had decided."""
+
+    @property
+    def foreign(self) -> Sequence[Foreign]:
+        """The messages that were skipped because no worker wrote them."""
 
     def initial(self) -> AsyncIterator[Record]:
         """The records that lead to the states before the first event; none if the log is complete."""
