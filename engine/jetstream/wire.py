@@ -28,6 +28,7 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Ack, Reply, read_ack, read_reply
 from phaseline.engine.jetstream.connection import Callback, Connection
 from phaseline.engine.jetstream.frames import Headers
+from phaseline.engine.jetstream.reply_subjects import ReplySubjects
 from phaseline.engine.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -40,6 +41,7 @@ class Wire:
         self._settings = settings
         self._connection = Connection(settings, self._down, self._back, self._denied)
         self._inbox = self.inbox()
+        self.replies = ReplySubjects(settings.inbox_prefix)
         self._serial = 0
         self._waiting: dict[str, tuple[str, asyncio.Future[Reply]]] = {}
         self._up = asyncio.Event()

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import structlog
 
+from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import RequestTimedOut
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
 from phaseline.engine.jetstream.wire import Wire
 
-COPY = b"\r\nNats-Stream:"
 BATCH = b"\r\nNats-Batch-Id:"
 FENCED = b"\r\nNats-Expected-Last-Subject-Sequence:"
 UNDER_FENCE = b"\r\nNats-Expected-Last-Subject-Sequence-Subject:"

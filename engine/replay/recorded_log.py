@@ -35,12 +35,13 @@ class Span(NamedTuple):
 
 
 class StoredEvent(NamedTuple):
-    """An event as the stream EVENTS holds it. `time_ns`: when it was stored."""
+    """An event as the stream EVENTS holds it. `time_ns`: when it was stored. `block`: its headers, where known."""
 
     subject: str
     data: bytes
     sequence: int
     time_ns: int
+    block: bytes | None = None
 
 
 class RecordedStep(NamedTuple):

@@ -83,7 +83,9 @@ async def test_a_record_that_is_missing_is_named(wire: Wire, layout: Layout) -> 
 
 async def test_a_record_nobody_caused_is_named(wire: Wire, layout: Layout) -> None:
     (copy,) = await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.cluster.phase.Creating.c1"])
-    await wire.publish_acked(copy.subject.replace("Creating", "Failed"), copy.data.replace(b"Creating", b"Faileddd"))
+    batch = {"Nats-Batch-Id": "b", "Nats-Batch-Sequence": "1", "Nats-Batch-Commit": "1"}  # as a worker stores it
+    body = copy.data.replace(b"Creating", b"Faileddd")
+    await wire.publish_acked(copy.subject.replace("Creating", "Failed"), body, batch)
     verdict = await audit(wire, layout)
     (told,) = verdict.divergences.values()
     assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
