@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
@@ -92,8 +93,8 @@ def logged(stream: str, message: LastMessage | Stored) -> Logged | None:
 
 def message_in(reply: Reply) -> LastMessage:
     """The message in the reply to a direct get, without the headers that the server appended to its own."""
-    own, _, appended = (reply.block or b"").rpartition(foreign.COPY)
-    headers = frames.read_headers(b"NATS/1.0" + foreign.COPY + appended)
+    own, _, appended = (reply.block or b"").rpartition(COPY)
+    headers = frames.read_headers(b"NATS/1.0" + COPY + appended)
     block = own + b"\r\n\r\n" if own.strip() != b"NATS/1.0" else None
     return LastMessage(reply.data, int(headers["Nats-Sequence"]), headers["Nats-Subject"], block)
 

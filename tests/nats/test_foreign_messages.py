@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.jetstream.streams import Layout, inspect, provision
+from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
