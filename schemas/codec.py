@@ -77,6 +77,13 @@ def decode(body: bytes, levels: int = bounds.WRAPPED) -> dict[str, Any]:
     return cast("dict[str, Any]", found)
 
 
+def decode_own(body: bytes) -> dict[str, Any]:
+    """The map in a body that only the engine writes, as msgpack; raises `Undecodable`."""
+    if body[:1] in JSON_STARTS:
+        raise Undecodable("JSON, where the engine writes msgpack")
+    return decode(body)
+
+
 def _unpack(body: bytes, levels: int) -> Any:
     try:
         found = msgpack.unpackb(body, timestamp=0, ext_hook=_read_extension)

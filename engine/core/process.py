@@ -28,6 +28,10 @@ LONGEST_ERROR = 1_024
 """The most characters of an error that a record or a log line repeats."""
 
 
+COPY = b"\r\nNats-Stream:"
+"""A header of every answer to a direct get. The server stores such an answer where a request's reply subject says."""
+
+
 class InboxEvent(Protocol):
     """A stored event, as the processor needs it."""
 
@@ -46,6 +50,10 @@ class InboxEvent(Protocol):
     @property
     def time_ns(self) -> int:
         """The time at which the server stored it, ns."""
+
+    @property
+    def block(self) -> bytes | None:
+        """The raw header block, or None."""
 
 
 @dataclass(slots=True)
@@ -141,6 +149,8 @@ class Processor:
 
     def answer(self, event: InboxEvent) -> Decision:
         """Decide one event; the tree stays as it is. If a rule raises an error, the event is rejected as a fault."""
+        if event.block is not None and COPY in event.block:
+            return Decision([self._copied(event)])
         try:
             arrival = intake.read(
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns
@@ -189,6 +199,16 @@ class Processor:
         if not decision.timers:
             return {}
         return timers.schedules(self.subjects, self.partition, decision.records, decision.timers, start)
+
+    def _copied(self, event: InboxEvent) -> Rejection:
+        address = intake.address_of(self.subjects, event.subject)
+        message = (
+            "this is a copy that the server sent as the answer to a direct get (it has the header Nats-Stream), no "
+            "event of a publisher: look who names event subjects as reply subjects"
+        )
+        return intake.reject(
+            event.subject, address, None, event.data, event.sequence, event.time_ns, "invalid", message
+        )
 
     def _fault(self, event: InboxEvent, error: Exception) -> Rejection:
         address = intake.address_of(self.subjects, event.subject)

@@ -28,6 +28,7 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Ack, Reply, read_ack, read_reply
 from phaseline.engine.jetstream.connection import Callback, Connection
 from phaseline.engine.jetstream.frames import Headers
+from phaseline.engine.jetstream.reply_subjects import ReplySubjects
 from phaseline.engine.settings import JETSTREAM, Settings
 
 log = structlog.get_logger(__name__)
@@ -40,6 +41,7 @@ class Wire:
         self.settings = settings
         self._connection = Connection(settings, self._down, self._back, self._denied)
         self._inbox = self.inbox()
+        self.replies = ReplySubjects(settings.inbox_prefix)
         self._serial = 0
         self._waiting: dict[str, tuple[str, asyncio.Future[Reply]]] = {}
         self._up = asyncio.Event()
@@ -220,7 +222,7 @@ class Wire:
     def _on_reply(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         waiting = self._waiting.get(subject)
         if waiting is not None and not waiting[1].done():
-            waiting[1].set_result(Reply(data, frames.read_headers(block) if block else {}))
+            waiting[1].set_result(Reply(data, frames.read_headers(block) if block else {}, block))
 
     def _fail_waiting(self) -> None:
         for subject, future in self._waiting.values():

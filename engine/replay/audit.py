@@ -17,7 +17,10 @@ from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import record_in_state
 from phaseline.engine.replay.recorded_log import (
     STEP,
     Processors,
@@ -72,6 +75,7 @@ class AuditReport:
     erased: how many events with a raw Secret were erased. purged: how many events were purged. The records of both are
     taken as they are.
     by_others: how many events were decided by other tables than the ones at hand; their records are taken as they are.
+    foreign: the messages on the subjects of workers that no worker wrote. They are skipped, and no divergence.
     reworded: how many records differ only in a sentence of the engine, which is no divergence.
     rewordings: the first of these. divergences: the first difference of each entity, by kind and id.
     """
@@ -84,6 +88,7 @@ class AuditReport:
     erased: int = 0
     purged: int = 0
     by_others: int = 0
+    foreign: list[Foreign] = field(default_factory=list)
     reworded: int = 0
     rewordings: list[Rewording] = field(default_factory=list)
     divergences: dict[tuple[str, str], Divergence] = field(default_factory=dict)
@@ -171,6 +176,7 @@ class Audit:
             self._progress(self.report.events % STEP)
             self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
             self.report.erased, self.report.purged = self.source.erased, self.source.purged
+            self.report.foreign += self.source.foreign
         return self.report
 
     def _compare(self, step: RecordedStep) -> None:
@@ -237,5 +243,9 @@ async def compare_states(installation: Installation, audit: Audit) -> None:
         for end in [">"] if audit.root is None else [quote(audit.root), f"{quote(audit.root)}.>"]:
             async for slice_ in read_all(wire, state, [f"{installation.prefix}.state.{partition}.*.{end}"]):
                 for stored in slice_:
-                    if stored.subject != subjects.state_checkpoint(partition):
+                    if stored.subject == subjects.state_checkpoint(partition):
+                        continue
+                    if record_in_state(state, stored) is None:
+                        audit.report.foreign.append(foreign.report(state, stored))
+                    else:
                         audit.report.compare_state(processor, Message(stored.subject, stored.data))

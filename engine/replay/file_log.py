@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import LogFileDamaged, NoRecords
 from phaseline.engine.log.table_eras import Era, decided_by
 from phaseline.engine.replay.log_file import LogFile
@@ -35,6 +36,7 @@ class FileLog:
     """
 
     undecided = 0
+    foreign = ()
 
     def __init__(self, path: Path, span: Span | None = None) -> None:
         """Open the file. Reads the part of `span` that the file holds."""
@@ -127,7 +129,7 @@ class FileLog:
         partition = partition_of(event.address.partition(".")[0], self.partitions)
         subject = f"{self.prefix}.{'due' if event.timer else 'inbox'}.{partition}.{event.address}"
         records = [Message(self._full_subject(message.subject, partition), message.body) for message in messages]
-        stored = StoredEvent(subject, event.data, event.sequence, event.time_ns)
+        stored = StoredEvent(subject, event.data, event.sequence, event.time_ns, COPY if event.copied else None)
         return RecordedStep(partition, stored, records, decided_by(self._eras.get(partition, []), event.sequence))
 
     def _full_subject(self, short: str, partition: int) -> str:

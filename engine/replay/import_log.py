@@ -121,7 +121,8 @@ class Player:
             for item in items:
                 if isinstance(item, StateItem):
                     states.append(_entity(item.body))
-                elif isinstance(item, EventItem) and not item.timer:  # the installation fires its own timers
+                elif isinstance(item, EventItem) and not (item.timer or item.copied):
+                    # The installation fires its own timers, and a copy was no event.
                     if begun is None:
                         for message in self.adopt_events(states):
                             yield message

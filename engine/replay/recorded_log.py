@@ -4,7 +4,7 @@ Belongs here: the protocol that replay, audit, what-if and export read, whether 
 (`server_log`) or a file (`file_log`); one processor per partition to decide its events again. Does not: reading a log.
 """
 
-from collections.abc import AsyncIterator, Callable, Container, Iterator
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.core.message import Message
@@ -12,6 +12,7 @@ from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.faults import log_fault
+from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
@@ -34,12 +35,13 @@ class Span(NamedTuple):
 
 
 class StoredEvent(NamedTuple):
-    """An event as the stream EVENTS holds it. `time_ns`: when it was stored."""
+    """An event as the stream EVENTS holds it. `time_ns`: when it was stored. `block`: its headers, where known."""
 
     subject: str
     data: bytes
     sequence: int
     time_ns: int
+    block: bytes | None = None
 
 
 class RecordedStep(NamedTuple):
@@ -82,6 +84,10 @@ class RecordedLog(LogSource, Protocol):
     """How many events with a raw Secret were found erased so far."""
     purged: int
     """How many events of this part of the log were purged; exact once all steps are read."""
+
+    @property
+    def foreign(self) -> Sequence[Foreign]:
+        """The messages that were skipped because no worker wrote them."""
 
     def initial(self) -> AsyncIterator[Record]:
         """The records that lead to the states before the first event; none if the log is complete."""

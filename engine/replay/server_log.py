@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Any, Self
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
-from phaseline.engine.log import checkpoint, purge, table_eras
+from phaseline.engine.log import checkpoint, foreign, purge, table_eras
+from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
 from phaseline.engine.log.table_eras import Era, decided_by
@@ -38,6 +38,7 @@ class LogCursor:
         self._next: Message | None = None
         self.cause: int | None = None
         self.earlier = 0
+        self.foreign: list[Foreign] = []
 
     async def advance(self) -> Message | None:
         """Return the next message, and move to the one after it."""
@@ -51,7 +52,9 @@ class LogCursor:
                 self._next = self.cause = None
                 return current
             stored = self._held.popleft()
-            if self._wanted(stored.subject):
+            if not foreign.is_by_owner(stored.block):
+                self.foreign.append(foreign.report(self._reader.stream, stored))
+            elif self._wanted(stored.subject):
                 self._next = Message(stored.subject, stored.data)
                 self.cause = cause_of(stored.data, self.cause or 0)
                 return current
@@ -109,13 +112,18 @@ class ServerLog:
         self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
         # The checkpoints are read before the log. So the log that is read holds all records of the decided events.
         for partition in self._own_partitions():
-            mark = await last_message_from_leader(wire, layout.log, subjects.checkpoint(partition))
-            self._decided[partition] = checkpoint.decode(mark.data).position if mark else 0
+            last = await checkpoint.last(wire, layout.log, subjects.checkpoint(partition))
+            self._decided[partition] = 0 if last is None else last.position
             self.eras[partition] = await table_eras.eras(self.installation, partition)
             for note in await purge.notes(self.installation, partition):
                 if self.span.root in (None, note.id.partition("/")[0]):
                     self.purged_positions.update(one for one in note.positions if self.span.first <= one <= self.ends)
         self.purged = len(self.purged_positions)
+
+    @property
+    def foreign(self) -> list[Foreign]:
+        """See `RecordedLog.foreign`."""
+        return [found for cursor in self._cursors.values() for found in cursor.foreign]
 
     async def initial_messages(self) -> AsyncIterator[Message]:
         """The log messages of all events before the first event of the span."""
