@@ -1,4 +1,4 @@
-"""Workers that are killed, frozen and started in storms, and a server that is killed: judged by raw NATS and by the core.
+"""Workers that are killed, frozen and started in storms, and a server that is killed: judged by NATS and the core.
 
 The short forms run always. `python3 dev.py prove` runs the long ones; PROVE_SCALE makes them smaller.
 """
