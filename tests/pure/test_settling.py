@@ -7,8 +7,12 @@ each feature alone (`test_multi_facet`), laws over random histories (`tests/laws
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.intake import Arrival
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.predicates import AnyBelow, Scene
+from phaseline.machines.language.predicates import Above, AnyBelow, Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
@@ -26,9 +30,10 @@ from phaseline.machines.language.table import (
     Row,
     RuleEvent,
     Table,
+    Timeout,
     View,
 )
-from phaseline.schemas.records import SECOND, State, Transition
+from phaseline.schemas.records import SECOND, Cause, State, Transition
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, HistoryStep, event
 
@@ -116,7 +121,54 @@ BOX = Table(
         )),
     ),
 )
+TANK = Table(
+    kind="tank", id=("tank",), intents=(), derived=("overflowed", "filled"), known_by="itself",
+    facets=(Facet("phase", labels=(label("Empty"), label("Full"), label("Spilt")), rows=(
+        Row((ABSENT, DELETED), "built", "Empty"),
+        Row(("Full",), "overflowed", "Spilt"),
+        Row(("Empty",), "filled", "Full"),
+        Row(("Full", "Spilt"), "drained", "Empty"),
+        Row((LIVE,), "scrapped", DELETED),
+    )),),
+    cascades=(Cascade("secure", at=("drop",), on=("drained",)),),
+    on_tally=(
+        OnTally(AnyBelow("tank", "drop", ("Fallen",)), "overflowed"),
+        OnTally(AnyBelow("tank", "drop", ("Fallen",)), "filled"),
+    ),
+)
+DROP = Table(
+    kind="drop", id=("tank", "drop"), parent="tank", intents=("secure",),
+    facets=(Facet("phase", labels=(label("Fallen"), label("Loose"), label("Held")), rows=(
+        Row((ABSENT, DELETED), "fell", "Fallen"),
+        Row(("Fallen",), "secure", "Held"),
+        Row((LIVE,), "dried", DELETED),
+    ), views=(View("Loose", (Above("tank", ("Spilt",), base=True),), base=("Fallen",)),)),),
+)
+DESK = Table(
+    kind="desk", id=("desk",), intents=(), known_by="itself",
+    facets=(Facet("phase", labels=(label("Open"), label("Closed"), label("Watched")), rows=(
+        Row((ABSENT, DELETED, "Closed", "Watched"), "opened", "Open"),
+        Row(("Open",), "closed", "Closed"),
+        Row(("Open",), "watched", "Watched"),
+        Row((LIVE,), "gone", DELETED),
+    )),),
+)
+JOB = Table(
+    kind="job", id=("desk", "job"), parent="desk", intents=(), derived=("late",),
+    facets=(Facet("phase", healthy="Waiting", labels=(
+        label("Waiting"), label("Waiting", "Slow"), label("Waiting", "Seen"), label("Stopped"),
+    ), rows=(
+        Row((ABSENT, DELETED), "ordered", "Waiting", condition=OK),
+        Row(("Waiting",), "late", SAME, sets="Slow"),
+        Row((LIVE,), "done", DELETED),
+    ), views=(
+        View("Stopped", (Above("desk", ("Closed",)),)),
+        View("Waiting", (Above("desk", ("Watched",)),), condition="Seen"),
+    ), timeouts=(Timeout("Waiting", "late", 60),)),),
+)
 # fmt: on
+DESKS = Kinds((DESK, JOB))
+TANKS = Kinds((TANK, DROP))
 KINDS = Kinds((STORE, ROOM, SHELF, BOX))
 
 
@@ -193,3 +245,44 @@ def test_a_cascade_whose_rule_refuses_leaves_the_attributes() -> None:
     history.take(event("store", "priced", "s", {"sale": 3}))
     assert history.take(event("store", "priced", "s", {"sale": 13})).accepted
     assert box(history, "s/a/s/x")[1] == {"price": 3, "at": 5}
+
+
+def test_a_tally_fires_again_in_the_same_event_what_had_no_row_at_first() -> None:
+    history = History(TANKS)
+    history.take(event("tank", "built", "t"))
+    assert told(history.take(event("drop", "fell", "t/d"))) == [
+        ("drop/t/d phase", "Loose", "fell"),
+        ("tank/t phase", "Spilt", "overflowed"),
+    ]
+
+
+def test_an_intent_that_a_cascade_fires_is_judged_by_what_the_event_shows() -> None:
+    history = History(TANKS)
+    for found in (("tank", "built", "t"), ("drop", "fell", "t/d")):
+        history.take(event(*found))
+    assert told(history.take(event("tank", "drained", "t"))) == [
+        ("tank/t phase", "Empty", "drained"),
+        ("drop/t/d phase", "Held", "secure"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shows", "ends", "condition"),
+    [("closed", "opened", OK), ("watched", "opened", "Slow")],
+    ids=["the view shows another phase", "the view shows the same phase"],
+)
+def test_a_condition_of_a_timeout_goes_when_a_view_ends_the_stay(shows: str, ends: str, condition: str) -> None:
+    history = History(DESKS)
+    for found in (("desk", "opened", "d"), ("job", "ordered", "d/j")):
+        assert history.take(event(*found)).accepted
+    job = history.tree.entities["job"]
+    due = job["d/j"].timers["phase"]
+    cause = Cause(9, "t", "/t", "timer")
+    [slow] = decide(history.tree, Arrival("job", "late", "d/j", {}, cause, None, due, ("phase", due))).records
+    assert isinstance(slow, Transition)
+    history.tree.put(slow.entity)
+    assert job["d/j"].facets[0].state == State("Waiting", ("Slow",))
+    assert history.take(event("desk", shows, "d")).accepted
+    assert job["d/j"].facets[0].state == (State("Stopped", (OK,)) if shows == "closed" else State("Waiting", ("Seen",)))
+    assert history.take(event("desk", ends, "d")).accepted
+    assert job["d/j"].facets[0].state == State("Waiting", (condition,))
