@@ -75,8 +75,11 @@ def test_a_batch_ends_when_it_is_full_and_the_next_one_goes_on() -> None:
 
 def test_an_event_that_does_not_fit_waits_for_the_next_batch_with_all_its_schedules() -> None:
     working, signal = with_flags(1), [event("mast", "lit", "m")]  # makes three messages, one of them a schedule
-    assert working.process(numbered([*masts(BATCH_LIMIT - 2), *signal]), 0).events == BATCH_LIMIT - 2
+    later = [event("mast", "raised", "later")]
+    assert working.process(numbered([*masts(BATCH_LIMIT - 2), *signal, *later]), 0).events == BATCH_LIMIT - 2
     batch = with_flags(1).process(numbered([*masts(BATCH_LIMIT - 3), *signal]), 0)
+    assert (batch.events, len(batch.messages)) == (BATCH_LIMIT - 2, BATCH_LIMIT)
+    batch = with_flags(1).process(numbered([*signal, *masts(BATCH_LIMIT)]), 0)
     assert (batch.events, len(batch.messages)) == (BATCH_LIMIT - 2, BATCH_LIMIT)
 
 
@@ -101,6 +104,13 @@ def test_a_plain_publish_is_enough_for_one_transition_of_the_last_event(
 ) -> None:
     batch = processor().process(numbered(event(*one) for one in sent), 0)
     assert batch.is_single == is_single
+
+
+def test_a_plain_publish_is_not_enough_if_an_earlier_event_left_no_record() -> None:
+    working = processor()
+    working.process(numbered(masts(1)), 0)
+    batch = working.process(numbered([*masts(1), event("mast", "lit", "m0")], 2), 1)
+    assert (batch.events, len(batch.messages), batch.is_single) == (2, 1, False)
 
 
 def test_each_event_is_counted_once_with_its_answer() -> None:
