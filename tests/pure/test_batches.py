@@ -135,10 +135,13 @@ def schedules(batch: Batch) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for message in batch.messages:
         headers = dict(message.headers)
+        flag = message.subject.split(".")[-1]
         if "Nats-Schedule-Next" in headers:
-            found[headers["Nats-Scheduler"].split(".")[-1]] = None
+            assert headers["Nats-Scheduler"] == SUBJECTS.timer(0, "flag", "phase", f"m/{flag}")
+            found[flag] = None
         elif headers:
-            found[message.subject.split(".")[-1]] = codec.decode(message.body)["data"]["due"] / SECOND
+            assert headers["Nats-Schedule-Target"] == SUBJECTS.fired("flag", "worn", f"m/{flag}")
+            found[flag] = codec.decode(message.body)["data"]["due"] / SECOND
     return found
 
 
@@ -152,9 +155,9 @@ def test_each_timer_that_a_batch_changes_is_set_or_cancelled_once() -> None:
     ]
     batch = working.process(numbered(sent), 0)
     assert schedules(batch) == {"a": 8, "b": 8, "c": 8}
-    changes = [event("flag", "furled", "m/a"), event("flag", "mended", "m/b", {"days": 5.5, "sewn": 1})]
-    assert schedules(working.process(numbered(changes, 7), 6)) == {"a": None, "b": 13.5}
-    [same] = numbered([event("flag", "mended", "m/b", {"days": 5.5, "sewn": 1})], 9)
+    changes = [event("flag", "furled", "m/a"), event("flag", "mended", "m/b", {"days": 0.5, "sewn": 1})]
+    assert schedules(working.process(numbered(changes, 7), 6)) == {"a": None, "b": 8.5}
+    [same] = numbered([event("flag", "mended", "m/b", {"days": 0.5, "sewn": 1})], 9)
     assert schedules(working.process([same], 8)) == {}
     ends = [event("flag", "mended", "m/c", {"sewn": 1}), event("mast", "struck", "m")]
     assert schedules(working.process(numbered(ends, 10), 9)) == {"b": None, "c": None}
