@@ -60,7 +60,7 @@ def dated(attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Re
 STORE = Table(
     kind="store", id=("store",), intents=(), derived=("flooded",), known_by="itself",
     attributes=(Field("sale", int, "the price of every box"),),
-    fields={"weighed": (Field("boxes", str, "the boxes", many=True),)},
+    fields=dict.fromkeys(("weighed", "dried"), (Field("boxes", str, "the boxes", many=True),)),
     facets=(Facet("phase", labels=(label("Open"), label("Worried"), label("Wet")), rows=(
         Row((ABSENT, DELETED), "opened", "Open"),
         Row(("Open",), "weighed", SAME),
@@ -73,7 +73,7 @@ STORE = Table(
         Cascade("drain", at=("room",), on=("flooded",)),
         Cascade("reprice", at=("box",), on=("priced",), data={"price": "sale"}),
     ),
-    fan_outs=(FanOut(("sealed",), at="box", on=("weighed",), rule=weighed),),
+    fan_outs=(FanOut(("sealed",), at="box", on=("weighed", "dried"), rule=weighed),),
     on_tally=(OnTally(AnyBelow("store", "box", ("Leaking",)), "flooded"),),
 )
 ROOM = Table(
@@ -166,7 +166,35 @@ JOB = Table(
         View("Waiting", (Above("desk", ("Watched",)),), condition="Seen"),
     ), timeouts=(Timeout("Waiting", "late", 60),)),),
 )
+YARD = Table(
+    kind="yard", id=("yard",), intents=(), known_by="itself",
+    facets=(Facet("phase", labels=(label("Open"), label("Shut")), rows=(
+        Row((ABSENT, DELETED, "Shut"), "opened", "Open"), Row(("Open",), "shut", "Shut"), Row((LIVE,), "gone", DELETED),
+    )),),
+)
+SHED = Table(
+    kind="shed", id=("yard", "shed"), parent="yard", intents=(), known_by="itself",
+    facets=(
+        Facet("phase", labels=(label("Free"), label("Used"), label("Torn"), label("Hidden")), rows=(
+            Row((ABSENT, DELETED), "built", "Free"),
+            Row(("Free",), "taken", "Used"),
+            Row(("Free",), "torn", "Torn"),
+            Row((LIVE,), "gone", DELETED),
+        ), views=(View("Hidden", (Above("yard", ("Shut",)),), base=("Free", "Used")),)),
+        Facet("lock", labels=(label("Unlocked"), label("Locked")), rows=(
+            Row((ABSENT, DELETED), "built", "Unlocked"), Row(("Unlocked",), "locked", "Locked"), Row((LIVE,), "gone", DELETED),
+        )),
+    ),
+)
+SHOWS = {"reach": Above("shed", ("Locked",), facet=1), "sight": Above("shed", ("Hidden",)), "work": Above("shed", ("Used",), base=True)}
+TOOL = Table(
+    kind="tool", id=("yard", "shed", "tool"), parent="shed", intents=(),
+    facets=tuple(Facet(name, labels=(label("Plain"), label("Marked")), rows=(
+        Row((ABSENT, DELETED), "bought", "Plain"), Row((LIVE,), "sold", DELETED),
+    ), views=(View("Marked", (above,)),)) for name, above in SHOWS.items()),
+)
 # fmt: on
+YARDS = Kinds((YARD, SHED, TOOL))
 DESKS = Kinds((DESK, JOB))
 TANKS = Kinds((TANK, DROP))
 KINDS = Kinds((STORE, ROOM, SHELF, BOX))
@@ -225,6 +253,15 @@ def test_a_fan_out_can_ask_scripts_and_reaches_only_what_the_rule_names() -> Non
     assert told(step) == [("box/s/b/s/y lid", "Sealed", "sealed")]
 
 
+def test_a_fan_out_reaches_below_though_the_event_also_moves_its_entity() -> None:
+    history = store(("box", "put", "s/a/s/x"), ("box", "put_wet", "s/a/s/y"))
+    assert phases(history, "store", "s") == ["Wet"]
+    assert told(history.take(event("store", "dried", "s", {"boxes": ["s/a/s/x"]}))) == [
+        ("store/s phase", "Open", "dried"),
+        ("box/s/a/s/x lid", "Sealed", "sealed"),
+    ]
+
+
 def test_a_view_that_counts_a_condition_stays_while_something_else_changes() -> None:
     history = store(("box", "put", "s/a/s/x"), ("box", "put", "s/a/s/y"))
     assert ("store/s phase", "Worried", "cracked") in told(history.take(event("box", "cracked", "s/a/s/x")))
@@ -264,6 +301,31 @@ def test_an_intent_that_a_cascade_fires_is_judged_by_what_the_event_shows() -> N
         ("tank/t phase", "Empty", "drained"),
         ("drop/t/d phase", "Held", "secure"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "changes"),
+    [
+        ("locked", {"reach": "Marked"}),
+        ("taken", {"work": "Marked"}),
+        ("torn", {"sight": "Plain"}),
+    ],
+    ids=["another facet", "the base under a view", "the state over a base"],
+)
+def test_views_below_follow_what_they_look_at(trigger: str, changes: dict[str, str]) -> None:
+    history = History(YARDS)
+    for found in (
+        ("yard", "opened", "y"),
+        ("shed", "built", "y/s"),
+        ("tool", "bought", "y/s/t"),
+        ("yard", "shut", "y"),
+    ):
+        assert history.take(event(*found)).accepted
+    assert phases(history, "tool", "y/s/t") == ["Plain", "Marked", "Plain"]
+    step = history.take(event("shed", trigger, "y/s"))
+    assert {
+        r.facet: r.after.phase for r in step.records if isinstance(r, Transition) and r.entity.kind == "tool"
+    } == changes
 
 
 @pytest.mark.parametrize(
