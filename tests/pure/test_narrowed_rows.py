@@ -52,6 +52,7 @@ STOVE = Table(
         Row((At("Bad", lacks=("Hot", "Leaky")),), "kicked", "Worn"),
         Row((Live(has="Old"),), "fixed", "Worn"),
         Row(("Bad",), "mended", SAME, clears=("Hot", "Leaky")),
+        Row((At("Bad", has="Loud"),), "hushed", SAME, clears=("Hot",)),
         Row(("Good",), "tested", "Tried", given={"by": "us"}),
         Row(("Good",), "tested", "Clean", given={"by": None}),
         Row((At("Locked", base="Good"),), "scrub", "Clean"),
@@ -93,6 +94,17 @@ TAKEN: dict[str, tuple[tuple[Event, ...], Event, str]] = {
     "clears all conditions": (("built", "heated", "leaked"), "mended", "Good [Ok]"),
     "leaves a condition": (("built", "heated", "roared"), "mended", "Bad [Loud]"),
 }
+ALREADY_SO: dict[str, tuple[tuple[Event, ...], Event]] = {
+    "nothing is left to clear in the healthy phase": (("built",), "mended"),
+    "nothing is left to clear in the accumulating phase": (("built", "roared"), "hushed"),
+    "the target, by its data": (("built", ("tested", {"by": "us"})), ("tested", {"by": "us"})),
+    "the base that data names": (("built",), ("adopt", {"phase": "Good"})),
+    "the base that data names, in another order": (
+        ("built", "heated", "leaked"),
+        ("adopt", {"phase": "Bad", "conditions": ["Leaky", "Hot"]}),
+    ),
+    "a condition that stands": (("built", "heated"), "heated"),
+}
 REFUSED: dict[str, tuple[tuple[Event, ...], Event]] = {
     "has": (("built", "leaked"), "doused"),
     "lacks": (("built", "roared", "leaked"), "kicked"),
@@ -101,6 +113,15 @@ REFUSED: dict[str, tuple[tuple[Event, ...], Event]] = {
     "given": (("built",), ("tested", {"by": "them"})),
     "base under a view": (("built", "heated", "doused", "shut"), "scrub"),
     "no view": (("built",), "scrub"),
+    "clears, but in another phase": (("built", "heated", "doused"), "mended"),
+    "clears what stands, without the condition": (("built", "heated"), "hushed"),
+    "the target of other data": (("built", ("tested", {"by": "us"})), "tested"),
+    "data names another phase": (("built",), ("adopt", {"phase": "Bad", "conditions": ["Hot"]})),
+    "data names other conditions": (("built", "heated"), ("adopt", {"phase": "Bad", "conditions": ["Loud"]})),
+    "the phase, but not the condition": (
+        ("built", "aged", "fixed"),
+        ("adopt", {"phase": "Worn", "conditions": ["Hot"]}),
+    ),
 }
 
 
@@ -114,3 +135,10 @@ def test_a_row_is_not_taken_from_another_state_of_the_phase(before: tuple[Event,
     history = stove(*before)
     trigger, data = last if isinstance(last, tuple) else (last, {})
     assert not history.decide(event("stove", trigger, "k/s", data)).accepted
+
+
+@pytest.mark.parametrize(("before", "last"), ALREADY_SO.values(), ids=ALREADY_SO)
+def test_an_observation_of_what_is_so_already_has_no_effect(before: tuple[Event, ...], last: Event) -> None:
+    history = stove(*before)
+    trigger, data = last if isinstance(last, tuple) else (last, {})
+    assert history.decide(event("stove", trigger, "k/s", data)).records == []
