@@ -47,6 +47,7 @@ STOVE = Table(
         Row(("Good", "Bad"), "heated", "Bad", condition="Hot"),
         Row(("Good", "Bad"), "leaked", "Bad", condition="Leaky"),
         Row(("Good", "Bad"), "roared", "Bad", condition="Loud"),
+        Row(("Good",), "singed", "Bad", condition="Hot"),
         Row((Live(but=("Worn",)),), "aged", SAME, sets="Old"),
         Row((At("Bad", has="Hot"),), "doused", "Worn"),
         Row((At("Bad", lacks=("Hot", "Leaky")),), "kicked", "Worn"),
@@ -100,10 +101,11 @@ ALREADY_SO: dict[str, tuple[tuple[Event, ...], Event]] = {
     "the target, by its data": (("built", ("tested", {"by": "us"})), ("tested", {"by": "us"})),
     "the base that data names": (("built",), ("adopt", {"phase": "Good"})),
     "the base that data names, in another order": (
-        ("built", "heated", "leaked"),
-        ("adopt", {"phase": "Bad", "conditions": ["Leaky", "Hot"]}),
+        ("built", "leaked", "heated"),
+        ("adopt", {"phase": "Bad", "conditions": ["Hot", "Leaky"]}),
     ),
     "a condition that stands": (("built", "heated"), "heated"),
+    "a condition that stands, though no row starts there": (("built", "heated"), "singed"),
 }
 REFUSED: dict[str, tuple[tuple[Event, ...], Event]] = {
     "has": (("built", "leaked"), "doused"),
@@ -117,6 +119,8 @@ REFUSED: dict[str, tuple[tuple[Event, ...], Event]] = {
     "clears what stands, without the condition": (("built", "heated"), "hushed"),
     "the target of other data": (("built", ("tested", {"by": "us"})), "tested"),
     "data names another phase": (("built",), ("adopt", {"phase": "Bad", "conditions": ["Hot"]})),
+    "data names another phase with the same condition": (("built",), ("adopt", {"phase": "Worn"})),
+    "another condition stands": (("built", "leaked"), "singed"),
     "data names other conditions": (("built", "heated"), ("adopt", {"phase": "Bad", "conditions": ["Loud"]})),
     "the phase, but not the condition": (
         ("built", "aged", "fixed"),
