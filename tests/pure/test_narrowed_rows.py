@@ -37,7 +37,7 @@ KITCHEN = Table(
 )
 STOVE = Table(
     kind="stove", id=("kitchen", "stove"), parent="kitchen", intents=("scrub", "polish"),
-    fields={"tested": (Field("by", str, "who tested it"),)},
+    fields={"tested": (Field("by", str, "who tested it"), Field("how", str, "how thoroughly"))},
     facets=(Facet("phase", accumulates_in="Bad", healthy="Good", sticky=("Old",), labels=(
         label("Good"), label("Good", "Old"), label("Worn"), label("Tried"), label("Clean"), label("Locked"),
         label("Bad", "Hot"), label("Bad", "Leaky"), label("Bad", "Loud"),
@@ -54,6 +54,7 @@ STOVE = Table(
         Row((Live(has="Old"),), "fixed", "Worn"),
         Row(("Bad",), "mended", SAME, clears=("Hot", "Leaky")),
         Row((At("Bad", has="Loud"),), "hushed", SAME, clears=("Hot",)),
+        Row(("Good",), "tested", "Worn", given={"by": "them", "how": "hard"}),
         Row(("Good",), "tested", "Tried", given={"by": "us"}),
         Row(("Good",), "tested", "Clean", given={"by": None}),
         Row((At("Locked", base="Good"),), "scrub", "Clean"),
@@ -87,6 +88,7 @@ TAKEN: dict[str, tuple[tuple[Event, ...], Event, str]] = {
     "lacks": (("built", "roared"), "kicked", "Worn [Ok]"),
     "live with a condition, which is sticky": (("built", "aged"), "fixed", "Worn [Old]"),
     "given": (("built",), ("tested", {"by": "us"}), "Tried [Ok]"),
+    "given twice": (("built",), ("tested", {"by": "them", "how": "hard"}), "Worn [Ok]"),
     "given as missing": (("built",), "tested", "Clean [Ok]"),
     "base under a view": (("built", "shut"), "scrub", "Clean [Ok]"),
     "any base under a view": (("built", "heated", "doused", "shut"), "polish", "Clean [Ok]"),
@@ -113,6 +115,7 @@ REFUSED: dict[str, tuple[tuple[Event, ...], Event]] = {
     "live with a condition": (("built",), "fixed"),
     "live but": (("built", "heated", "doused"), "aged"),
     "given": (("built",), ("tested", {"by": "them"})),
+    "given twice": (("built",), ("tested", {"by": "them", "how": "softly"})),
     "base under a view": (("built", "heated", "doused", "shut"), "scrub"),
     "no view": (("built",), "scrub"),
     "clears, but in another phase": (("built", "heated", "doused"), "mended"),
