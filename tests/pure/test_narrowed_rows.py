@@ -95,6 +95,7 @@ TAKEN: dict[str, tuple[tuple[Event, ...], Event, str]] = {
     "named by data": ((), ("adopt", {"phase": "Bad", "conditions": ["Hot"]}), "Bad [Hot]"),
     "clears the last condition": (("built", "heated"), "mended", "Good [Ok]"),
     "clears all conditions": (("built", "heated", "leaked"), "mended", "Good [Ok]"),
+    "clears the last condition beside a sticky one": (("built", "aged", "heated"), "mended", "Good [Old]"),
     "leaves a condition": (("built", "heated", "roared"), "mended", "Bad [Loud]"),
 }
 ALREADY_SO: dict[str, tuple[tuple[Event, ...], Event]] = {
