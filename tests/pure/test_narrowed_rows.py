@@ -60,7 +60,7 @@ STOVE = Table(
         Row((At("Locked", base="Good"),), "scrub", "Clean"),
         Row(("Locked",), "polish", "Clean"),
         Row((LIVE,), "gone", DELETED),
-    ), views=(View("Locked", (Above("kitchen", ("Shut",)),), base=("Good", "Worn")),)),),
+    ), views=(View("Locked", (Above("kitchen", ("Shut",)),), unless=("Bad", "Tried", "Clean")),)),),
 )
 # fmt: on
 KINDS = Kinds((KITCHEN, STOVE))
@@ -150,3 +150,13 @@ def test_an_observation_of_what_is_so_already_has_no_effect(before: tuple[Event,
     history = stove(*before)
     trigger, data = last if isinstance(last, tuple) else (last, {})
     assert history.decide(event("stove", trigger, "k/s", data)).records == []
+
+
+@pytest.mark.parametrize(
+    ("before", "shown"),
+    [(("built",), "Locked [Ok]"), (("built", "heated"), "Bad [Hot]"), (("built", "gone"), DELETED)],
+    ids=["any phase", "but not this one", "nor what is gone"],
+)
+def test_a_view_shows_over_all_live_phases_but_those_it_excludes(before: tuple[Event, ...], shown: str) -> None:
+    history = stove(*before, "shut")
+    assert str(history.tree.entities["stove"]["k/s"].facets[0].state) == shown
