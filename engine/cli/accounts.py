@@ -1,7 +1,7 @@
 """The command `accounts`: the NATS accounts of an installation, as the configuration of a server.
 
 Belongs here: its options, the files that it writes. Does not: who may do what (`accounts.roles`), the forms
-(`accounts.nats_conf`, `accounts.nsc`).
+(`accounts.nats_conf`).
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ import click
 
 from phaseline.engine.accounts.keys import UserKeys
 from phaseline.engine.accounts.nats_conf import nats_conf
-from phaseline.engine.accounts.users import Plan
+from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 
@@ -59,12 +59,15 @@ def accounts(*, prefix: str, keys: Path, output: Path | None, **names: tuple[str
     The output is a block of nats-server's configuration. It holds public keys only; the seeds are in the folder of
     --keys, readable by their owner only. docs/security.md says what each user may do.
     """
-    plan = Plan(prefix, **names)
+    plan = AccountPlan(prefix, **names)
     folder = UserKeys(keys)
     text = nats_conf(plan, folder.public)
     if output is None:
         click.echo(text, nl=False)
-    else:
+        return 0
+    try:
         output.write_text(text)
-        terminal.say(f"wrote {output}")
+    except OSError as error:
+        raise click.BadParameter(f"cannot write {output}: {error.strerror}", param_hint="--output") from error
+    terminal.say(f"wrote {output}")
     return 0

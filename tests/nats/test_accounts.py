@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.accounts import roles
-from phaseline.engine.accounts.users import Plan
+from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.jetstream.embedded import EmbeddedServer
@@ -147,7 +147,7 @@ def test_the_table_is_the_one_that_is_tested() -> None:
     assert {
         role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers) for role in roles.ROLES
     } == ROWS
-    exported = {found.local for account in roles.ACCOUNTS for found in Plan("pl").imports(account)}
+    exported = {found.local for account in roles.ACCOUNTS for found in AccountPlan("pl").imports(account)}
     feed = {"pl.transition.>", "pl.rejection.>"}
     tried = {request for requests in REQUESTS.values() for request, _ in requests}
     for subject in exported - feed:
@@ -156,9 +156,9 @@ def test_the_table_is_the_one_that_is_tested() -> None:
 
 
 def test_an_answer_can_reach_nothing_but_further_reads() -> None:
-    """The server passes answers on to the other services that the account imports. So no account may publish and read."""
+    """The server passes an answer on to other services that the account imports. So no account publishes and reads."""
     for account in (roles.PUBLISHERS, roles.READERS, roles.WATCHERS):
-        services = [found.subject for found in Plan("pl").imports(account) if found.export.kind == "service"]
+        services = [found.subject for found in AccountPlan("pl").imports(account) if found.export.kind == "service"]
         reads = ("$JS.API.STREAM.INFO.", "$JS.API.STREAM.MSG.GET.", "$JS.API.DIRECT.GET.", "pl.status.")
         assert len(services) == 1 or all(subject.startswith(reads) for subject in services)
 

@@ -1,4 +1,4 @@
-"""The command `accounts`, and what its users can do with the other commands on a server with the printed configuration."""
+"""The command `accounts`, and what its users can do with the other commands where the server uses what it printed."""
 
 import asyncio
 import os

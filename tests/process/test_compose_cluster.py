@@ -13,8 +13,8 @@ import pytest
 
 from phaseline.engine.client.client import connect
 from phaseline.engine.jetstream.embedded import find_binary
-from tests.support.command import call, line_with, process
-from tests.support.compose_file import SERVERS, WORKERS
+from tests.support.command import Shell, line_with
+from tests.support.compose_file import OURS, SERVERS, WORKERS
 
 CLIENT, ROUTES, MONITOR = "4222", "6222", "8222"
 LIMIT = 60
@@ -37,6 +37,7 @@ def here(text: str, at: Places) -> str:
 async def server(name: str, at: Places, store: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """One of the servers of the file. It is killed at the end, if not before."""
     words = [here(word, at).replace("/data", str(store / name)) for word in SERVERS[name]["command"]]
+    words = [word.replace("/accounts", str(store / "accounts"), 1) for word in words]
     words[words.index("--cluster") + 1] = f"nats://{at[f'{name}:{ROUTES}']}"
     words[words.index("--http_port") + 1] = at[f"{name}:{MONITOR}"].split(":")[1]
     address, port = at[f"{name}:{CLIENT}"].split(":")
@@ -65,35 +66,57 @@ async def is_healthy(name: str, at: Places) -> None:
                 return
 
 
-async def publish_until_it_took_effect(trigger: str, event: str) -> None:
+def environment(name: str, at: Places, store: Path) -> dict[str, str]:
+    """The environment of one of our services."""
+    found = OURS[name]["environment"]
+    return {key: here(value, at).replace("/accounts", str(store / "accounts"), 1) for key, value in found.items()}
+
+
+@asynccontextmanager
+async def ended(started: asyncio.subprocess.Process) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The process, killed at the end if it still runs."""
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+        await started.communicate()
+
+
+async def publish_until_it_took_effect(operator: Shell, trigger: str, event: str) -> None:
     """Send the same event, as a careful publisher does, until the answer says that it took effect."""
     async with asyncio.timeout(2 * LIMIT):
-        while (await call("publish", "cluster", trigger, "c1", "--id", event, "--wait"))[0]:
+        while (await operator("publish", "cluster", trigger, "c1", "--id", event, "--wait")).code:
             await asyncio.sleep(0.1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("victim", SERVERS)
-async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path) -> None:
     at = places()
+    making = [word.replace("/accounts", str(tmp_path / "accounts"), 1) for word in OURS["accounts"]["command"]]
+    (tmp_path / "accounts").mkdir()
+    assert (await Shell()(*making)).code == 0
+    operator = Shell(**environment("operator", at, tmp_path))
     async with AsyncExitStack() as running:
         servers = {name: await running.enter_async_context(server(name, at, tmp_path)) for name in SERVERS}
         await asyncio.gather(*(is_healthy(name, at) for name in SERVERS))
         workers = []
-        for worker in WORKERS.values():
-            for name, value in worker["environment"].items():
-                monkeypatch.setenv(name, here(value, at))
-            workers.append(await running.enter_async_context(process(*worker["command"])))
+        for name, worker in WORKERS.items():
+            started = await Shell(**environment(name, at, tmp_path)).start(*worker["command"])
+            workers.append(await running.enter_async_context(ended(started)))
         for started in workers:
             await line_with(started.stderr, "partition_taken")
-        await publish_until_it_took_effect("create", "e1")
+        await publish_until_it_took_effect(operator, "create", "e1")
         for lost in (servers[victim], workers[0]):
             lost.kill()
             await lost.wait()
-        await publish_until_it_took_effect("created", "e2")
+        await publish_until_it_took_effect(operator, "created", "e2")
         urls = [f"nats://{at[f'{name}:{CLIENT}']}" for name in SERVERS if name != victim]
         # If the victim led the cluster, no consumer can be created until another leader is elected.
-        async with connect(urls, request_timeout=LIMIT) as client:
+        user = environment("operator", at, tmp_path)
+        key, inbox = user["PHASELINE_NKEY"], user["PHASELINE_INBOX_PREFIX"]
+        async with connect(urls, nkey=key, inbox_prefix=inbox, request_timeout=LIMIT) as client:
             history = [(found.entity.version, found.after.phase) async for found in client.history("cluster", "c1")]
         assert history == [(1, "Creating"), (2, "Running")]
         assert workers[1].returncode is None

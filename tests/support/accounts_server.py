@@ -12,7 +12,7 @@ from typing import Any
 
 from phaseline.engine.accounts.keys import UserKeys
 from phaseline.engine.accounts.nats_conf import nats_conf
-from phaseline.engine.accounts.users import Plan, inbox_of
+from phaseline.engine.accounts.users import AccountPlan, inbox_of
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -26,7 +26,7 @@ SPY = "spy"
 class AccountsServer(EmbeddedServer):
     """A server with the accounts of a plan. `keys`: the folder of its users' seeds."""
 
-    def __init__(self, plan: Plan, keys: Path, more: str = "") -> None:
+    def __init__(self, plan: AccountPlan, keys: Path, more: str = "") -> None:
         super().__init__()
         self.plan, self.keys, self.more = plan, UserKeys(keys), more
         self._stop = asyncio.Event()
@@ -79,7 +79,7 @@ async def accounts_installation(
 ) -> AsyncIterator[AccountsServer]:
     """Such a server, on which a worker runs as the user `engine`."""
     with tempfile.TemporaryDirectory() as folder:
-        async with AccountsServer(Plan(prefix, trees), Path(folder)) as server:
+        async with AccountsServer(AccountPlan(prefix, trees), Path(folder)) as server:
             try:
                 await server.start_worker()
                 yield server
