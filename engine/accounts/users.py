@@ -1,6 +1,7 @@
 """The users of an installation: the roles of the table, each with names, keys, and subjects written out.
 
-Belongs here: `AccountPlan`, which all forms of a configuration are made from. Does not: the forms (`nats_conf`).
+Belongs here: `AccountPlan`, which all forms of a configuration are made from. Does not: the forms (`nats_conf`,
+`operator_mode`).
 """
 
 from collections.abc import Iterator, Sequence

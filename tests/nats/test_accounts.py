@@ -111,10 +111,10 @@ REQUESTS: dict[str, list[tuple[str, bytes]]] = {
 """All requests that a user outside the engine's account may make."""
 
 
-@pytest_asyncio.fixture
-async def server() -> AsyncIterator[AccountsServer]:
+@pytest_asyncio.fixture(params=["nats-conf", "operator-jwt"])
+async def server(request: pytest.FixtureRequest) -> AsyncIterator[AccountsServer]:
     """The accounts, with the streams of an installation that holds something. The worker has stopped: all is still."""
-    async with accounts_installation() as installed:
+    async with accounts_installation(jwt=request.param == "operator-jwt") as installed:
         async with Client.open(installed.settings("operator")) as client:
             await client.publish_and_wait("cluster", "create", "c1", source="/x")
         await installed.stop_worker()
