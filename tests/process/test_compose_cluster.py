@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from phaseline.engine.accounts.users import inbox_of
 from phaseline.engine.client.client import connect
 from phaseline.engine.jetstream.embedded import find_binary
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from tests.support.account_requests import INTERNAL, OTHER_TREES, REQUESTS, sizes
 from tests.support.command import Shell, line_with
 from tests.support.compose_file import OURS, SERVERS, WORKERS
 
@@ -90,17 +94,24 @@ async def publish_until_it_took_effect(operator: Shell, trigger: str, event: str
             await asyncio.sleep(0.1)
 
 
+@asynccontextmanager
+async def installation(at: Places, store: Path) -> AsyncIterator[dict[str, asyncio.subprocess.Process]]:
+    """The servers of the file, with its accounts, once they are healthy."""
+    making = [word.replace("/accounts", str(store / "accounts"), 1) for word in OURS["accounts"]["command"]]
+    (store / "accounts").mkdir()
+    assert (await Shell()(*making)).code == 0
+    async with AsyncExitStack() as running:
+        servers = {name: await running.enter_async_context(server(name, at, store)) for name in SERVERS}
+        await asyncio.gather(*(is_healthy(name, at) for name in SERVERS))
+        yield servers
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("victim", SERVERS)
 async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path) -> None:
     at = places()
-    making = [word.replace("/accounts", str(tmp_path / "accounts"), 1) for word in OURS["accounts"]["command"]]
-    (tmp_path / "accounts").mkdir()
-    assert (await Shell()(*making)).code == 0
     operator = Shell(**environment("operator", at, tmp_path))
-    async with AsyncExitStack() as running:
-        servers = {name: await running.enter_async_context(server(name, at, tmp_path)) for name in SERVERS}
-        await asyncio.gather(*(is_healthy(name, at) for name in SERVERS))
+    async with installation(at, tmp_path) as servers, AsyncExitStack() as running:
         workers = []
         for name, worker in WORKERS.items():
             started = await Shell(**environment(name, at, tmp_path)).start(*worker["command"])
@@ -114,9 +125,47 @@ async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path) -> N
         await publish_until_it_took_effect(operator, "created", "e2")
         urls = [f"nats://{at[f'{name}:{CLIENT}']}" for name in SERVERS if name != victim]
         # If the victim led the cluster, no consumer can be created until another leader is elected.
-        user = environment("operator", at, tmp_path)
-        key, inbox = user["PHASELINE_NKEY"], user["PHASELINE_INBOX_PREFIX"]
+        chosen = environment("operator", at, tmp_path)
+        key, inbox = chosen["PHASELINE_NKEY"], chosen["PHASELINE_INBOX_PREFIX"]
         async with connect(urls, nkey=key, inbox_prefix=inbox, request_timeout=LIMIT) as client:
             history = [(found.entity.version, found.after.phase) async for found in client.history("cluster", "c1")]
         assert history == [(1, "Creating"), (2, "Running")]
         assert workers[1].returncode is None
+
+
+@pytest.mark.slow
+async def test_no_answer_of_any_node_arrives_where_its_asker_may_not_publish(tmp_path: Path) -> None:
+    at = places()
+    async with installation(at, tmp_path):
+        name, worker = next(iter(WORKERS.items()))
+        async with ended(await Shell(**environment(name, at, tmp_path)).start(*worker["command"])) as working:
+            await line_with(working.stderr, "partition_taken")
+            working.terminate()
+            await working.wait()
+        async with Wire.open(user("operator", "n1", at, tmp_path)) as operator:
+            before = await sizes(operator)
+            for node in SERVERS:
+                await send_with_every_reply(user("tree-c1", node, at, tmp_path), [EVENT_OF_C1])
+                await send_with_every_reply(user("reader", node, at, tmp_path), REQUESTS["reader"])
+            await asyncio.sleep(1.0)
+            now = await sizes(operator)
+        sent = len(SERVERS) * len([reply for reply in REPLIES if not reply.startswith("$JS.ACK.")])
+        assert now == {**before, "pl-EVENTS": before["pl-EVENTS"] + sent}
+
+
+EVENT_OF_C1 = REQUESTS["tree-c1"][0]
+REPLIES = [*INTERNAL, *OTHER_TREES, EVENT_OF_C1[0]]
+
+
+async def send_with_every_reply(settings: Settings, requests: list[tuple[str, bytes]]) -> None:
+    async with Wire.open(settings) as wire:
+        for request, body in requests:
+            for reply in REPLIES:
+                wire.send(wire.frame(request, body, None, reply))
+        await wire.flush()
+
+
+def user(name: str, node: str, at: Places, store: Path) -> Settings:
+    """A user of the accounts, connected to one node."""
+    key = store / "accounts" / "keys" / f"{name}.nk"
+    return Settings(nats=(f"nats://{at[f'{node}:{CLIENT}']}",), nkey=key, inbox_prefix=inbox_of(name))
