@@ -6,7 +6,7 @@ Each subject is tried as the subject of a message and as the reply subject of ev
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import pytest_asyncio
@@ -17,6 +17,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from tests.support.account_requests import EVENT, INTERNAL, OTHER_TREES, REQUESTS, sizes
@@ -144,6 +145,33 @@ async def test_no_answer_arrives_where_the_role_may_not_publish(server: Accounts
         async with Wire.open(server.settings(SPY)) as after:
             now = await sizes(after)
         assert now == {**before, "pl-EVENTS": before["pl-EVENTS"] + (taken if user == "tree-c1" else 0)}
+
+
+@pytest.mark.parametrize("jwt", [False, True], ids=["nats-conf", "operator-jwt"])
+async def test_each_role_can_do_its_work(*, jwt: bool) -> None:
+    async with accounts_installation(jwt=jwt) as server, asyncio.timeout(60):
+        heard: asyncio.Queue[str] = asyncio.Queue()
+        async with Wire.open(server.settings("watcher")) as watcher:
+            await watcher.subscribe("pl.transition.>", lambda subject, *_: heard.put_nowait(subject))
+            await watcher.flush()
+            async with Client.open(server.settings("tree-c1"), source="/agent/c1") as agent:
+                await agent.publish("emco_resource", "create", "c1")
+                await agent.publish("cluster", "adopt", "c1", {"phase": "Running"})
+                found = await agent.publish_many(adopted(f"c1/p/n{number}") for number in range(1_200))
+                assert found == PublishResult(1_200, 0)
+            assert await heard.get() == "pl.transition.emco_resource.phase.Created.c1"
+            while await heard.get() != "pl.transition.node.phase.Running.c1.p.n1199":
+                pass
+        async with Client.open(server.settings("reader")) as reader:
+            assert (await reader.emco.status("c1", output="summary"))["state"] == "Created"
+            assert len([node async for node in reader.list("node", tree="c1")]) == 1_200
+            records = reader.watch("node", start="start", follow=False)
+            assert [record.entity.id async for record in records] == [f"c1/p/n{number}" for number in range(1_200)]
+
+
+def adopted(node: str) -> dict[str, Any]:
+    about = {"type": "node.adopt", "subject": f"node/{node}", "data": {"phase": "Running"}}
+    return {"specversion": "1.0", "id": node, "source": "/agent/c1", **about}
 
 
 class OneAccount(EmbeddedServer):
