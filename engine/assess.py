@@ -100,6 +100,9 @@ def read_rules(rules: Rules, profile: str | None = None) -> Overrides:
 def merged(overrides: Overrides, where: str, document: Manifest) -> Overrides:
     """The overrides with those of a document added. where: the document's name in errors. Raises `BadManifest`."""
     try:
-        return overrides.merge(document, where)
+        found = overrides.merge(document, where)
     except BadOverride as error:
         raise BadManifest(where=where, problem=str(error).removeprefix(where).lstrip(".: ")) from error
+    if wrong := next(found.problems(), ""):
+        raise BadManifest(where=where, problem=wrong)
+    return found

@@ -18,6 +18,7 @@ DEFAULT_PARTITIONS = 8
 MAX_PARTITIONS = 256
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z")
 _INBOX = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*\Z")
+PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key", "message_id_key")
 _SCHEMES = ("nats", "tls", "ws", "wss")
 
 
@@ -32,6 +33,8 @@ class Settings:
     tls_ca: Path | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    message_id_key: Path | None = None
+    """A file with the secret that publishers of the same events share. By default it follows from credentials."""
     inbox_prefix: str = "_INBOX"
     """Subject prefix of replies. A user with narrow permissions may need a prefix of his own."""
     api_prefix: str = JETSTREAM
@@ -97,7 +100,7 @@ class Settings:
             "tls_cert",
             "a certificate needs its key, and a key its certificate",
         )
-        for name in ("creds", "nkey", "tls_ca", "tls_cert", "tls_key"):
+        for name in PATHS:
             path = getattr(self, name)
             _check(path is None or path.is_file(), name, f"{path} is not a file")
 
@@ -129,14 +132,12 @@ class ConnectionSettings(TypedDict, total=False):
     tls_ca: Path | str | None
     tls_cert: Path | str | None
     tls_key: Path | str | None
+    message_id_key: Path | str | None
     inbox_prefix: str
     api_prefix: str
     connect_timeout: float
     request_timeout: float
     partitions: int | None
-
-
-PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key")
 
 
 def from_options(**options: Any) -> Settings:

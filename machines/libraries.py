@@ -9,16 +9,14 @@ from importlib import import_module
 
 from phaseline.machines.compiler.fingerprint import rules_of
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.gitops.sync_windows import WINDOWS
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.language.rules import Revision, declaration_of
 from phaseline.machines.language.scripts import SCRIPTS
 from phaseline.schemas import libraries
 
 RULES = {
-    COMPARISON.name: ("jsonpointer", "wcmatch", "yaml"),
+    COMPARISON.name: ("jsonpointer", "yaml"),
     SCRIPTS.name: ("lupa", "jq"),
-    WINDOWS.name: ("croniter", "wcmatch"),
 }
 """By the name of a declared revision, the modules that it imports."""
 

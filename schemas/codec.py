@@ -4,7 +4,8 @@ Two libraries, because they are strict about different things. `msgpack` reads b
 pieces, and writes values of unknown origin: it refuses keys that are not text, and values that no map on the wire may
 hold. `msgspec` writes our own structs, and reads and writes JSON. Both write the same bytes for the same value.
 
-Belongs here: encoding and decoding of whole bodies. Does not: what the maps mean (`envelope`, `records`).
+Belongs here: encoding and decoding of whole bodies. Does not: the bounds on what a body holds (`bounds`), what the maps
+mean (`envelope`, `records`).
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from typing import Any, cast
 import msgpack  # type: ignore[import-untyped]  # it ships no types
 import msgspec
 from msgspec.msgpack import Ext
+
+from phaseline.schemas import bounds
 
 JSON_STARTS = (b"{", b" ", b"\n", b"\r", b"\t")
 """A msgpack map never starts with any of these bytes, so the first byte tells the two formats apart."""
@@ -56,12 +59,15 @@ _struct_encoder = msgspec.msgpack.Encoder(enc_hook=_for_msgspec)
 _pack = msgpack.Packer(autoreset=True, default=_for_msgpack).pack
 
 
-def decode(body: bytes) -> dict[str, Any]:
-    """The map in `body`, which is msgpack or JSON by its first byte; raises `Undecodable` with the problem."""
+def decode(body: bytes, levels: int = bounds.WRAPPED) -> dict[str, Any]:
+    """The map in `body`, which is msgpack or JSON by its first byte; raises `Undecodable` with the problem.
+
+    levels: how deep maps and lists may be nested in each other.
+    """
     if not body:
         raise Undecodable("the body is empty")
     try:
-        found = _json_decoder.decode(body) if body[:1] in JSON_STARTS else _unpack(body)
+        found = _unjson(body, levels) if body[:1] in JSON_STARTS else _unpack(body, levels)
     except msgpack.ExtraData as error:
         raise Undecodable("msgpack: the first value is followed by more bytes") from error
     except (ValueError, RecursionError, OverflowError) as error:
@@ -71,8 +77,40 @@ def decode(body: bytes) -> dict[str, Any]:
     return cast("dict[str, Any]", found)
 
 
-def _unpack(body: bytes) -> Any:
-    return msgpack.unpackb(body, timestamp=0, ext_hook=_read_extension)
+def decode_own(body: bytes) -> dict[str, Any]:
+    """The map in a body that only the engine writes, as msgpack; raises `Undecodable`."""
+    if body[:1] in JSON_STARTS:
+        raise Undecodable("JSON, where the engine writes msgpack")
+    return decode(body)
+
+
+def _unpack(body: bytes, levels: int) -> Any:
+    try:
+        found = msgpack.unpackb(body, timestamp=0, ext_hook=_read_extension)
+    except msgpack.StackError as error:
+        raise bounds.Unbounded(bounds.too_deep(levels)) from error
+    bounds.check_msgpack(body, found, levels)
+    return found
+
+
+def _unjson(body: bytes, levels: int) -> Any:
+    """The value of a JSON text. If it cannot be decoded and is too deep, the depth is the problem on every machine."""
+    try:
+        found = _json_decoder.decode(body)
+    except (ValueError, RecursionError) as error:
+        if bounds.depth_of_broken_json(body) > levels:
+            raise bounds.Unbounded(bounds.too_deep(levels)) from error
+        raise
+    bounds.check_json(body, found, levels)
+    return found
+
+
+def decode_text(text: str) -> Any:
+    """The value of a JSON text that stands in a field of a body; raises `Undecodable`."""
+    try:
+        return _unjson(text.encode(), bounds.LEVELS)
+    except (ValueError, RecursionError, OverflowError) as error:
+        raise Undecodable(f"JSON: {str(error) or type(error).__name__}") from error
 
 
 def encode(value: Any) -> bytes:
@@ -123,8 +161,10 @@ class Values:
     begin, end: the offsets of the first byte of the last value, and of the first byte after it.
     """
 
-    def __init__(self) -> None:
-        self._unpacker = msgpack.Unpacker(timestamp=0)
+    def __init__(self, largest: int = bounds.LARGEST) -> None:
+        """largest: the most bytes of one value."""
+        self._unpacker = msgpack.Unpacker(timestamp=0, max_buffer_size=largest)
+        self._largest = largest
         self._fed = self.begin = self.end = 0
 
     def feed(self, piece: bytes) -> Iterator[Any]:
@@ -135,6 +175,10 @@ class Values:
             for value in self._unpacker:
                 self.begin, self.end = self.end, self._unpacker.tell()
                 yield value
+        except msgpack.BufferFull as error:
+            raise Undecodable(f"msgpack: a value of more than {self._largest:,} bytes after byte {self.end}") from error
+        except msgpack.StackError as error:
+            raise Undecodable(f"msgpack: {bounds.too_deep(bounds.WRAPPED)} after byte {self.end}") from error
         except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:
             raise Undecodable(f"msgpack: {error or type(error).__name__} after byte {self.end}") from error
 

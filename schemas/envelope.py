@@ -11,7 +11,7 @@ from urllib import parse
 import msgspec
 from msgspec import Meta
 
-from phaseline.schemas import codec
+from phaseline.schemas import bounds, codec
 
 SCHEMA_VERSION = 1
 """The version of the data schemas that this package writes and reads."""
@@ -76,7 +76,7 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 def decode(body: bytes) -> Event:
     """The event in a body; raises `Undecodable`, or `Invalid`, which names the attribute that is wrong."""
     event = _decode_plain(body)
-    return read(codec.decode(body)) if event is None else _checked(event)
+    return read(codec.decode(body, bounds.LEVELS)) if event is None else _checked(event)
 
 
 def _decode_plain(body: bytes) -> Event | None:
@@ -145,6 +145,10 @@ def write(event: Event) -> dict[str, Any]:
     return {name: value for name in Event.__struct_fields__ if (value := getattr(event, name)) is not None}
 
 
-def message_id(event: Event) -> str:
-    """The `Nats-Msg-Id`, by which the server drops duplicates: source and id, encoded for a header."""
-    return f"{parse.quote(event.source, safe=_SAFE)} {parse.quote(event.id, safe=_SAFE)}"
+def message_id(subject: str, source: str, event_id: str) -> str:
+    """The text that identifies an event for the server, which drops repeats: NATS subject, source and id.
+
+    The subject is part of it because the server compares all events of the installation, whatever their tree.
+    """
+    where = subject if subject.isascii() else parse.quote(subject, safe=f"{_SAFE}%")
+    return f"{where} {parse.quote(source, safe=_SAFE)} {parse.quote(event_id, safe=_SAFE)}"

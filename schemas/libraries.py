@@ -15,8 +15,6 @@ EXTRAS = {
     "lupa": ("lupa", "gitops"),
     "jq": ("jq", "gitops"),
     "jsonpointer": ("jsonpointer", "gitops"),
-    "wcmatch": ("wcmatch", "gitops"),
-    "croniter": ("croniter", "gitops"),
     "kubernetes_asyncio": ("kubernetes-asyncio", "kubernetes"),
     "click": ("click", "cli"),
     "rich": ("rich", "cli"),

@@ -22,6 +22,7 @@ Reason = Literal[
     "unknown_parent",
     "derived",
     "fault",
+    "secret",
 ]
 MAX_PAYLOAD = 4096
 """The most bytes of an undecodable body that its rejection keeps."""

@@ -126,6 +126,16 @@ def check_state(word: str) -> bool:
     return _LABEL.match(word) is not None
 
 
+def is_stored_as(sent: str, stored: str) -> bool:
+    """Whether EVENTS stores what was sent to the one subject under the other: `pl.events.c1.x`, `pl.inbox.3.c1.x`."""
+    before, after = sent.split("."), stored.split(".")
+    return any(
+        (word, after[at : at + 1], before[at + 1 :]) == ("events", ["inbox"], after[at + 2 :])
+        and before[:at] == after[:at]
+        for at, word in enumerate(before)
+    )
+
+
 @lru_cache(maxsize=65536)
 def _address(inbox_subject: str, skip: int) -> Address:
     """skip: how many tokens stand before the root of the id."""
@@ -171,6 +181,10 @@ class Subjects:
         """All messages of one partition in EVENTS: events, and timers that fired."""
         return f"{self.prefix}.*.{partition}.>"
 
+    def stored_events(self, partition: int, kind: str, entity_id: str) -> str:
+        """The events about one entity, under the subjects by which EVENTS stores them; timers are not among them."""
+        return f"{self.prefix}.inbox.{partition}.{self.event(kind, '*', entity_id)[len(self.prefix) + 8 :]}"
+
     def is_due(self, subject: str) -> bool:
         """Whether a stored event is a timer that fired. Only the server can store a message at such a subject."""
         return subject.startswith(f"{self.prefix}.due.")
@@ -205,6 +219,10 @@ class Subjects:
         word = quote(_CONTROL.sub("?", kind))[:SHORTENED] or "-"
         return f"{self.prefix}.log.{partition}.rejection.{word}.{reason}.{'.'.join(parts)}"
 
+    def secrets(self, partition: int) -> str:
+        """The rejections of a partition whose events held a raw Secret."""
+        return f"{self.prefix}.log.{partition}.rejection.*.secret.>"
+
     def checkpoint(self, partition: int) -> str:
         """The fence of a partition. Like a mark, it has the tokens of a transition: one filter selects both."""
         return f"{self.prefix}.mark.{partition}.transition.checkpoint.-.-.-"
@@ -232,6 +250,10 @@ class Subjects:
     def tables(self, partition: int) -> str:
         """The subject of the notes about which table versions decide the events of a partition."""
         return f"{self.prefix}.tables.{partition}"
+
+    def purged(self, partition: int) -> str:
+        """The subject of the notes about which events an operator has purged."""
+        return f"{self.prefix}.tables.{partition}.purged"
 
     def state(self, partition: int | str, kind: str, entity_id: str) -> str:
         """The subject of the last transition of one entity."""

@@ -85,6 +85,9 @@ SECTIONS: Sections = {
         "why": ("why.why", "Show why an entity is in its state, back to the events behind it."),
         "rejections": ("rejections.rejections", "Show rejected events and the reasons, and send them again."),
     },
+    "Operate": {
+        "purge": ("purge.purge", "Erase the observations of one entity for good."),
+    },
     "Replay": {
         "replay": ("replay.replay", "Decide recorded events again: rebuild states, audit, what-if."),
         "export": ("export.export_", "Write a log to a file."),

@@ -28,6 +28,7 @@ CONNECTION = {
     "tls_ca": ("File with the CA certificates to trust. Requires TLS.", FILE, None),
     "tls_cert": ("File with the client certificate. Needs --tls-key.", FILE, None),
     "tls_key": ("File with the key of the client certificate.", FILE, None),
+    "message_id_key": ("File with a secret that publishers of the same events share.", FILE, None),
     "inbox_prefix": ("Subject prefix of replies, for users who may not subscribe to _INBOX.>.", str, "_INBOX"),
     "api_prefix": ("Subject prefix of the JetStream API, for users in an account that imports it.", str, "$JS.API"),
     "timeout": ("Seconds to wait for the server.", float, 5.0),

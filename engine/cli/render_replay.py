@@ -5,13 +5,14 @@ Belongs here: tables, lines and JSON of audits, what-ifs and rebuilt states. Doe
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rich.text import Text
 
 from phaseline.engine.cli import render, terminal
+from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog
 from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
@@ -36,6 +37,14 @@ def show_start(begins: int, undecided: int) -> None:
         terminal.say(f"{counted(undecided, 'event')} left out: not decided yet")
 
 
+def show_foreign(messages: Sequence[Foreign]) -> None:
+    """Print the messages that no worker wrote."""
+    for one in messages[:SHOWN]:
+        terminal.say(f"foreign: {one.subject}, number {one.sequence} of {one.stream}: {one.size} bytes of no worker")
+    if len(messages) > SHOWN:
+        terminal.say(f"{counted(len(messages) - SHOWN, 'more foreign message')}; --json shows all")
+
+
 def show_audit(report: AuditReport, *, as_json: bool) -> None:
     """Print the result of an audit, and the first difference of each entity."""
     differences = list(report.divergences.values())
@@ -43,8 +52,11 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
         divergences = [difference._asdict() for difference in differences]
         rewordings = [rewording._asdict() for rewording in report.rewordings]
         render.show_json(
-            {**asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings}
-        )
+            {
+                **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
+                "foreign": [found._asdict() for found in report.foreign],
+            }
+        )  # fmt: skip
         return
     if differences:
         table = render.columns("KIND", "ID", "EVENT", "REPLAY", "LOG")
@@ -59,6 +71,12 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
         terminal.say(
             f"{counted(report.by_others, 'event')} decided by other tables: their records are taken from the log"
         )
+    if report.erased or report.purged:
+        terminal.say(
+            f"erased events: {report.erased:,} with a raw Secret, {report.purged:,} purged; their records are taken "
+            "from the log"
+        )
+    show_foreign(report.foreign)
     if report.rewordings:
         first = report.rewordings[0]
         terminal.say(

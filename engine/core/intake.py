@@ -11,14 +11,13 @@ from typing import Any
 import msgspec
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.kubernetes.secret_values import may_hold_secret, raw_secret
 from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
+from phaseline.schemas.bounds import MAX_WHOLE, MIN_WHOLE
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
-
-MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
-"""The whole numbers that msgpack can hold."""
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):
@@ -46,6 +45,8 @@ class RejectedEvent(Exception):
 
 def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: int, time: int) -> Arrival | Rejection:
     """The arrival or the rejection of a stored message. `sequence`: its position; `time`: when it was stored, ns."""
+    if may_hold_secret(body) and (where := raw_secret(body)) is not None:
+        return _without_body(subjects, subject, where, body, sequence, time)
     address, event = None, None
     try:
         address = subjects.address(subject)
@@ -60,6 +61,23 @@ def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: 
     except RejectedEvent as error:
         answer = (error.reason, str(error))
     return reject(subject, address, event, body, sequence, time, *answer)
+
+
+def _without_body(subjects: Subjects, subject: str, where: str, body: bytes, sequence: int, time: int) -> Rejection:
+    """The rejection of an event that holds the values of a Secret, of which it keeps nothing."""
+    try:
+        event: Event | None = envelope.decode(body)
+    except (codec.Undecodable, Invalid):
+        event = None
+    return reject(subject, address_of(subjects, subject), event, b"", sequence, time, "secret", secret_message(where))
+
+
+def secret_message(where: str) -> str:
+    """Why an event with a raw Secret is not taken, and what to do. where: where the Secret stands in the event."""
+    return (
+        f"{where} is a Secret, or holds one, whose values are not masked: the event is erased, and nothing of it is "
+        "kept. Mask the values before publishing"
+    )
 
 
 def address_of(subjects: Subjects, subject: str) -> Address | None:
@@ -78,7 +96,7 @@ def reject(
     known = address or ("-", "-", "/".join(subject.split(".")[-3:]))
     kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in known)
     cause = Cause(sequence, event.id if event else "", event.source if event else "", "event")
-    return Rejection(kind, entity_id, trigger, reason, message, None, (), cause, time, body[:MAX_PAYLOAD])
+    return Rejection(kind, entity_id, trigger, reason, message[:MAX_TEXT], None, (), cause, time, body[:MAX_PAYLOAD])
 
 
 def _timer_arrival(kind: Kind, address: Address, event: Event, sequence: int, time: int) -> Arrival:

@@ -5,7 +5,6 @@ reading and committing (`worker.partition`), reading an event's bytes (`intake`)
 kind.
 """
 
-import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -13,6 +12,7 @@ from typing import NamedTuple, Protocol
 from phaseline.engine.core import intake, timers
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.message import Message
+from phaseline.engine.core.record_size import bounded
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
@@ -23,6 +23,13 @@ from phaseline.schemas.subjects import Subjects
 
 BATCH_LIMIT = 999
 """The most log messages of one atomic batch beside its checkpoint (the server's limit is 1,000)."""
+
+LONGEST_ERROR = 1_024
+"""The most characters of an error that a record or a log line repeats."""
+
+
+COPY = b"\r\nNats-Stream:"
+"""A header of every answer to a direct get. The server stores such an answer where a request's reply subject says."""
 
 
 class InboxEvent(Protocol):
@@ -43,6 +50,10 @@ class InboxEvent(Protocol):
     @property
     def time_ns(self) -> int:
         """The time at which the server stored it, ns."""
+
+    @property
+    def block(self) -> bytes | None:
+        """The raw header block, or None."""
 
 
 @dataclass(slots=True)
@@ -70,6 +81,11 @@ class EventCounts:
             self.without_effect += 1
 
 
+def in_one_line(error: Exception) -> str:
+    """The name and the message of an error."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_ERROR]
+
+
 class Fault(NamedTuple):
     """An event on which a rule raised an error, which is a bug."""
 
@@ -88,6 +104,8 @@ class Batch:
     """The schedules that the batch sets or cancels, by subject. The last change of each one counts."""
     faults: list[Fault] = field(default_factory=list)
     """The events that were rejected because a rule failed. The caller logs them."""
+    secrets: list[InboxEvent] = field(default_factory=list)
+    """The events that were rejected because they hold a raw Secret. The caller erases them after the commit."""
     implies_position: bool = True
     """Whether the position follows from the messages alone: each event left a record, and none was rejected."""
 
@@ -131,11 +149,15 @@ class Processor:
 
     def answer(self, event: InboxEvent) -> Decision:
         """Decide one event; the tree stays as it is. If a rule raises an error, the event is rejected as a fault."""
+        if event.block is not None and COPY in event.block:
+            return Decision([self._copied(event)])
         try:
             arrival = intake.read(
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns
             )
-            return Decision([arrival]) if isinstance(arrival, Rejection) else decide(self.tree, arrival)
+            if isinstance(arrival, Rejection):
+                return Decision([arrival])
+            return bounded(self.tree, arrival, decide(self.tree, arrival))
         except NotInstalled:  # another worker, which has the library, may decide the event
             raise
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
@@ -161,7 +183,13 @@ class Processor:
         batch.schedules |= schedules
         batch.events += 1
         batch.position = event.sequence
-        batch.implies_position = batch.implies_position and bool(records) and not isinstance(records[0], Rejection)
+        first = records[0] if records else None
+        if isinstance(first, Rejection):
+            batch.implies_position = False
+            if first.reason == "secret":
+                batch.secrets.append(event)
+        elif first is None:
+            batch.implies_position = False
         if decision.fault is not None:
             batch.faults.append(Fault(event, decision.fault))
         self.counts.add(decision)
@@ -172,9 +200,19 @@ class Processor:
             return {}
         return timers.schedules(self.subjects, self.partition, decision.records, decision.timers, start)
 
+    def _copied(self, event: InboxEvent) -> Rejection:
+        address = intake.address_of(self.subjects, event.subject)
+        message = (
+            "this is a copy that the server sent as the answer to a direct get (it has the header Nats-Stream), no "
+            "event of a publisher: look who names event subjects as reply subjects"
+        )
+        return intake.reject(
+            event.subject, address, None, event.data, event.sequence, event.time_ns, "invalid", message
+        )
+
     def _fault(self, event: InboxEvent, error: Exception) -> Rejection:
         address = intake.address_of(self.subjects, event.subject)
-        last = traceback.format_exception_only(error)[-1].strip()
+        last = in_one_line(error)
         message = f"the rules failed on this event, which is a bug: {last}"
         return intake.reject(event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message)
 

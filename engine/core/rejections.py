@@ -9,6 +9,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.predicates import Predicate
+from phaseline.machines.language.table import MAX_TEXT
 from phaseline.schemas.records import Entity, FacetState, Mark, Reason, Record, Rejection
 
 
@@ -47,7 +48,7 @@ def reject(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Reject
     entity = tree.get(kind.name, arrival.id)
     states = None if entity is None else {n: f.state for n, f in zip(entity.names, entity.facets, strict=True)}
     return Rejection(
-        kind.name, arrival.id, arrival.trigger, reason, message, states,
+        kind.name, arrival.id, arrival.trigger, reason, message[:MAX_TEXT], states,
         tuple(legal_triggers(tree, kind, arrival.id)), arrival.cause, arrival.time,
     )  # fmt: skip
 

@@ -14,6 +14,9 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import NONE, SECOND, FacetState, Record, Rejection, timestamp
 from phaseline.schemas.subjects import Subjects
 
+LONGEST = 100 * 365 * 86_400
+"""The seconds of the longest timer: a hundred years. An attribute may hold more, which no date can say."""
+
 
 class TimerChange(NamedTuple):
     """The change of a facet's timer that comes with a record. `record`: its index among the records of its event.
@@ -66,9 +69,9 @@ def restart(
     attribute = timeout.repeat_after if fired else timeout.seconds_from
     fixed = 0 if fired else timeout.seconds
     seconds = fixed if attribute is None else attributes.get(attribute) or 0
-    if seconds <= 0:
+    if not seconds > 0:
         return TimerChange(record, name, "", None)
-    return TimerChange(record, name, timeout.trigger, time + int(seconds * SECOND))
+    return TimerChange(record, name, timeout.trigger, time + int(min(seconds, LONGEST) * SECOND))
 
 
 def timers_after(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]:

@@ -103,7 +103,11 @@ def restore(tree: Tree, body: bytes) -> int:
 
     Raises `KindMissing` if the tree has no such kind.
     """
-    record = wire_codec.read(body)
+    return take_in(tree, wire_codec.read(body))
+
+
+def take_in(tree: Tree, record: Record) -> int:
+    """Apply one record of the log to the tree; returns the position of its event. Raises as `restore`."""
     if not isinstance(record, Rejection) and record.entity.kind not in tree.kinds:
         raise KindMissing(kind=record.entity.kind, known=", ".join(tree.kinds))
     evolve(tree, record)

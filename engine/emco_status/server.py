@@ -119,6 +119,8 @@ class StatusService:
         """Take the requests that other workers forward for one of our partitions; returns the subscription."""
 
         def take(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
+            if not self.wire.replies.may_answer(subject, reply):
+                return
             task = asyncio.ensure_future(self._answer_forwarded(partition, subject, data, reply))
             self._under_way.add(task)
             task.add_done_callback(self._under_way.discard)

@@ -13,10 +13,11 @@ WRONG_LAST_SEQUENCE = 10071
 
 
 class Reply(NamedTuple):
-    """The reply to a request."""
+    """The reply to a request. `block`: its raw header block, or None."""
 
     data: bytes
     headers: dict[str, str]
+    block: bytes | None = None
 
 
 class Ack(NamedTuple):

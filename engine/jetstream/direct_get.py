@@ -22,10 +22,12 @@ NO_MESSAGE = 10037
 
 
 class LastMessage(NamedTuple):
-    """The last message on a subject."""
+    """The last message on a subject. `block`: its raw header block, or None."""
 
     data: bytes
     sequence: int
+    subject: str
+    block: bytes | None
 
 
 async def last_message_from_leader(wire: Wire, stream: str, subject: str) -> LastMessage | None:
@@ -36,7 +38,8 @@ async def last_message_from_leader(wire: Wire, stream: str, subject: str) -> Las
         if error.err_code == NO_MESSAGE:
             return None
         raise
-    return LastMessage(base64.b64decode(message.get("data", "")), int(message["seq"]))
+    data, block = (base64.b64decode(message.get(name, "")) for name in ("data", "hdrs"))
+    return LastMessage(data, int(message["seq"]), message["subject"], block or None)
 
 
 async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float = 10.0) -> list[Reply]:
@@ -47,7 +50,7 @@ async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float 
     replies, over, inbox = list[Reply](), asyncio.Event(), wire.inbox()
 
     def take(_: str, data: bytes, block: bytes | None, __: str) -> None:
-        replies.append(Reply(data, frames.read_headers(block) if block else {}))
+        replies.append(Reply(data, frames.read_headers(block) if block else {}, block))
         if frames.STATUS in replies[-1].headers or PENDING not in replies[-1].headers:
             over.set()
 

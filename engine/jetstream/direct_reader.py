@@ -78,6 +78,11 @@ class DirectReader:
             await self._wire.unsubscribe(sid)
 
     @property
+    def stream(self) -> str:
+        """The name of the stream."""
+        return self._stream
+
+    @property
     def buffered(self) -> int:
         """How many messages `take` can return at once."""
         return len(self._ready)

@@ -45,6 +45,8 @@ class _Client:
 
     async def subscribe(self, subject: str, queue: str = "", cb: Handler | None = None) -> "_Subscription":
         def take(subject: str, data: bytes, block: bytes | None, reply: str) -> None:
+            if not self._wire.replies.may_answer(subject, reply):
+                return
             headers = frames.read_headers(block) if block else None
             message = Msg(self, subject, reply, data, headers)  # type: ignore[arg-type]  # `_Client` too
             if cb is not None:

@@ -101,6 +101,11 @@ class Reader:
         await self._close()
 
     @property
+    def stream(self) -> str:
+        """The name of the stream."""
+        return self._stream
+
+    @property
     def buffered(self) -> int:
         """How many messages `take` can return at once."""
         return len(self._buffer)

@@ -28,6 +28,7 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Ack, Reply, read_ack, read_reply
 from phaseline.engine.jetstream.connection import Callback, Connection
 from phaseline.engine.jetstream.frames import Headers
+from phaseline.engine.jetstream.reply_subjects import ReplySubjects
 from phaseline.engine.settings import JETSTREAM, Settings
 
 log = structlog.get_logger(__name__)
@@ -37,9 +38,10 @@ class Wire:
     """The connection of a process to NATS, with requests and subscriptions. It belongs to one event loop."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._connection = Connection(settings, self._down, self._back, self._denied)
         self._inbox = self.inbox()
+        self.replies = ReplySubjects(settings.inbox_prefix)
         self._serial = 0
         self._waiting: dict[str, tuple[str, asyncio.Future[Reply]]] = {}
         self._up = asyncio.Event()
@@ -122,7 +124,7 @@ class Wire:
 
     def _back(self) -> None:
         self._up.set()
-        log.info("nats_reconnected", url=self._settings.shown)
+        log.info("nats_reconnected", url=self.settings.shown)
         for hook in tuple(self._up_hooks):
             hook()
 
@@ -174,7 +176,7 @@ class Wire:
 
         Raises a subclass of `NoAnswer` if the outcome is unknown, `NotPermitted`, `PayloadTooLarge`.
         """
-        seconds = self._settings.request_timeout if timeout is None else timeout
+        seconds = self.settings.request_timeout if timeout is None else timeout
         started = time.monotonic()
         if not self._up.is_set():
             await self.until_connected(seconds)
@@ -210,17 +212,17 @@ class Wire:
 
     def api_subject(self, suffix: str) -> str:
         """The subject of a call of the JetStream API, for example of `DIRECT.GET.x`."""
-        return f"{self._settings.api_prefix}.{suffix}"
+        return f"{self.settings.api_prefix}.{suffix}"
 
     @property
     def has_consumers(self) -> bool:
         """Whether consumers may be used. They cannot be offered to other accounts safely (`accounts.roles`)."""
-        return self._settings.api_prefix == JETSTREAM
+        return self.settings.api_prefix == JETSTREAM
 
     def _on_reply(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         waiting = self._waiting.get(subject)
         if waiting is not None and not waiting[1].done():
-            waiting[1].set_result(Reply(data, frames.read_headers(block) if block else {}))
+            waiting[1].set_result(Reply(data, frames.read_headers(block) if block else {}, block))
 
     def _fail_waiting(self) -> None:
         for subject, future in self._waiting.values():
@@ -236,7 +238,7 @@ class Wire:
 
     def inbox(self) -> str:
         """A new subject prefix of our own, for replies."""
-        return f"{self._settings.inbox_prefix}.{secrets.token_hex(8)}"
+        return f"{self.settings.inbox_prefix}.{secrets.token_hex(8)}"
 
     async def subscribe(self, subject: str, callback: Callback, queue: str = "") -> int:
         """Call `callback` for each message, as it is received. Returns the id for `unsubscribe`. Survives reconnects.

@@ -13,11 +13,20 @@ from phaseline.engine.core.process import BATCH_LIMIT
 from phaseline.engine.errors import ApiFailed, EntityNotYetKnown, EntityUnknown, TreeNotYetKnown
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.direct_get import gather
+from phaseline.engine.jetstream.direct_get import LastMessage, gather
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import in_order, patterns
-from phaseline.engine.log.log_records import NOT_FOUND, Logged, direct, history, read_record, records
+from phaseline.engine.log.log_records import (
+    NOT_FOUND,
+    Logged,
+    direct,
+    history,
+    logged,
+    message_in,
+    record_in_log,
+    records,
+)
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, Time, When, parse
 from phaseline.schemas import codec
@@ -26,7 +35,7 @@ from phaseline.schemas.subjects import quoted_id
 
 TOO_MANY_SUBJECTS = "413"
 """The server's status for a request that selects more than 1,024 subjects."""
-SEQUENCE, SUBJECT, STORED = "Nats-Sequence", "Nats-Subject", "Nats-Time-Stamp"
+STORED = "Nats-Time-Stamp"
 LOOK_BACK = 100
 """Places to search backwards for a message. Places can be empty, because a new checkpoint deletes the old one."""
 
@@ -72,7 +81,10 @@ async def _message(installation: Installation, place: int) -> Reply | None:
 
 def _records_to_cut(installation: Installation, message: Reply) -> int:
     """How many records of this message's event end here, if further records of the event follow; else 0."""
-    if not message.headers.get(SUBJECT, "").startswith(f"{installation.prefix}.log."):
+    stored = message_in(message)
+    if not stored.subject.startswith(f"{installation.prefix}.log."):
+        return 0
+    if record_in_log(installation.layout.log, stored) is None:
         return 0
     body = codec.decode(message.data)
     count, total = int(body["id"].partition("-")[2]) + 1, int(body["data"]["cause"]["records"])
@@ -114,7 +126,11 @@ class AsOf(StateView):
         subject = transition_filter(self.installation, self._pattern(kind, entity_id))
         wanted = json.dumps({"seq": 1, "next_by_subj": subject}).encode()
         found = await direct(self.installation.wire, self.installation.layout.log, wanted)
-        return found is not None and int(found.headers[SEQUENCE]) <= self.moment.place
+        if found is None or (first := message_in(found)).sequence > self.moment.place:
+            return False
+        return logged(self.installation.layout.log, first) is not None or bool(
+            await self.matching([self._pattern(kind, entity_id)])
+        )
 
     async def states(
         self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
@@ -141,11 +157,15 @@ class AsOf(StateView):
         found: dict[tuple[str, str], Logged] = {}
         if replies and replies[0].headers.get(frames.STATUS) == TOO_MANY_SUBJECTS:
             for subject in subjects:
-                async for logged in records(self.installation, subject, 0, place):
-                    _keep_last(found, logged)
-        for logged in filter(None, (_logged(log, reply) for reply in replies)):
-            _keep_last(found, logged)
-        return [logged.record for logged in found.values() if isinstance(logged.record, Transition)]
+                async for one in records(self.installation, subject, 0, place):
+                    _keep_last(found, one)
+        for message in filter(None, (_message_in(log, reply) for reply in replies)):
+            if (last := logged(log, message)) is not None:
+                _keep_last(found, last)
+                continue
+            async for one in records(self.installation, message.subject, 0, place):
+                _keep_last(found, one)
+        return [one.record for one in found.values() if isinstance(one.record, Transition)]
 
     async def history(self, kind: str, entity_id: str) -> list[Transition]:
         """The transitions of one entity up to the moment, oldest first."""
@@ -164,21 +184,20 @@ def transition_filter(installation: Installation, pattern: Pattern) -> str:
     return f"{installation.prefix}.log.{pattern.partition}.transition.{pattern.kind}.*.*.{pattern.id}"
 
 
-def _logged(log: str, reply: Reply) -> Logged | None:
-    """The record in a reply; None if the reply says that there is none. Raises `ApiFailed`."""
+def _message_in(log: str, reply: Reply) -> LastMessage | None:
+    """The message in a reply; None if the reply says that there is none. Raises `ApiFailed`."""
     status = reply.headers.get(frames.STATUS)
     if status is None:
-        body = codec.decode(reply.data)
-        return Logged(int(reply.headers[SEQUENCE]), read_record(body), body)
+        return message_in(reply)
     if status not in (NOT_FOUND, TOO_MANY_SUBJECTS):
         description = reply.headers.get(frames.DESCRIPTION, "")
         raise ApiFailed(subject=log, code=int(status), err_code=0, description=description)
     return None
 
 
-def _keep_last(found: dict[tuple[str, str], Logged], logged: Logged) -> None:
+def _keep_last(found: dict[tuple[str, str], Logged], one: Logged) -> None:
     """Keep the last record of each entity. An entity has one subject for each state that it was in."""
-    if isinstance(logged.record, Transition):
-        key = (logged.record.entity.kind, logged.record.entity.id)
-        if key not in found or found[key].sequence < logged.sequence:
-            found[key] = logged
+    if isinstance(one.record, Transition):
+        key = (one.record.entity.kind, one.record.entity.id)
+        if key not in found or found[key].sequence < one.sequence:
+            found[key] = one

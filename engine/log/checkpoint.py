@@ -6,6 +6,11 @@ Belongs here: the checkpoint's fields and bytes. Does not: storing it (`worker.f
 
 import msgspec
 
+from phaseline.engine.jetstream.direct_get import LastMessage
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Standing
 from phaseline.schemas import codec
 
 
@@ -37,11 +42,39 @@ class Checkpoint(msgspec.Struct, frozen=True):
         return codec.encode({**msgspec.to_builtins(self), "commit": commit})
 
 
+REQUIRED = frozenset(("epoch", "worker", "position", "commit", "plan"))
+"""The fields that every checkpoint has. Later versions may add fields; one that they lack has its default."""
+
+
 def decode(body: bytes) -> Checkpoint:
-    """The inverse of `Checkpoint.encode_as`."""
-    return msgspec.convert(codec.decode(body), Checkpoint)
+    """The inverse of `Checkpoint.encode_as`; raises `ValueError` if the body is no checkpoint."""
+    found = codec.decode_own(body)
+    if missing := REQUIRED - found.keys():
+        raise ValueError(f"no checkpoint: it lacks {', '.join(sorted(missing))}")
+    return msgspec.convert(found, Checkpoint)
 
 
-def commit_of(body: bytes) -> str:
-    """The name of the try that stored these bytes."""
-    return decode(body).commit
+def read(message: LastMessage | Stored) -> Checkpoint | None:
+    """The checkpoint in a message of LOG; None if no owner of the partition wrote it."""
+    if not foreign.is_by_owner(message.block):
+        return None
+    try:
+        return decode(message.data)
+    except ValueError:
+        return None
+
+
+def is_checkpoint(message: LastMessage | Stored) -> bool:
+    """Whether a message of LOG is a checkpoint that an owner of the partition wrote."""
+    return read(message) is not None
+
+
+async def standing(wire: Wire, stream: str, subject: str) -> Standing:
+    """The last checkpoint on a subject, and the sequence of the last message there, according to LOG's leader."""
+    return await foreign.standing(wire, stream, subject, is_checkpoint)
+
+
+async def last(wire: Wire, stream: str, subject: str) -> Checkpoint | None:
+    """The last checkpoint on a subject, according to LOG's leader; None if there is none."""
+    found = (await standing(wire, stream, subject)).ours
+    return None if found is None else decode(found.data)

@@ -13,15 +13,17 @@ from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeU
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import direct, history, read_record
+from phaseline.engine.log.log_records import direct, history, last_transition, message_in, record_in_state
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import DELETED
-from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, Transition
 from phaseline.schemas.subjects import BadSubject, check_id, natural, quoted_id
+
+NO_KINDS = ("checkpoint", "mark")
+"""Words in the place of the kind in subjects of STATE that name no kind."""
 
 
 class Latest(StateView):
@@ -36,7 +38,10 @@ class Latest(StateView):
         installation = self.installation
         subject = installation.subjects.state(installation.partition_of(entity_id), kind, entity_id)
         reply = await direct(installation.wire, f"{installation.layout.state}.{subject}")
-        record = None if reply is None else read_record(codec.decode(reply.data))
+        record = None
+        if reply is not None:
+            record = record_in_state(installation.layout.state, message_in(reply))
+            record = record or await last_transition(installation, subject)
         if not isinstance(record, Transition):
             raise EntityUnknown(kind=kind, id=entity_id)
         return record
@@ -68,9 +73,20 @@ class Latest(StateView):
         for pattern in patterns:
             filter_ = _state_filter(self.installation, pattern)
             async for messages in read_all(self.installation.wire, self.installation.layout.state, [filter_]):
-                for record in filter(None, map(_transition_in, messages)):
-                    found[record.entity.kind, record.entity.id] = record
+                for stored in messages:
+                    if (record := await self._transition_in(stored)) is not None:
+                        found[record.entity.kind, record.entity.id] = record
         return list(found.values())
+
+    async def _transition_in(self, stored: Stored) -> Transition | None:
+        """The transition in a message of STATE; None for checkpoints and marks. LOG is asked where it is foreign."""
+        kind = stored.subject.removeprefix(f"{self.installation.prefix}.state.").split(".", 2)[1]
+        if not stored.data or kind in NO_KINDS:
+            return None
+        record = record_in_state(self.installation.layout.state, stored)
+        if record is None:
+            return await last_transition(self.installation, stored.subject)
+        return record if isinstance(record, Transition) else None
 
     async def history(self, kind: str, entity_id: str) -> list[Transition]:
         """The transitions of one entity, oldest first."""
@@ -144,14 +160,3 @@ def check_tree(below: str) -> None:
         check_id(below)
     except BadSubject as error:
         raise InvalidId(problem=f"{below!r} can be no id: {error}") from None
-
-
-def _transition_in(stored: Stored) -> Transition | None:
-    """The transition in a message of STATE; None for checkpoints and marks."""
-    if not stored.data:
-        return None
-    body = codec.decode(stored.data)
-    if not str(body.get("type", "")).endswith(".transitioned"):
-        return None
-    record = wire_codec.from_wire(body)
-    return record if isinstance(record, Transition) else None

@@ -5,17 +5,23 @@ Belongs here: reads that end. Does not: states (`latest`, `as_of`), future recor
 
 import json
 from collections.abc import AsyncIterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
+from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.reader import BUFFER
+from phaseline.engine.jetstream.direct_get import LastMessage
+from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.when import END
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Mark, Rejection, Transition
+from phaseline.schemas.records import Mark, Record, Rejection, Transition
+from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"
 
@@ -40,16 +46,23 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
     """The record at the place `sequence`; raises `RecordNotFound` if there is none."""
     log = installation.layout.log
     reply = await direct(installation.wire, log, json.dumps({"seq": sequence}).encode())
-    body = {} if reply is None else codec.decode(reply.data)
-    if not str(body.get("type", "")).endswith((".transitioned", ".rejected")):
+    message = None if reply is None else message_in(reply)
+    is_record = message is not None and message.subject.startswith(f"{installation.prefix}.log.")
+    found = logged(log, message) if message is not None and is_record else None
+    if found is None:
         state = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
         raise RecordNotFound(place=sequence, first=state["first_seq"], last=state["last_seq"])
-    return Logged(sequence, read_record(body), body)
+    return found
 
 
 async def event_at(installation: Installation, sequence: int) -> FetchedEvent | None:
     """The event at the position `sequence`; None if EVENTS no longer holds it."""
-    reply = await direct(installation.wire, installation.layout.events, json.dumps({"seq": sequence}).encode())
+    return await direct_event(installation.wire, installation.layout.events, sequence)
+
+
+async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent | None:
+    """As `event_at`, by the name of the stream."""
+    reply = await direct(wire, stream, json.dumps({"seq": sequence}).encode())
     if reply is None:
         return None
     return FetchedEvent(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
@@ -64,8 +77,8 @@ async def records(installation: Installation, filter_: str, after: int, up_to: i
             for stored in await reader.take(BUFFER):
                 if stored.sequence > up_to:
                     return
-                body = codec.decode(stored.data)
-                yield Logged(stored.sequence, read_record(body), body)
+                if (found := logged(installation.layout.log, stored)) is not None:
+                    yield found
 
 
 async def history(installation: Installation, kind: str, entity_id: str, up_to: int) -> list[Transition]:
@@ -73,7 +86,80 @@ async def history(installation: Installation, kind: str, entity_id: str, up_to: 
     partition = installation.partition_of(entity_id)
     filter_ = installation.subjects.transition(partition, kind, "*", "*", entity_id)
     found = records(installation, filter_, 0, up_to)
-    return [logged.record async for logged in found if isinstance(logged.record, Transition)]
+    return [one.record async for one in found if isinstance(one.record, Transition)]
+
+
+def logged(stream: str, message: LastMessage | Stored) -> Logged | None:
+    """The transition or rejection in a message of LOG; None for anything else. Foreign messages are reported."""
+    record = record_in_log(stream, message)
+    if record is None or isinstance(record, Mark):
+        return None
+    return Logged(message.sequence, record, codec.decode(message.data))
+
+
+def message_in(reply: Reply) -> LastMessage:
+    """The message in the reply to a direct get, without the headers that the server appended to its own."""
+    own, _, appended = (reply.block or b"").rpartition(COPY)
+    headers = frames.read_headers(b"NATS/1.0" + COPY + appended)
+    block = own + b"\r\n\r\n" if own.strip() != b"NATS/1.0" else None
+    return LastMessage(reply.data, int(headers["Nats-Sequence"]), headers["Nats-Subject"], block)
+
+
+def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
+    """The record in a message of LOG; None if no worker wrote it, which is reported. Raises `NewerRecord`."""
+    record = _record_in(message.data) if foreign.is_by_worker(message.block) else None
+    if record is None:
+        foreign.report(stream, message)
+    return record
+
+
+def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None:
+    """The record in a message of STATE; None if it is a copy of a foreign message, which is reported."""
+    record = None if foreign.is_copy(message.block) else _record_in(message.data)
+    if record is None:
+        foreign.report(stream, message)
+    return record
+
+
+def _record_in(body: bytes) -> Record | None:
+    """The record in a body; None if it holds none. Raises `NewerRecord`."""
+    try:
+        return None if body[:1] in codec.JSON_STARTS else wire_codec.read(body)
+    except NewerRecord:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+async def last_transition(installation: Installation, subject: str) -> Transition | None:
+    """The last transition of the entity that a subject of STATE names, from LOG; None if LOG has none."""
+    partition, kind, tokens = subject.removeprefix(f"{installation.prefix}.state.").split(".", 2)
+    filter_ = f"{installation.prefix}.log.{partition}.transition.{kind}.*.*.{tokens}"
+    last = None
+    async for one in records(installation, filter_, 0, END):
+        last = one.record if isinstance(one.record, Transition) else last
+    return last
+
+
+async def last_records(installation: Installation, partition: int, kind: str, tokens: str) -> list[Record]:
+    """The last transition and the last mark of an entity in LOG, in the order of LOG. `tokens`: its quoted id.
+
+    Foreign messages are skipped. LOG's leader answers.
+    """
+    stream, subjects = installation.layout.log, installation.subjects
+    found = []
+    for subject in (
+        f"{installation.prefix}.log.{partition}.transition.{kind}.*.*.{tokens}",
+        f"{subjects.marks(partition)}.{kind}.{tokens}",
+    ):
+        last = (await foreign.standing(installation.wire, stream, subject, _holds_record)).ours
+        if last is not None and (record := _record_in(last.data)) is not None:
+            found.append((last.sequence, record))
+    return [record for _, record in sorted(found, key=itemgetter(0))]
+
+
+def _holds_record(message: LastMessage | Stored) -> bool:
+    return foreign.is_by_worker(message.block) and _record_in(message.data) is not None
 
 
 def read_record(body: dict[str, Any]) -> Transition | Rejection:

@@ -8,8 +8,10 @@ A note is about the events after its position. Which tables decided before the f
 import msgspec
 
 from phaseline.engine.errors import BadSetting, TablesDiffer
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
+from phaseline.engine.jetstream.direct_get import LastMessage
+from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -31,20 +33,39 @@ class Era(msgspec.Struct, frozen=True):
 
 def decode(body: bytes) -> Era:
     """The inverse of `Era.encode`."""
-    return msgspec.convert(codec.decode(body), Era)
+    return msgspec.convert(codec.decode_own(body), Era)
+
+
+def read(message: LastMessage | Stored) -> Era | None:
+    """The note in a message of LOG; None if no worker wrote it."""
+    if not foreign.is_by_worker(message.block):
+        return None
+    try:
+        return decode(message.data)
+    except ValueError:
+        return None
 
 
 async def eras(installation: Installation, partition: int) -> list[Era]:
-    """The notes of a partition, oldest first."""
+    """The notes of a partition, oldest first. Foreign messages are skipped and reported."""
     log, subject = installation.layout.log, installation.subjects.tables(partition)
-    return [decode(stored.data) async for found in read_all(installation.wire, log, [subject]) for stored in found]
+    notes = []
+    async for found in read_all(installation.wire, log, [subject]):
+        for stored in found:
+            if (era := read(stored)) is None:
+                foreign.report(log, stored)
+            else:
+                notes.append(era)
+    return notes
 
 
 async def latest(installation: Installation, partition: int) -> Era | None:
     """The last note of a partition, read from the leader of LOG; None if there is none."""
     subject = installation.subjects.tables(partition)
-    found = await last_message_from_leader(installation.wire, installation.layout.log, subject)
-    return None if found is None else decode(found.data)
+    found = await foreign.standing(
+        installation.wire, installation.layout.log, subject, lambda message: read(message) is not None
+    )
+    return None if found.ours is None else decode(found.ours.data)
 
 
 def check_accepted(settings: Settings, kinds: Kinds) -> None:

@@ -13,10 +13,9 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import read_record
+from phaseline.engine.log.log_records import logged
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas import codec
 from phaseline.schemas.records import Reason, Rejection, Transition, timestamp
 from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
 
@@ -145,18 +144,26 @@ class Watch(Generic[R]):
         return self
 
     async def __anext__(self) -> R:
-        while not self._held:
-            if self.over:
+        while True:
+            reader = await self._fill()
+            found = logged(reader.stream, self._held.popleft())
+            if found is not None:
+                self.sequence, self.wire = found.sequence, found.wire
+                return cast("R", found.record)
+
+    async def _fill(self) -> StreamReader:
+        """Wait for messages; raises `StopAsyncIteration` at the end."""
+        while True:
+            if self.over and not self._held:
                 raise StopAsyncIteration
             reader = await self._open()
+            if self._held:
+                return reader
             if not self._follow and reader.caught_up:
                 await self.close()
                 self._check_found()
                 raise StopAsyncIteration
             self._held.extend(await reader.take(SLICE))
-        stored = self._held.popleft()
-        self.sequence, self.wire = stored.sequence, codec.decode(stored.data)
-        return cast("R", read_record(self.wire))
 
     def _check_found(self) -> None:
         """Raise `EntityUnknown` if the history of one entity has no record."""

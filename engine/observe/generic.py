@@ -15,9 +15,9 @@ from copy import deepcopy
 from typing import Any
 
 from phaseline.engine.observe.events import Manifest, ObservedEvent, id_suffix, mapping, maps, text
-from phaseline.machines.kubernetes.diff.normalize import LAST_APPLIED
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, is_owned, key_of
+from phaseline.machines.kubernetes.secret_values import COPIES, FIELDS, MASK
 
 TRACKING, INSTANCE = "argocd.argoproj.io/tracking-id", "app.kubernetes.io/instance"
 TIMES = ("lastUpdateTime", "lastTransitionTime", "lastHeartbeatTime", "lastProbeTime", "lastScheduleTime", "renewTime")
@@ -95,13 +95,17 @@ def missing(desired: Manifest, application: str) -> ObservedEvent:
 
 
 def _without_secrets(manifest: Manifest) -> Manifest:
-    """The manifest, with fingerprints for the values of a Secret. They are equal for equal values in one process."""
+    """The manifest, with fingerprints for the values of a Secret. They are equal for equal values in one process.
+
+    `is_masked` accepts the fingerprints. Copies of the object in annotations are left out.
+    """
     if group_kind(manifest) != ("", "Secret"):
         return manifest
     cleaned = deepcopy(dict(manifest))
     if mapping(cleaned, "metadata", "annotations"):
-        cleaned["metadata"]["annotations"].pop(LAST_APPLIED, None)
-    for name in ("data", "stringData"):
+        for copy in COPIES:
+            cleaned["metadata"]["annotations"].pop(copy, None)
+    for name in FIELDS:
         inside = cleaned.get(name)
         if isinstance(inside, Mapping):
             cleaned[name] = {key: _fingerprint(name, value) for key, value in inside.items()}
@@ -120,7 +124,7 @@ def _fingerprint(name: str, value: Any) -> Any:
     if name == "data":
         with suppress(ValueError):  # a value that is not base64 stays as it is
             plain = base64.b64decode(string, validate=True)
-    fingerprint = hmac.new(_KEY, plain, hashlib.sha256).hexdigest()[:32]
+    fingerprint = MASK + hmac.new(_KEY, plain, hashlib.sha256).hexdigest()[:32]
     return base64.b64encode(fingerprint.encode()).decode() if name == "data" else fingerprint
 
 

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple, TypedDict
 from phaseline.engine.core import intake
 from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.kubernetes.secret_values import raw_secret_in
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
 
 
 class EventMessage(NamedTuple):
-    """The NATS message of one event. `message_id`: the server drops a second message with the same one.
+    """The NATS message of one event. `message_id`: what the `Nats-Msg-Id` is made of (`publish.message_id`).
 
     event, source: the `id` and the `source` of the event, which identify it in errors.
     """
@@ -78,7 +79,8 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         address = address_of(read)
         check_id(address.id)
         subject = subjects.event(_token(address.kind), _token(address.trigger), address.id)
-        message = EventMessage(subject, codec.encode(body), envelope.message_id(read), read.id, read.source)
+        name = envelope.message_id(subject, read.source, read.id)
+        message = EventMessage(subject, codec.encode(body), name, read.id, read.source)
     except (Invalid, BadSubject) as error:
         raise Unsendable(reason="invalid", message=str(error)) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -95,10 +97,17 @@ def _check(kinds: Kinds, event: Event, address: Address) -> None:
         intake.check_arity(kind, address.id)
         intake.check_data(kind, address.trigger, event.data or {})
         envelope.sequence_of(event)
+        _check_secrets(event)
     except intake.RejectedEvent as error:
         raise EventRefused(reason=error.reason, message=str(error)) from None
     except Invalid as error:
         raise EventRefused(reason="invalid", message=str(error)) from None
+
+
+def _check_secrets(event: Event) -> None:
+    """Raise `RejectedEvent` if the event holds the values of a Secret."""
+    if event.data and (where := raw_secret_in({"data": event.data})) is not None:
+        raise intake.RejectedEvent("secret", intake.secret_message(where))
 
 
 def address_of(event: Event) -> Address:

@@ -11,11 +11,11 @@ from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import Logged, event_at, read_record
+from phaseline.engine.log.log_records import Logged, event_at, record_in_log
 from phaseline.engine.log.when import NOW
 from phaseline.engine.publish.single import Receipt
 from phaseline.schemas import codec
-from phaseline.schemas.records import Rejection, Transition
+from phaseline.schemas.records import Mark, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, quote, unquote
 
 SKEW = timedelta(seconds=60)
@@ -84,13 +84,15 @@ async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Recei
     while True:
         for stored in await reader.take(SLICE):
             if subjects.is_checkpoint(stored.subject):
-                if checkpoint.decode(stored.data).position >= receipt.sequence:
+                found = checkpoint.read(stored)
+                if found is not None and found.position >= receipt.sequence:
                     return Outcome(receipt, tuple(records))
                 continue
-            body = codec.decode(stored.data)
-            if body["data"]["cause"]["sequence"] == receipt.sequence:
+            record = record_in_log(reader.stream, stored)
+            if record is not None and record.cause.sequence == receipt.sequence:
                 seen += 1
-                if not body["type"].endswith(".marked"):
-                    records.append(Logged(stored.sequence, read_record(body), body))
+                body = codec.decode(stored.data)
+                if not isinstance(record, Mark):
+                    records.append(Logged(stored.sequence, record, body))
                 if seen == body["data"]["cause"]["records"]:
                     return Outcome(receipt, tuple(records))

@@ -6,6 +6,7 @@ has. While the oldest event waits longer than `STALL`, nothing new is sent: this
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterable, Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,10 +15,12 @@ from typing import NamedTuple, Self
 import structlog
 
 from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NoSuchStream, PhaselineError, Unconfirmed
+from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Ack, read_ack
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.single import MESSAGE_ID
+from phaseline.engine.publish.message_id import MESSAGE_ID, header, key_of, renamed
+from phaseline.schemas.subjects import is_stored_as
 
 WINDOW = 4096
 PATIENCE = 30.0
@@ -41,12 +44,16 @@ class PublishResult(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Flying:
-    """An event without an answer yet. `since`: when it was last sent, by the loop's clock."""
+    """An event without an answer yet. `since`: when it was last sent, by the loop's clock.
+
+    repeated: the server took its first try for a repeat, and we look whether it is one.
+    """
 
     message: EventMessage
     frame: bytes
     since: float
     again: bool = False
+    repeated: bool = False
 
 
 class Pipeline:
@@ -74,6 +81,9 @@ class Pipeline:
         self._moved = asyncio.Event()
         self._trouble = self._failed = False
         self._refusal: ApiFailed | None = None
+        self._key = key_of(wire.settings)
+        self._looks = not self._key
+        """Whether to look at the event that the server takes ours for. With a secret it must be ours."""
         self._unhook: Callable[[], None] = lambda: None
 
     async def __aenter__(self) -> Self:
@@ -100,8 +110,7 @@ class Pipeline:
     async def add(self, message: EventMessage) -> None:
         """Send the next event. Raises `Unconfirmed`, `ApiFailed`, `NotPermitted`, `PayloadTooLarge`."""
         self._number += 1
-        headers = {MESSAGE_ID: message.message_id}
-        frame = self._wire.frame(message.subject, message.body, headers, f"{self._inbox}.{self._number}")
+        frame = self._frame(message, self._number)
         now = self._loop.time()
         self._flying[self._number] = _Flying(message, frame, now)
         if not self._batch:
@@ -114,6 +123,10 @@ class Pipeline:
             await asyncio.sleep(0)
         if len(self._flying) >= self._window or self._trouble or self._stalled(now):
             await self._settle(self._window // 2)
+
+    def _frame(self, message: EventMessage, number: int) -> bytes:
+        headers = {MESSAGE_ID: header(self._key, message.message_id)}
+        return self._wire.frame(message.subject, message.body, headers, f"{self._inbox}.{number}")
 
     async def drain(self) -> None:
         """Wait until all added events are acknowledged. Raises what `add` raises."""
@@ -162,11 +175,15 @@ class Pipeline:
         """Send the oldest event alone, whose answer shows what is wrong; then send all others again."""
         self._trouble = False
         number, oldest = next(iter(self._flying.items()))
+        if oldest.repeated:
+            # We may not look, it seems: then the server's word is taken.
+            self._looks = False
         for flying in self._flying.values():
             flying.again = True
         try:
             message = oldest.message
-            ack = await self._wire.publish_acked(message.subject, message.body, {MESSAGE_ID: message.message_id})
+            headers = {MESSAGE_ID: header(self._key, message.message_id)}
+            await self._wire.publish_acked(message.subject, message.body, headers)
         except NoAnswer as error:
             await self._pause(error, oldest.message)
         except ApiFailed as error:
@@ -175,7 +192,7 @@ class Pipeline:
             await self._pause(error, oldest.message)
         else:
             if self._flying.pop(number, None) is not None:
-                self._count(ack, again=True)
+                self._count(repeat=oldest.repeated)
             now = self._loop.time()
             for flying in self._flying.values():
                 flying.since = now
@@ -195,7 +212,10 @@ class Pipeline:
         self._trouble = True
         self._moved.set()
 
-    def _answered(self, subject: str, data: bytes, *_: object) -> None:
+    def _answered(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
+        if subject[self._skip] == "=":
+            self._looked(int(subject[self._skip + 1 :]), block)
+            return
         number = int(subject[self._skip :])
         flying = self._flying.get(number)
         if flying is None:
@@ -210,13 +230,38 @@ class Pipeline:
                 self._refusal = error
             self._on_trouble()
             return
+        # If we sent it more than once, it may be a duplicate of our own attempt.
+        repeat = ack.duplicate and (flying.repeated or not flying.again)
+        if repeat and self._looks and not flying.again:
+            self._look(number, flying, ack)
+            return
         del self._flying[number]
-        self._count(ack, again=flying.again)
+        self._count(repeat=repeat)
         self._moved.set()
 
-    def _count(self, ack: Ack, *, again: bool) -> None:
-        # If we sent it more than once, it may be a duplicate of our own attempt.
-        if ack.duplicate and not again:
+    def _look(self, number: int, flying: _Flying, ack: Ack) -> None:
+        """Ask for the event that the server takes this one for."""
+        flying.repeated = True
+        to, body = f"$JS.API.DIRECT.GET.{ack.stream}", json.dumps({"seq": ack.seq}).encode()
+        self._send(self._wire.frame(to, body, None, f"{self._inbox}.={number}"))
+
+    def _looked(self, number: int, block: bytes | None) -> None:
+        """Count the event, or send it under another id if the stored one has another subject."""
+        flying = self._flying.get(number)
+        if flying is None or not flying.repeated:
+            return
+        stored = frames.read_headers(block or b"").get("Nats-Subject")
+        if stored is None or is_stored_as(flying.message.subject, stored):
+            del self._flying[number]
+            self._count(repeat=True)
+            self._moved.set()
+            return
+        flying.message, flying.repeated, flying.again = renamed(flying.message), False, False
+        flying.frame = self._frame(flying.message, number)
+        self._send(flying.frame)
+
+    def _count(self, *, repeat: bool) -> None:
+        if repeat:
             self._duplicates += 1
         else:
             self._stored += 1

@@ -20,9 +20,9 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at, record_at
 from phaseline.engine.publish.compose import EventMessage
+from phaseline.engine.publish.message_id import MESSAGE_ID, header, is_repeat, key_of, renamed
+from phaseline.schemas import envelope
 from phaseline.schemas.records import Rejection
-
-MESSAGE_ID = "Nats-Msg-Id"
 
 
 class Receipt(NamedTuple):
@@ -44,11 +44,12 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
     Raises `NatsUnreachable` if the event was never sent, `Unconfirmed` if it may or may not be stored, and what `Wire`
     raises.
     """
-    again = False
+    again, key = False, key_of(wire.settings)
     deadline = time.monotonic() + timeout
     while True:
         try:
-            ack = await wire.publish_acked(message.subject, message.body, {MESSAGE_ID: message.message_id})
+            headers = {MESSAGE_ID: header(key, message.message_id)}
+            ack = await wire.publish_acked(message.subject, message.body, headers)
         except NoSuchStream:
             raise
         except NoAnswer as error:
@@ -58,6 +59,9 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
                 raise Unconfirmed(event=message.event, source=message.source) from error
             again = True
         else:
+            if ack.duplicate and not again and not await is_repeat(wire, message, ack):
+                message = renamed(message)
+                continue
             return Receipt(ack.seq, ack.duplicate and not again, message.event, message.source)
 
 
@@ -75,5 +79,6 @@ async def resend(installation: Installation, sequence: int, timeout: float) -> R
         raise EventGone(sequence=record.cause.sequence, stream=installation.layout.events)
     rest = event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
     subject, cause = f"{prefix}.events.{rest}", record.cause
-    message = EventMessage(subject, event.body, f"phaseline-resend {sequence}", cause.event, cause.source)
+    name = envelope.message_id(subject, "phaseline-resend", str(sequence))
+    message = EventMessage(subject, event.body, name, cause.event, cause.source)
     return await publish(installation.wire, message, timeout)

@@ -5,7 +5,7 @@ in wording from all others. Does not: reading the log (`recorded_log`), showing 
 An audit keeps only the trees in memory, so its memory does not grow with the log.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,8 +17,20 @@ from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, entity_of, is_under, read
+from phaseline.engine.log.log_records import record_in_state
+from phaseline.engine.replay.recorded_log import (
+    STEP,
+    Processors,
+    RecordedLog,
+    RecordedStep,
+    entity_of,
+    erased,
+    is_under,
+    read,
+)
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import quote
@@ -60,7 +72,10 @@ class AuditReport:
 
     begins: the position of the first event that was decided again. undecided: how many events no worker has decided
     yet.
+    erased: how many events with a raw Secret were erased. purged: how many events were purged. The records of both are
+    taken as they are.
     by_others: how many events were decided by other tables than the ones at hand; their records are taken as they are.
+    foreign: the messages on the subjects of workers that no worker wrote. They are skipped, and no divergence.
     reworded: how many records differ only in a sentence of the engine, which is no divergence.
     rewordings: the first of these. divergences: the first difference of each entity, by kind and id.
     """
@@ -70,7 +85,10 @@ class AuditReport:
     records: int = 0
     entities: int = 0
     undecided: int = 0
+    erased: int = 0
+    purged: int = 0
     by_others: int = 0
+    foreign: list[Foreign] = field(default_factory=list)
     reworded: int = 0
     rewordings: list[Rewording] = field(default_factory=list)
     divergences: dict[tuple[str, str], Divergence] = field(default_factory=dict)
@@ -157,10 +175,15 @@ class Audit:
         finally:
             self._progress(self.report.events % STEP)
             self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
+            self.report.erased, self.report.purged = self.source.erased, self.source.purged
+            self.report.foreign += self.source.foreign
         return self.report
 
     def _compare(self, step: RecordedStep) -> None:
         processor, messages = self.processors[step.partition], step.messages
+        if step.is_erased:
+            self._apply(processor, erased(step))
+            return
         if step.event is None:
             self._report_differences(0, [], messages)
             return
@@ -184,7 +207,7 @@ class Audit:
             self._progress(STEP)
 
     @staticmethod
-    def _apply(processor: Processor, records: list[Record]) -> None:
+    def _apply(processor: Processor, records: Sequence[Record]) -> None:
         for record in records:
             evolve(processor.tree, record)
 
@@ -220,5 +243,9 @@ async def compare_states(installation: Installation, audit: Audit) -> None:
         for end in [">"] if audit.root is None else [quote(audit.root), f"{quote(audit.root)}.>"]:
             async for slice_ in read_all(wire, state, [f"{installation.prefix}.state.{partition}.*.{end}"]):
                 for stored in slice_:
-                    if stored.subject != subjects.state_checkpoint(partition):
+                    if stored.subject == subjects.state_checkpoint(partition):
+                        continue
+                    if record_in_state(state, stored) is None:
+                        audit.report.foreign.append(foreign.report(state, stored))
+                    else:
                         audit.report.compare_state(processor, Message(stored.subject, stored.data))

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
-from phaseline.engine.core.tree import Tree, restore
+from phaseline.engine.core.tree import Tree, take_in
 from phaseline.engine.errors import NotPermitted
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream import frames
@@ -23,6 +23,7 @@ from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
+from phaseline.engine.log.log_records import last_transition, record_in_state
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Record, Rejection, Transition
@@ -107,7 +108,15 @@ async def _decided(installation: Installation, partition: int) -> int:
     """The position up to which the partition is decided, by the copy of its checkpoint in STATE; 0 if there is none."""
     subject = installation.subjects.state_checkpoint(partition)
     reply = await _direct_get(installation, f"{installation.layout.state}.{subject}", b"")
-    return 0 if reply is None else checkpoint.decode(reply.data).position
+    if reply is None:
+        return 0
+    try:
+        return checkpoint.decode(reply.data).position
+    except ValueError:  # STATE has copied a foreign message over it
+        last = await checkpoint.last(
+            installation.wire, installation.layout.log, installation.subjects.checkpoint(partition)
+        )
+        return 0 if last is None else last.position
 
 
 async def _is_newer(installation: Installation, subject: str, sequence: int) -> bool | None:
@@ -146,7 +155,9 @@ async def _load(installation: Installation, root: str, progress: Callable[[int],
             progress(len(copies))
     tree, highest = installation.tree(), 0
     for stored in sorted(copies, key=lambda stored: stored.sequence):
-        highest = max(highest, restore(tree, stored.data))
+        record = record_in_state(installation.layout.state, stored)
+        record = record or await last_transition(installation, stored.subject.replace(".mark.", ".", 1))
+        highest = max(highest, 0 if record is None else take_in(tree, record))
     return tree, highest
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import COPY
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import STEP, RecordedStep, read
@@ -51,6 +52,7 @@ class _Export:
             tree=source.span.root, first=source.begins, last=source.ends,
             since=await stored_time(source, source.begins), until=await stored_time(source, source.ends),
             records=self.records, eras={str(number): msgspec.to_builtins(eras) for number, eras in source.eras.items()},
+            purged=sorted(source.purged_positions),
         )  # fmt: skip
 
     async def begin(self, log: LogWriter) -> None:
@@ -70,7 +72,10 @@ class _Export:
         if step.event is not None:
             event = step.event
             branch, _, address = event.subject[len(self.source.prefix) + 1 :].split(".", 2)
-            log.write(EventItem(event.sequence, event.time_ns, address, event.data, timer=branch == "due"))
+            copied = event.block is not None and COPY in event.block
+            log.write(
+                EventItem(event.sequence, event.time_ns, address, event.data, timer=branch == "due", copied=copied)
+            )
         for message in step.messages:
             if self.records:
                 log.write(RecordItem(self._short_subject(message), message.body))

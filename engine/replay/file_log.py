@@ -9,13 +9,24 @@ from pathlib import Path
 import msgspec
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import LogFileDamaged, NoRecords
 from phaseline.engine.log.table_eras import Era, decided_by
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Item, RecordItem, StateItem
-from phaseline.engine.replay.recorded_log import RecordedStep, Span, StoredEvent, is_under, read
+from phaseline.engine.replay.recorded_log import (
+    RecordedStep,
+    Span,
+    StoredEvent,
+    cause_of,
+    entity_of,
+    is_of_secret,
+    is_under,
+    part_erased,
+    read,
+)
 from phaseline.schemas.records import Record
-from phaseline.schemas.subjects import partition_of, quote
+from phaseline.schemas.subjects import partition_of, partition_of_id, quote
 
 
 class FileLog:
@@ -25,6 +36,7 @@ class FileLog:
     """
 
     undecided = 0
+    foreign = ()
 
     def __init__(self, path: Path, span: Span | None = None) -> None:
         """Open the file. Reads the part of `span` that the file holds."""
@@ -36,6 +48,8 @@ class FileLog:
         self.expected: list[bytes] = []
         """The bodies of the records with the states that a test expects; complete once all steps are read."""
         self._eras = {int(partition): msgspec.convert(eras, list[Era]) for partition, eras in header.eras.items()}
+        self._purged = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
+        self.erased, self.purged = 0, len(self._purged)
         self._items = self.file.items()
         self._held: EventItem | None = None
         self._root = "" if self.span.root is None else f"{quote(self.span.root)}."
@@ -76,13 +90,13 @@ class FileLog:
                     messages.append(Message(item.subject, item.body))
                     continue
                 if event is not None and self._is_wanted(event):
-                    yield self._step(event, messages)
+                    yield from self._steps(event, messages)
                 event, messages = self._next(item), []
         except LogFileDamaged as error:
             damage = error
         # The last event before the damage may lack records.
         if event is not None and self._is_wanted(event) and not (damage and self.has_records):
-            yield self._step(event, messages)
+            yield from self._steps(event, messages)
         if damage is not None:
             raise damage
 
@@ -94,11 +108,28 @@ class FileLog:
     def _is_wanted(self, event: EventItem) -> bool:
         return event.sequence <= self.ends and event.address.startswith(self._root)
 
+    def _steps(self, event: EventItem, messages: list[Message]) -> Iterator[RecordedStep]:
+        """An event with its records, and then the records of erased events that stand behind them."""
+        self.purged -= event.sequence in self._purged
+        gone: list[Message] = []
+        while messages and cause_of(messages[-1].body, event.sequence) != event.sequence:
+            erased, _ = part_erased(messages[-1:], self._purged)
+            if not erased:
+                break
+            gone.append(messages.pop())
+        yield self._step(event, messages)
+        for message in reversed(gone):
+            self.erased += is_of_secret(message)
+            record = read(message)
+            if is_under(record, self.span.root):
+                partition = partition_of_id(entity_of(record)[1], self.partitions)
+                yield RecordedStep(partition, None, [message], is_erased=True)
+
     def _step(self, event: EventItem, messages: list[Message]) -> RecordedStep:
         partition = partition_of(event.address.partition(".")[0], self.partitions)
         subject = f"{self.prefix}.{'due' if event.timer else 'inbox'}.{partition}.{event.address}"
         records = [Message(self._full_subject(message.subject, partition), message.body) for message in messages]
-        stored = StoredEvent(subject, event.data, event.sequence, event.time_ns)
+        stored = StoredEvent(subject, event.data, event.sequence, event.time_ns, COPY if event.copied else None)
         return RecordedStep(partition, stored, records, decided_by(self._eras.get(partition, []), event.sequence))
 
     def _full_subject(self, short: str, partition: int) -> str:

@@ -121,7 +121,8 @@ class Player:
             for item in items:
                 if isinstance(item, StateItem):
                     states.append(_entity(item.body))
-                elif isinstance(item, EventItem) and not item.timer:  # the installation fires its own timers
+                elif isinstance(item, EventItem) and not (item.timer or item.copied):
+                    # The installation fires its own timers, and a copy was no event.
                     if begun is None:
                         for message in self.adopt_events(states):
                             yield message
@@ -140,7 +141,8 @@ class Player:
 
     def event(self, item: EventItem) -> EventMessage:
         """The message of an event: its exact bytes, except that `time` is moved if the clock moves times."""
-        subject, message_id = f"{self.subjects.prefix}.events.{item.address}", f"{SOURCE} {self._file}-{item.sequence}"
+        subject = f"{self.subjects.prefix}.events.{item.address}"
+        message_id = envelope.message_id(subject, SOURCE, f"{self._file}-{item.sequence}")
         try:
             fields = codec.decode(item.data)
             read = envelope.read(fields)

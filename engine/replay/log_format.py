@@ -35,6 +35,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     records: bool = False
     """Whether the file also holds the records that the events made."""
     eras: dict[str, list[dict[str, Any]]] = {}
+    purged: list[int] = []
+    """The positions of events that were purged: the file holds their records, and not the events."""
 
 
 class StateItem(NamedTuple):
@@ -55,6 +57,8 @@ class EventItem(NamedTuple):
     data: bytes
     timer: bool = False
     """Whether it is a timer that fired instead of an event from outside."""
+    copied: bool = False
+    """Whether it is no event but a copy that the server sent (`core.process.COPY`)."""
 
 
 class RecordItem(NamedTuple):
@@ -101,7 +105,8 @@ def pack(part: Part) -> bytes:
         return codec.encode({NAME: "log", **msgspec.to_builtins(part)})
     if isinstance(part, End):
         return codec.encode(("end", msgspec.to_builtins(part)))
-    return codec.encode((ITEM_NAMES[type(part)], *part))
+    fields = part[:-1] if isinstance(part, EventItem) and not part.copied else part  # as former versions read it
+    return codec.encode((ITEM_NAMES[type(part)], *fields))
 
 
 def unpack(value: Any) -> Part:
@@ -130,6 +135,7 @@ def _line_map(part: Part) -> dict[str, Any]:
     if isinstance(part, EventItem):
         line: dict[str, Any] = {"sequence": part.sequence, "time": timestamp(part.time_ns), "address": part.address}
         line |= {"timer": True} if part.timer else {}
+        line |= {"copied": True} if part.copied else {}
         return {**line, **_body("event", part.data)}
     line = {"place": part.subject} if isinstance(part, RecordItem) else {}
     return {**line, **_body(ITEM_NAMES[type(part)], part.body)}
@@ -162,8 +168,9 @@ def _item(values: dict[str, Any]) -> Item:
     if "place" in values:
         return RecordItem(values["place"], body)
     return EventItem(
-        values["sequence"], nanoseconds(values["time"]), values["address"], body, bool(values.get("timer"))
-    )
+        values["sequence"], nanoseconds(values["time"]), values["address"], body,
+        bool(values.get("timer")), bool(values.get("copied")),
+    )  # fmt: skip
 
 
 def _body(name: str, body: bytes) -> dict[str, Any]:

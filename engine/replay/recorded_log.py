@@ -4,7 +4,7 @@ Belongs here: the protocol that replay, audit, what-if and export read, whether 
 (`server_log`) or a file (`file_log`); one processor per partition to decide its events again. Does not: reading a log.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.core.message import Message
@@ -12,10 +12,11 @@ from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.faults import log_fault
+from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Record, Rejection
+from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 STEP = 1_000
@@ -34,12 +35,13 @@ class Span(NamedTuple):
 
 
 class StoredEvent(NamedTuple):
-    """An event as the stream EVENTS holds it. `time_ns`: when it was stored."""
+    """An event as the stream EVENTS holds it. `time_ns`: when it was stored. `block`: its headers, where known."""
 
     subject: str
     data: bytes
     sequence: int
     time_ns: int
+    block: bytes | None = None
 
 
 class RecordedStep(NamedTuple):
@@ -53,6 +55,8 @@ class RecordedStep(NamedTuple):
     event: InboxEvent | None
     messages: list[Message]
     tables: str | None = None
+    is_erased: bool = False
+    """Whether the messages are those of events that were erased from EVENTS: raw Secrets, and what was purged."""
 
 
 class LogSource(Protocol):
@@ -76,6 +80,14 @@ class RecordedLog(LogSource, Protocol):
     """Whether it holds records, or events only."""
     undecided: int
     """How many events were read that no worker had decided."""
+    erased: int
+    """How many events with a raw Secret were found erased so far."""
+    purged: int
+    """How many events of this part of the log were purged; exact once all steps are read."""
+
+    @property
+    def foreign(self) -> Sequence[Foreign]:
+        """The messages that were skipped because no worker wrote them."""
 
     def initial(self) -> AsyncIterator[Record]:
         """The records that lead to the states before the first event; none if the log is complete."""
@@ -132,9 +144,11 @@ async def rebuild(
     """Decide all recorded events with `processors`. progress: called with the number of events since the last call."""
     await processors.restore(source)
     async for step in source.steps():
+        tree = processors[step.partition].tree
+        for gone in erased(step):
+            evolve(tree, gone)
         if step.event is None:
             continue
-        tree = processors[step.partition].tree
         for record in processors.answer(step.partition, step.event):
             if is_under(record, root):
                 evolve(tree, record)
@@ -150,6 +164,42 @@ def read(message: Message) -> Record:
         return wire_codec.read(message.body)
     except (codec.Undecodable, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordUnreadable(subject=message.subject, problem=f"{type(error).__name__}: {error}") from error
+
+
+def cause_of(body: bytes, otherwise: int) -> int:
+    """The position of the event that made a record, decoding only its id; `otherwise` if the body is no record."""
+    try:
+        return int(str(codec.peek(body, "id")).partition("-")[0])
+    except ValueError:
+        return otherwise
+
+
+def part_erased(messages: list[Message], purged: Container[int]) -> tuple[list[Message], list[Message]]:
+    """Messages whose event is missing, in two parts: those of an event that was erased, and all others.
+
+    purged: the positions of the events that were purged.
+    """
+    found: tuple[list[Message], list[Message]] = ([], [])
+    for message in messages:
+        found[cause_of(message.body, -1) not in purged and not is_of_secret(message)].append(message)
+    return found
+
+
+def is_of_secret(message: Message) -> bool:
+    """Whether a message is the rejection of an event with a raw Secret, which workers erase."""
+    if ".secret." not in message.subject:
+        return False
+    try:
+        record = read(message)
+    except RecordUnreadable:
+        return False
+    return isinstance(record, Rejection) and record.reason == "secret"
+
+
+def erased(step: RecordedStep) -> list[Transition | Mark]:
+    """The transitions and marks of events that were erased. They are taken as the log has them."""
+    records = [read(message) for message in step.messages] if step.is_erased else []
+    return [record for record in records if not isinstance(record, Rejection)]
 
 
 def entity_of(record: Record) -> tuple[str, str]:

@@ -12,16 +12,16 @@ from datetime import datetime
 from typing import Any, Self
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
-from phaseline.engine.log import checkpoint, table_eras
+from phaseline.engine.log import checkpoint, foreign, purge, table_eras
+from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
 from phaseline.engine.log.table_eras import Era, decided_by
-from phaseline.engine.replay.recorded_log import RecordedStep, Span, read
+from phaseline.engine.replay.recorded_log import RecordedStep, Span, cause_of, is_of_secret, part_erased, read
 from phaseline.schemas import codec
-from phaseline.schemas.records import Record, nanoseconds
+from phaseline.schemas.records import Record, Rejection, nanoseconds
 from phaseline.schemas.subjects import SHORTENED, quote
 
 
@@ -37,6 +37,8 @@ class LogCursor:
         self._held: deque[Stored] = deque()
         self._next: Message | None = None
         self.cause: int | None = None
+        self.earlier = 0
+        self.foreign: list[Foreign] = []
 
     async def advance(self) -> Message | None:
         """Return the next message, and move to the one after it."""
@@ -50,27 +52,22 @@ class LogCursor:
                 self._next = self.cause = None
                 return current
             stored = self._held.popleft()
-            if self._wanted(stored.subject):
+            if not foreign.is_by_owner(stored.block):
+                self.foreign.append(foreign.report(self._reader.stream, stored))
+            elif self._wanted(stored.subject):
                 self._next = Message(stored.subject, stored.data)
                 self.cause = cause_of(stored.data, self.cause or 0)
                 return current
 
     async def take_up_to(self, sequence: int) -> list[Message]:
-        """The messages up to the last one whose cause is at most `sequence`."""
-        messages = []
+        """The messages up to the last one whose cause is at most `sequence`. `earlier` counts those before it."""
+        messages, self.earlier = [], 0
         while self.cause is not None and self.cause <= sequence:
+            self.earlier += self.cause < sequence
             message = await self.advance()
             if message is not None:
                 messages.append(message)
         return messages
-
-
-def cause_of(body: bytes, otherwise: int) -> int:
-    """The position of the event that made a record, decoding only its id; `otherwise` if the body is no record."""
-    try:
-        return int(str(codec.peek(body, "id")).partition("-")[0])
-    except ValueError:
-        return otherwise
 
 
 class ServerLog:
@@ -80,10 +77,11 @@ class ServerLog:
         """Reads nothing yet: use `open`."""
         self.installation, self.span, self.has_records = installation, span, records
         self.prefix, self.partitions = installation.prefix, installation.layout.partitions
-        self.undecided = 0
+        self.undecided = self.erased = self.purged = 0
         self.begins, self.ends = 1, 0
         self.eras: dict[int, list[Era]] = {}
         """Which tables decided which events, by partition."""
+        self.purged_positions: set[int] = set()
         self._decided: dict[int, int] = {}
         self._cursors: dict[int, LogCursor] = {}
         self._stalled: set[int] = set()
@@ -114,9 +112,18 @@ class ServerLog:
         self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
         # The checkpoints are read before the log. So the log that is read holds all records of the decided events.
         for partition in self._own_partitions():
-            mark = await last_message_from_leader(wire, layout.log, subjects.checkpoint(partition))
-            self._decided[partition] = checkpoint.decode(mark.data).position if mark else 0
+            last = await checkpoint.last(wire, layout.log, subjects.checkpoint(partition))
+            self._decided[partition] = 0 if last is None else last.position
             self.eras[partition] = await table_eras.eras(self.installation, partition)
+            for note in await purge.notes(self.installation, partition):
+                if self.span.root in (None, note.id.partition("/")[0]):
+                    self.purged_positions.update(one for one in note.positions if self.span.first <= one <= self.ends)
+        self.purged = len(self.purged_positions)
+
+    @property
+    def foreign(self) -> list[Foreign]:
+        """See `RecordedLog.foreign`."""
+        return [found for cursor in self._cursors.values() for found in cursor.foreign]
 
     async def initial_messages(self) -> AsyncIterator[Message]:
         """The log messages of all events before the first event of the span."""
@@ -127,7 +134,10 @@ class ServerLog:
     async def initial(self) -> AsyncIterator[Record]:
         """See `RecordedLog.initial`."""
         async for message in self.initial_messages():
-            yield read(message)
+            record = read(message)
+            if isinstance(record, Rejection) and record.reason == "secret" and record.cause.sequence >= self.span.first:
+                self.erased += 1
+            yield record
 
     async def steps(self) -> AsyncIterator[RecordedStep]:
         """See `RecordedLog.steps`. Records that belong to no event come last."""
@@ -136,23 +146,38 @@ class ServerLog:
         async with reader_of(self.installation.wire, self.installation.layout.events, inbox, self.begins) as events:
             async for event in _up_to(events, self.ends):
                 partition = int(event.subject.split(".", index + 1)[index])
+                self.purged -= event.sequence in self.purged_positions
                 if not self.has_records:
                     yield RecordedStep(partition, event, [])
-                elif (messages := await self._messages(partition, event)) is None:
+                    continue
+                early, messages = await self._messages(partition, event)
+                if early:
+                    erased, others = self._part(partition, early)
+                    yield erased
+                    messages = others.messages + messages
+                if partition in self._stalled:
                     self.undecided += 1
                 else:
                     yield RecordedStep(partition, event, messages, decided_by(self.eras[partition], event.sequence))
         for partition, cursor in self._cursors.items() if self.has_records else ():
             if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
-                yield RecordedStep(partition, None, left)
+                for step in self._part(partition, left):
+                    yield step
 
-    async def _messages(self, partition: int, event: Stored) -> list[Message] | None:
-        """The messages that the event made; None if it is not decided yet."""
+    async def _messages(self, partition: int, event: Stored) -> tuple[list[Message], list[Message]]:
+        """The messages with an earlier cause, and those that the event made. Notices that it is not decided yet."""
         cursor = self._cursors[partition]
-        messages = await cursor.take_up_to(event.sequence)
+        found = await cursor.take_up_to(event.sequence)
+        early, messages = (found[: cursor.earlier], found[cursor.earlier :]) if cursor.earlier else ([], found)
         if cursor.cause is None and event.sequence > self._decided[partition] and not _is_whole(messages):
             self._stalled.add(partition)
-        return None if partition in self._stalled else messages
+        return early, messages
+
+    def _part(self, partition: int, messages: list[Message]) -> tuple[RecordedStep, RecordedStep]:
+        """Messages whose event is missing, in two steps: those of events that were erased, and all others."""
+        erased, others = part_erased(messages, self.purged_positions)
+        self.erased += sum(map(is_of_secret, erased))
+        return RecordedStep(partition, None, erased, is_erased=True), RecordedStep(partition, None, others)
 
     def _own_partitions(self) -> Sequence[int]:
         root = self.span.root

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import StateUnknown
-from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, is_under, read
+from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, erased, is_under, read
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Record, Rejection, State, Transition
 
@@ -131,6 +131,11 @@ class WhatIf:
         self.report = WhatIfReport(begins=source.begins)
         self._progress = progress or (lambda _: None)
 
+    @property
+    def _both(self) -> list[Processors]:
+        """The processors of both sides; without the second, if the log has records."""
+        return [self.would] if self.did is None else [self.would, self.did]
+
     async def run(self) -> WhatIfReport:
         """Decide all events again. Raises `StateUnknown` if the other tables lack a state that the log begins in."""
         async for record in self.source.initial():
@@ -140,6 +145,7 @@ class WhatIf:
             async for step in self.source.steps():
                 if step.event is not None:
                     self._compare(step)
+                self._take_erased(step)
         finally:
             self._progress(self.report.events % STEP)
             self.report.undecided = self.source.undecided
@@ -156,7 +162,7 @@ class WhatIf:
                         kind=entity.kind, id=entity.id, facet=name, state=str(state), begins=self.source.begins
                     )
         self.was[entity.kind, entity.id] = entity
-        for processors in filter(None, (self.would, self.did)):
+        for processors in self._both:
             processors.for_entity(entity.id).tree.put(entity)
 
     def _compare(self, step: RecordedStep) -> None:
@@ -173,6 +179,13 @@ class WhatIf:
         self.report.events += 1
         if self.report.events % STEP == 0:
             self._progress(STEP)
+
+    def _take_erased(self, step: RecordedStep) -> None:
+        """Bring all trees to where the records of erased events lead."""
+        for record in erased(step):
+            self.was[record.entity.kind, record.entity.id] = record.entity
+            for processors in self._both:
+                evolve(processors[step.partition].tree, record)
 
     def _records_made(self, step: RecordedStep) -> list[Record]:
         """The records that the event made; those of the installed tables if the log has none."""

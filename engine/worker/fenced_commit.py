@@ -8,15 +8,15 @@ an answer was stored. Does not: the fourth form, a plan in several batches (`ove
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 import structlog
 
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge
 from phaseline.engine.jetstream.api_reply import read_ack
-from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log.checkpoint import commit_of
+from phaseline.engine.log import checkpoint, foreign
+from phaseline.engine.log.foreign import Standing
 
 TRANSIENT = (10176, 10164)
 """Error codes after which another try can succeed: the server dropped the batch, the fence is in use (3 replicas)."""
@@ -41,13 +41,20 @@ class Fence:
 
     Every method raises `Fenced` once another worker moved the checkpoint, and `PayloadTooLarge` before it sends
     anything. It tries again after errors that can pass, and raises the last one after `TIME_LIMIT` seconds.
-    The server refuses a moved fence with error 10071, for which `read_ack` raises `Fenced`. `_retry` then reads the
-    checkpoint from the leader, because a replica may lag, and returns if one of its own tries is stored there.
+    The server refuses a moved fence with error 10071, for which `read_ack` raises `Fenced`. `_moved_by_us` then reads
+    the checkpoint from the leader, because a replica may lag. Where one of its own tries is stored there, the commit is
+    in. Where only foreign messages follow the checkpoint that this owner knows, nobody took over: the next try expects
+    the last of them, and what was sent before can no longer be stored.
     """
 
-    def __init__(self, wire: Wire, stream: str, subject: str, sequence: int) -> None:
-        """`sequence`: the place of the present checkpoint; 0 if there is none."""
+    def __init__(self, wire: Wire, stream: str, subject: str, sequence: int, end: int | None = None) -> None:
+        """`sequence`: the place of the present checkpoint; 0 if there is none.
+
+        end: the place of the last message on the subject, if foreign messages follow the checkpoint.
+        """
         self._wire, self._stream, self.subject, self.sequence = wire, stream, subject, sequence
+        self._end = sequence if end is None else end
+        """The place that the next commit expects."""
         self._write_last: WriteCheckpoint | None = None
 
     async def append(self, messages: Sequence[BatchMessage], write: WriteCheckpoint) -> None:
@@ -65,8 +72,12 @@ class Fence:
         started = time.monotonic()
         while True:
             try:
-                headers = {**dict(pairs), EXPECTED: str(self.sequence), f"{EXPECTED}-Subject": self.subject}
+                headers = {**dict(pairs), EXPECTED: str(self._end), f"{EXPECTED}-Subject": self.subject}
                 await self._wire.publish_acked(subject, body, headers)
+            except Fenced:
+                await self._moved_by_us(())
+                await self.move(self._last_checkpoint())  # which also removes the foreign messages
+                self._check_time(started)
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                 await self._pause_after(error, started)
                 if await self._is_stored(subject, body):
@@ -79,11 +90,18 @@ class Fence:
 
         First moves the fence, so that the server refuses the message if it arrives later.
         """
+        await self.move(self._last_checkpoint())
+        found = await self._ask_until_answered(
+            lambda: foreign.standing(
+                self._wire, self._stream, subject, lambda message: foreign.is_by_worker(message.block)
+            )
+        )
+        return found.ours is not None and found.ours.data == body
+
+    def _last_checkpoint(self) -> WriteCheckpoint:
         if self._write_last is None:
             raise AssertionError("a partition's first commit is its own checkpoint")
-        await self.move(self._write_last)
-        found = await self._ask_until_answered(lambda: last_message_from_leader(self._wire, self._stream, subject))
-        return found is not None and found.data == body
+        return self._write_last
 
     async def _retry(self, send: Callable[[str], Awaitable[int]]) -> None:
         """Send until one try is stored. The first stored try moves the fence, so the server refuses every other try."""
@@ -93,27 +111,42 @@ class Fence:
             commit = secrets.token_hex(6)
             tries.add(commit)
             try:
-                self.sequence = await send(commit)
+                self.sequence = self._end = await send(commit)
             except Fenced:
-                found = await self._ask_until_answered(
-                    lambda: last_message_from_leader(self._wire, self._stream, self.subject)
-                )
-                if found is None or commit_of(found.data) not in tries:
-                    raise
-                self.sequence = found.sequence
-                return
+                if await self._moved_by_us(tries):
+                    return
+                self._check_time(started)
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                 await self._pause_after(error, started)
             else:
                 return
 
-    async def _ask_until_answered(self, ask: Callable[[], Awaitable[LastMessage | None]]) -> LastMessage | None:
+    async def _moved_by_us(self, tries: Collection[str]) -> bool:
+        """Whether one of `tries` moved the fence. False if only foreign messages did, so that another try can succeed.
+
+        Raises `Fenced` if another worker moved it.
+        """
+        found = await self._ask_until_answered(lambda: checkpoint.standing(self._wire, self._stream, self.subject))
+        if found.ours is not None and checkpoint.decode(found.ours.data).commit in tries:
+            self.sequence, self._end = found.sequence, found.end
+            return True
+        if found.sequence != self.sequence or found.end == self._end:
+            raise Fenced(subject=self.subject)
+        self._end = found.end
+        return False
+
+    async def _ask_until_answered(self, ask: Callable[[], Awaitable[Standing]]) -> Standing:
         started = time.monotonic()
         while True:
             try:
                 return await ask()
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                 await self._pause_after(error, started)
+
+    def _check_time(self, started: float) -> None:
+        """Give up if foreign messages keep on moving the fence."""
+        if time.monotonic() - started > TIME_LIMIT:
+            raise Fenced(subject=self.subject)
 
     async def _pause_after(self, error: Exception, started: float) -> None:
         """Wait before the next try; raise `error` if the time is up, or if no try can succeed."""
@@ -123,7 +156,7 @@ class Fence:
         await asyncio.sleep(PAUSE)
 
     async def _send_checkpoint(self, checkpoint: bytes) -> int:
-        headers = {EXPECTED: str(self.sequence), "Nats-Rollup": "sub"}
+        headers = {EXPECTED: str(self._end), "Nats-Rollup": "sub"}
         return (await self._wire.publish_acked(self.subject, checkpoint, headers)).seq
 
     async def _send_batch(self, messages: Sequence[BatchMessage], checkpoint: bytes) -> int:
@@ -133,7 +166,7 @@ class Fence:
             "Nats-Batch-Sequence": str(len(messages) + 1),
             "Nats-Batch-Commit": "1",
             "Nats-Rollup": "sub",
-            EXPECTED: str(self.sequence),
+            EXPECTED: str(self._end),
         }
         ahead = batch_frames(batch, messages, self._wire.max_payload)
         reply = await self._wire.request(self.subject, checkpoint, headers, ahead=ahead)

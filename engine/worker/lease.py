@@ -11,10 +11,17 @@ from hashlib import blake2b
 import structlog
 
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
+from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream.direct_get import LastMessage, gather, last_message_from_leader
+from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.schemas import codec
 
 RENEWALS = 4
 """How often a lease is renewed before it would expire."""
+NO_MESSAGES = "404"
+"""The status where no worker has a key."""
+TTL = b"\r\nNats-TTL:"
 
 log = structlog.get_logger(__name__)
 Callback = Callable[[int], Awaitable[None]]
@@ -45,6 +52,13 @@ def _matches(partitions: int, workers: frozenset[str]) -> Iterator[tuple[bytes, 
     for partition in range(partitions):
         for worker in workers:
             yield blake2b(f"{partition} {worker}".encode(), digest_size=8).digest(), partition, worker
+
+
+def _is_lease(found: LastMessage) -> bool:
+    """Whether a worker wrote this lease: it names a worker and expires, and it is no copy that the server sent."""
+    block = found.block or b""
+    is_name = found.data[:1] not in codec.JSON_STARTS and found.data.strip() == found.data != b""
+    return is_name and TTL in block and not foreign.is_copy(block)
 
 
 class Leases:
@@ -84,22 +98,32 @@ class Leases:
     async def _renew_all(self, gained: Callback, lost: Callback) -> None:
         """Renew the leases of our share, give up the others, and take partitions of our share that nobody holds."""
         await self._write(self._key_of_worker, None)
-        keys = await self.keys()
-        alive = frozenset(key.removeprefix("worker.") for key in keys if key.startswith("worker.")) | {self._worker}
-        owners = shares(self._layout.partitions, alive)
+        owners = shares(self._layout.partitions, await self.workers() | {self._worker})
         mine = {partition for partition, worker in enumerate(owners) if worker == self._worker}
         for partition in sorted(set(self.held) - mine):
             await lost(partition)
             await self.give_up(partition)
         await asyncio.gather(*(self._renew(partition, lost) for partition in sorted(set(self.held) & mine)))
-        free = (p for p in sorted(mine - set(self.held)) if f"partition.{p}" not in keys)
-        await asyncio.gather(*(self._acquire(partition, gained) for partition in free))
+        await asyncio.gather(*(self._acquire(partition, gained) for partition in sorted(mine - set(self.held))))
 
-    async def keys(self) -> set[str]:
-        """The keys that have not expired: `worker.<name>` of each live worker, `partition.<number>` of each lease."""
-        answer = await self._wire.api(f"STREAM.INFO.{self._layout.lease}", {"subjects_filter": ">"})
-        subjects: dict[str, int] = answer["state"].get("subjects") or {}
-        return {subject.removeprefix(f"{self._layout.prefix}.lease.") for subject in subjects}
+    async def workers(self) -> frozenset[str]:
+        """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
+        stream, keys = self._layout.lease, f"{self._layout.prefix}.lease.worker."
+        replies = await gather(self._wire, f"$JS.API.DIRECT.GET.{stream}", {"multi_last": [f"{keys}>"]})
+        alive = set[str]()
+        for reply in replies:
+            if (refused := reply.headers.get(frames.STATUS)) == NO_MESSAGES:
+                break
+            if refused is not None:
+                description = reply.headers.get(frames.DESCRIPTION, "")
+                raise ApiFailed(subject=stream, code=int(refused), err_code=0, description=description)
+            name = reply.headers["Nats-Subject"].removeprefix(keys)
+            if "Nats-TTL" in reply.headers and reply.data == name.encode() and not foreign.holds_copy(reply):
+                alive.add(name)
+            else:
+                key = LastMessage(reply.data, int(reply.headers["Nats-Sequence"]), f"{keys}{name}", None)
+                foreign.report(stream, key)
+        return frozenset(alive)
 
     async def give_up(self, partition: int) -> None:
         """Delete the lease of `partition`, so that another worker can take it at once."""
@@ -134,18 +158,27 @@ class Leases:
             self.held[partition] = await self._write(self._key(partition), self.held[partition])
         except Fenced:
             # The lease expired before it was renewed. Take it anew if nobody has it; the fence keeps this safe.
-            try:
-                self.held[partition] = await self._write(self._key(partition), 0)
-            except Fenced:
+            if not await self._take(partition):
                 self.held.pop(partition, None)
                 await lost(partition)
 
     async def _acquire(self, partition: int, gained: Callback) -> None:
+        if await self._take(partition):
+            await gained(partition)
+
+    async def _take(self, partition: int) -> bool:
+        """Take the lease of a partition if no worker has it. What no worker wrote is overwritten."""
+        key = self._key(partition)
+        found = await last_message_from_leader(self._wire, self._layout.lease, key)
+        if found is not None and _is_lease(found):
+            return False
+        if found is not None:
+            foreign.report(self._layout.lease, found)
         try:
-            self.held[partition] = await self._write(self._key(partition), 0)
+            self.held[partition] = await self._write(key, 0 if found is None else found.sequence)
         except Fenced:
-            return
-        await gained(partition)
+            return False
+        return True
 
     async def _delete(self, sequence: int) -> None:
         try:

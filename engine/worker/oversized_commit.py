@@ -11,7 +11,9 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import BATCH_LIMIT
 from phaseline.engine.core.tree import restore
 from phaseline.engine.errors import PlanLost
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
+from phaseline.engine.jetstream.direct_get import LastMessage
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.log import foreign
 from phaseline.engine.log.checkpoint import Plan
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker.takeover import Claim
@@ -55,14 +57,19 @@ async def resume(installation: Installation, claim: Claim) -> None:
     messages: list[Message] = []
     for number in range(plan.chunks):
         subject = installation.subjects.plan(claim.partition, number)
-        chunk = await last_message_from_leader(installation.wire, installation.layout.log, subject)
-        if chunk is None:
+        found = await foreign.standing(installation.wire, installation.layout.log, subject, _is_piece)
+        if found.ours is None:
             raise PlanLost(subject=subject)
-        messages += [_message(*piece) for piece in codec.decode(chunk.data)["messages"]]
+        messages += [_message(*piece) for piece in codec.decode_own(found.ours.data)["messages"]]
     await finish(installation, claim, messages)
     for message in messages:
         if not message.subject.startswith(f"{installation.prefix}.timer."):
             restore(claim.tree, message.body)
+
+
+def _is_piece(message: LastMessage | Stored) -> bool:
+    """Whether a message of LOG is a piece of a plan that a worker wrote. All of them are stored by batches."""
+    return foreign.is_by_worker(message.block)
 
 
 def _message(subject: str, body: bytes, headers: list[list[str]]) -> Message:

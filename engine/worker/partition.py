@@ -15,6 +15,7 @@ from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker import oversized_commit
+from phaseline.engine.worker.erasure import Erasure
 from phaseline.engine.worker.takeover import Claim, take_over
 
 T = TypeVar("T")
@@ -68,6 +69,7 @@ class Partition:
         self.decided = self.committed = 0
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._erasure: Erasure | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take the partition over and process its events until `stop`; raises `Fenced` once another worker owns it."""
@@ -84,7 +86,11 @@ class Partition:
         await oversized_commit.resume(self.installation, claim)
         processor = Processor(claim.tree, self.installation.subjects, self.number)
         self.counts, self.tree, self.position = processor.counts, claim.tree, claim.position
-        async with self._inbox(claim.position + 1) as inbox, CommitSlot() as slot:
+        async with (
+            self._inbox(claim.position + 1) as inbox,
+            Erasure(self.installation, self.number) as self._erasure,
+            CommitSlot() as slot,
+        ):
             events: list[Stored] = []
             while not stop.is_set():
                 if inbox.buffered < AHEAD:
@@ -119,6 +125,8 @@ class Partition:
         elif claim.checkpoint.position < batch.position:
             await claim.move(batch.position)
         self.committed += 1
+        if batch.secrets and self._erasure is not None:
+            self._erasure.add(batch.secrets)
         if self._waiting:
             self._wake()
 

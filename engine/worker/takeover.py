@@ -11,19 +11,13 @@ import structlog
 from msgspec.structs import replace
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.core.tree import Tree, restore
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.reader import Reader
+from phaseline.engine.core.tree import Tree
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.worker.fenced_commit import Fence
-
-LOAD = 5_000
-"""Messages of STATE that are read at once."""
-SLOW = 10.0
-"""Seconds without a message after which a take-over logs that it waits for STATE."""
+from phaseline.engine.worker.load_states import load
 
 log = structlog.get_logger(__name__)
 
@@ -69,16 +63,16 @@ async def take_over(installation: Installation, partition: int, worker: str, acc
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
     """
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
-    found = await last_message_from_leader(installation.wire, installation.layout.log, subject)
+    found = await checkpoint.standing(installation.wire, installation.layout.log, subject)
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
     # fence fails.
     era = await table_eras.latest(installation, partition)
     table_eras.check(kinds, era, partition, accepted)
-    last = checkpoint.decode(found.data) if found else Checkpoint()
+    last = checkpoint.decode(found.ours.data) if found.ours else Checkpoint()
     own = replace(last, epoch=last.epoch + 1, worker=worker)
-    fence = Fence(installation.wire, installation.layout.log, subject, found.sequence if found else 0)
+    fence = Fence(installation.wire, installation.layout.log, subject, found.sequence, found.end)
     await fence.move(own.encode_as)
-    tree, highest = await load(installation, partition, own.epoch)
+    tree, highest = await load(installation, partition, fence.sequence)
     # While a plan is under way, some records of its event are in the tree: the position is still before that event.
     position = max(last.position, highest) if last.plan is None else last.position
     log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
@@ -95,24 +89,3 @@ async def _note_tables(installation: Installation, claim: Claim, era: Era) -> No
     message = Message(installation.subjects.tables(claim.partition), era.encode())
     await claim.append([message], claim.position, claim.checkpoint.plan)
     log.info("tables_noted", partition=claim.partition, tables=era.digest, position=era.position)
-
-
-async def load(installation: Installation, partition: int, epoch: int) -> tuple[Tree, int]:
-    """The partition's tree, and the position of the last event that made a record in it.
-
-    STATE copies LOG in order. So the copy is complete once it holds the checkpoint of `epoch`.
-    """
-    tree, highest = installation.tree(), 0
-    own = installation.subjects.state_checkpoint(partition)
-    states = f"{installation.prefix}.state.{partition}.>"
-    async with Reader(installation.wire, installation.layout.state, [states]) as reader:
-        while True:
-            found = await reader.take(LOAD, SLOW)
-            if not found:
-                log.warning("state_copy_behind", partition=partition, epoch=epoch)
-            for stored in found:
-                if stored.subject == own:
-                    if checkpoint.decode(stored.data).epoch >= epoch:
-                        return tree, highest
-                    continue
-                highest = max(highest, restore(tree, stored.data))

@@ -73,6 +73,7 @@ class Kind:
     fast_path_ok: whether the kind has no timeouts, and no view that depends on the entity itself.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     bases: for each facet, every base that rows can lead to, its conditions sorted.
+    may_grow: whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
     """
 
     def __init__(self, table: Table, tables: Mapping[str, Table]) -> None:
@@ -104,6 +105,9 @@ class Kind:
         self.fast_path_ok = not self.timed and not looks_at_itself(table)
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
+        self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
+            row.computes is not None for facet in table.facets for row in facet.rows
+        )
         self.counted = tuple(counted_by(table, tables))
         self.viewers = tuple(viewers_of(table, tables))
         self.bases: tuple[frozenset[State], ...] = tuple(

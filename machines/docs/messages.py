@@ -21,7 +21,8 @@ TRAITS: Map = {
             "properties": {
                 "Nats-Msg-Id": {
                     "type": "string",
-                    "description": "`source` and `id`, percent-encoded, and a blank between. The server drops repeats.",
+                    "description": "NATS subject, `source` and `id`, encoded, with blanks between; or their hash under "
+                    "a secret. The server drops repeats.",
                 }
             },
         },

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from phaseline.machines.gitops.sync_windows import Window, read
+from phaseline.machines.gitops.sync_windows import MOST, Window, read
 from phaseline.machines.kubernetes.diff.ignore import pointless
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kubernetes.overrides import OWN_FIELDS, BadOverride, Overrides
@@ -93,7 +93,7 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, ov
     return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
 
 
-@rule("gitops.check_settings", revision=1)
+@rule("gitops.check_settings", revision=2)
 def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses wrong settings; rules that can never have an effect become the message."""
     data = event.data
@@ -101,6 +101,8 @@ def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapp
         overrides = Overrides().merge(
             {name: value for name, value in data.items() if name in _OVERRIDES and value is not None}, "data"
         )
+        if wrong := next(overrides.problems(), ""):
+            return Refusal(f"data: {wrong}", invalid=True)
         problems = [
             f"the rule for {rule.group or 'core'}/{rule.kind} can do nothing: {one}"
             for rule in overrides.rules
@@ -116,7 +118,10 @@ def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapp
 
 def _window_problems(data: Mapping[str, Any]) -> Iterator[str]:
     """Problems of windows that select nothing; raises `ValueError` for a wrong window."""
-    for index, window in enumerate(windows_of(data)):
+    windows = windows_of(data)
+    if len(windows) > MOST:
+        raise ValueError(f"data holds {len(windows)} windows, and at most {MOST} may be set")
+    for index, window in enumerate(windows):
         for problem in window.problems():
             raise ValueError(f"data: window {index + 1}: {problem}")
         if not (window.applications or window.namespaces or window.clusters):

@@ -114,9 +114,9 @@ def may_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEv
         return {}
     opening = next_allowed(windows, at, manual=manual)
     when = (
-        f"it will be possible at {opening:%Y-%m-%dT%H:%M:%SZ}"
-        if opening is not None
-        else "no time is to be seen when it will be possible"
+        f"it will be possible at {opening.at:%Y-%m-%dT%H:%M:%SZ}"
+        if opening.at is not None
+        else f"no time before {opening.searched:%Y-%m-%dT%H:%M:%SZ} is to be seen when it will be possible"
     )
     return Refusal(f"sync is not allowed now: {found.why}; {when}")
 
@@ -129,5 +129,5 @@ def auto_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleE
     if found.allowed:
         return {"begins": True, "automatic": True}
     opening = next_allowed(windows, at, manual=False)
-    seconds = LOOK_AGAIN if opening is None else max(1, min(LOOK_AGAIN, -int((at - opening).total_seconds() // 1)))
+    seconds = max(1, min(LOOK_AGAIN, -int((at - opening.at).total_seconds() // 1))) if opening.at else LOOK_AGAIN
     return {"begins": False, "again": seconds, "why": found.why}

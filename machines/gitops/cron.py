@@ -1,15 +1,17 @@
 """Cron schedules with five fields, as Argo CD reads them.
 
-Belongs here: parsing, and the next time of a schedule. croniter finds that time; what croniter accepts and Argo CD does
-not is refused here. Does not: windows (`sync_windows`).
+Belongs here: parsing, the time of a schedule before or after another one. Does not: windows (`sync_windows`).
+A search steps over months and days, never over minutes, so that rare schedules cost no more than others. General
+libraries step through each time; their search of a rare schedule takes milliseconds.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
-
-from phaseline.schemas import libraries
 
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -21,6 +23,9 @@ FIELDS = (
     ("day of the week", 0, 6, DAYS),
 )
 _PART = re.compile(r"(\*|\?|\w+)(?:-(\w+))?(?:/(\d+))?")
+DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
+YEARS = 5
+"""How many years a search looks ahead, as in Argo CD."""
 _DAILY = re.compile(r"(\d\d?):(\d\d)-(\d\d?):(\d\d)")
 
 
@@ -30,23 +35,75 @@ class BadSchedule(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CronSchedule:
-    """A schedule in croniter's notation. zone: the one in the schedule's own prefix."""
+    """A schedule. times: minutes of the day, ascending. zone: the one in the schedule's own prefix; None is UTC.
 
-    text: str
+    days: days of the month. weekdays: 0 is Sunday. either: a day fits if one of both fits; otherwise both must fit.
+    """
+
+    times: tuple[int, ...]
+    days: frozenset[int]
+    months: frozenset[int]
+    weekdays: frozenset[int]
+    either: bool = False
     zone: ZoneInfo | None = None
 
     def after(self, moment: datetime) -> datetime | None:
         """The first time of the schedule after a time; None if there is none for years."""
-        with libraries.needed("croniter", "a sync window"):
-            from croniter import CroniterBadDateError, croniter  # noqa: PLC0415  # the extra `gitops` installs it
-        start = moment if self.zone is None else moment.astimezone(self.zone)
+        return self._search(moment, 1)
+
+    def before(self, moment: datetime) -> datetime | None:
+        """The last time of the schedule before a time; None if there was none for years."""
+        return self._search(moment, -1)
+
+    def _search(self, moment: datetime, step: int) -> datetime | None:
+        """The nearest time after a time (`step` is 1) or before it (-1)."""
         try:
-            found = croniter(self.text, start).get_next(datetime)
-        except (CroniterBadDateError, OverflowError):
+            day = self._day(moment.astimezone(self.zone or UTC).date(), step)
+            while day is not None:
+                start, minutes = self._times_on(day)
+                passed = moment - start
+                later = bisect_right(minutes, passed // MINUTE)
+                earlier = bisect_left(minutes, -(-passed // MINUTE))
+                found = minutes[later:][:1] if step > 0 else minutes[:earlier][-1:]
+                if found:
+                    return start + found[0] * MINUTE
+                day = self._day(day + step * DAY, step)
+        except OverflowError:  # the calendar ends
             return None
-        return found.astimezone(UTC)
+        return None
+
+    def _day(self, day: date, step: int) -> date | None:
+        """The first day of the schedule from `day` on, forwards (`step` is 1) or backwards (-1)."""
+        for _ in range(12 * YEARS + 1):
+            month = day.month
+            if month not in self.months:
+                day = _month_after(day) if step > 0 else day.replace(day=1) - DAY
+                continue
+            while day.month == month:
+                if self._fits(day):
+                    return day
+                day += step * DAY
+        return None
+
+    def _fits(self, day: date) -> bool:
+        in_month, in_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
+        return in_month or in_week if self.either else in_month and in_week
+
+    def _times_on(self, day: date) -> tuple[datetime, tuple[int, ...]]:
+        """The start of a day that fits, and the times on it, in minutes since that start."""
+        midnight = datetime(day.year, day.month, day.day, tzinfo=self.zone or UTC)
+        start = midnight.astimezone(UTC)
+        if self.zone is None or midnight.utcoffset() == (midnight + DAY).utcoffset():
+            return start, self.times
+        # On this day the clock is put forward or back: it skips times, or shows them twice.
+        shown = [midnight + minute * MINUTE for minute in self.times]
+        real = {one.replace(fold=fold).astimezone(UTC) for one in shown for fold in (0, 1)}
+        names = {one.replace(tzinfo=None) for one in shown}
+        there = [one for one in real if one.astimezone(self.zone).replace(tzinfo=None, fold=0) in names]
+        return start, tuple(sorted((one - start) // MINUTE for one in there))
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> CronSchedule:
     """Parse a schedule; raises `BadSchedule`."""
     fields, zone = text.split(), None
@@ -56,7 +113,17 @@ def parse(text: str) -> CronSchedule:
         raise BadSchedule(
             f"schedule {text!r} must have five fields (minute, hour, day, month, day of the week), found {len(fields)}"
         )
-    return CronSchedule(" ".join(_field(one, *about) for one, about in zip(fields, FIELDS, strict=True)), zone)
+    minutes, hours, days, months, weekdays = (_field(one, *about) for one, about in zip(fields, FIELDS, strict=True))
+    return CronSchedule(
+        times=tuple(hour * 60 + minute for hour in sorted(hours.numbers) for minute in sorted(minutes.numbers)),
+        days=days.numbers, months=months.numbers, weekdays=weekdays.numbers,
+        either=not days.is_any and not weekdays.is_any, zone=zone,
+    )  # fmt: skip
+
+
+def _month_after(day: date) -> date:
+    """The first day of the next month."""
+    return (day.replace(day=28) + 4 * DAY).replace(day=1)
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -66,33 +133,46 @@ def _zone(name: str) -> ZoneInfo:
         raise BadSchedule(f"there is no time zone {name!r}") from error
 
 
-def _field(text: str, called: str, low: int, high: int, names: tuple[str, ...]) -> str:
-    return ",".join(_range(part, called, low, high, names) for part in text.split(","))
+class CronField(NamedTuple):
+    """The numbers of a field. is_any: it is `*`, so that it does not restrict the day."""
+
+    numbers: frozenset[int]
+    is_any: bool
 
 
-def _range(text: str, called: str, low: int, high: int, names: tuple[str, ...]) -> str:
-    """A part of a field in full: `5/15` runs to the end of the range, `?` and `*/1` become `*`."""
+def _field(text: str, called: str, low: int, high: int, names: tuple[str, ...]) -> CronField:
+    parts = [_range(part, called, low, high, names) for part in text.split(",")]
+    return CronField(frozenset().union(*(one.numbers for one in parts)), any(one.is_any for one in parts))
+
+
+def _range(text: str, called: str, low: int, high: int, names: tuple[str, ...]) -> CronField:
+    """A part of a field: `5/15` runs to the end of the range, `?` and `*/1` mean `*`."""
     found = _PART.fullmatch(text)
     if found is None:
         raise BadSchedule(f"{called} {text!r} is no number, range (1-5) or step (*/2)")
-    first, last, step = found[1], found[2], int(found[3] or 1)
+    first, last, step = found[1], found[2], _number_of(found[3] or "1")
     if step == 0:
         raise BadSchedule(f"{called} {text!r}: a step of 0 leads nowhere")
     if first in ("*", "?"):
         if last is not None:
             raise BadSchedule(f"{called} {text!r}: {first} begins no range")
-        return "*" if step == 1 else f"{low}-{high}/{step}"
+        return CronField(frozenset(range(low, high + 1, step)), is_any=step == 1)
     start = _number(first, called, low, high, names)
     end = _number(last, called, low, high, names) if last is not None else high if found[3] else start
     if end < start:
         raise BadSchedule(f"{called} {text!r}: the range ends before it begins")
-    return str(start) if start == end else f"{start}-{end}/{step}"
+    return CronField(frozenset(range(start, end + 1, step)), is_any=False)
+
+
+def _number_of(text: str) -> int:
+    """A step; Python refuses to convert thousands of digits, and all large steps are the same."""
+    return min(int(text[:1_000]), 9_999)
 
 
 def _number(text: str, called: str, low: int, high: int, names: tuple[str, ...]) -> int:
     if text.lower() in names:
         return names.index(text.lower()) + low
-    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+    if not text.isascii() or not text.isdigit() or not low <= _number_of(text) <= high:
         raise BadSchedule(f"{called} must be from {low} to {high}, found {text!r}")
     return int(text)
 
@@ -106,4 +186,4 @@ def daily(text: str) -> tuple[CronSchedule, timedelta] | None:
     if hour > 23 or to_hour > 24 or max(minute, to_minute) > 59 or to_hour * 60 + to_minute > 24 * 60:
         raise BadSchedule(f"{text!r}: hours go from 0 to 24, minutes from 0 to 59")
     length = (to_hour * 60 + to_minute - hour * 60 - minute) % (24 * 60) or 24 * 60
-    return CronSchedule(f"{minute} {hour} * * *"), timedelta(minutes=length)
+    return parse(f"{minute} {hour} * * *"), timedelta(minutes=length)

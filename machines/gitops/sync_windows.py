@@ -7,20 +7,26 @@ Belongs here: which windows apply, whether they are open, when that changes. Doe
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, daily, parse
-from phaseline.machines.kubernetes.diff.ignore import matches
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
+from phaseline.machines.kubernetes.globs import matches
+from phaseline.machines.kubernetes.globs import problem as glob_problem
 from phaseline.machines.language.rules import Revision
 
-WINDOWS = Revision("gitops.windows", 1)
+WINDOWS = Revision("gitops.windows", 2)
 """Raise it when windows decide otherwise than before, or open at another time."""
 KINDS = ("allow", "deny")
 LONGEST_DESCRIPTION = 255
-CHANGES = 2_000
-"""How many openings and closings are searched for the next time at which a sync is allowed."""
+MOST = 1_000
+"""The most windows that may apply to an application, its set's included."""
+SEARCHES = 5_000
+"""The most times of schedules that are looked up for the next time at which a sync is allowed; about 0.1 s."""
+HORIZON = timedelta(days=5 * 366)
+"""How far that search looks ahead, at most."""
 TICK = timedelta(seconds=1)
 """A window opens this much after its start."""
 
@@ -61,6 +67,9 @@ class Window:
             object.__setattr__(self, "length", length)
         except (BadSchedule, NoDuration, OverflowError) as error:
             object.__setattr__(self, "problem", str(error))
+        globs = (*self.applications, *self.namespaces, *self.clusters)
+        if wrong := next(filter(None, map(glob_problem, globs)), ""):
+            object.__setattr__(self, "problem", wrong)
 
     def problems(self) -> Iterator[str]:
         """The problems of the window, in sentences."""
@@ -93,17 +102,19 @@ class Window:
         start = self.cron.after(local - self.length)
         return start is not None and start < local
 
-    def changes(self, after: datetime) -> Iterator[datetime]:
-        """When the window next opens and closes, by its zone's UTC offset at `after`."""
+    def span(self, at: datetime) -> tuple[datetime, datetime] | None:
+        """The span in which the window is open at a time, or the next one; None if it does not open for years."""
         if self.cron is None or self.length <= timedelta(0):
-            return
-        offset = self._offset(after)
-        local = after.astimezone(UTC) + offset
-        opens, closes = self.cron.after(local), self.cron.after(local - self.length)
-        if opens is not None:
-            yield opens - offset + TICK
-        if closes is not None:
-            yield closes + self.length - offset
+            return None
+        local = at + self._offset(at)
+        start = self.cron.before(local)
+        if start is None or start + self.length <= local:
+            start = self.cron.after(local - self.length)
+        return None if start is None else (self._real(start, at), max(self._real(start + self.length, at), at + TICK))
+
+    def _real(self, local: datetime, near: datetime) -> datetime:
+        """The time at which the clock of the window's zone shows `local`, by its UTC offset then."""
+        return local - self._offset(local - self._offset(near))
 
     def _offset(self, at: datetime) -> timedelta:
         """The zone's offset from UTC; 0 for an unknown zone."""
@@ -145,6 +156,8 @@ def decide(windows: Sequence[Window], at: datetime, *, manual: bool, began: date
 def _decide(
     windows: Sequence[Window], at: datetime, zone_of: datetime, *, manual: bool, overruns: bool
 ) -> WindowDecision:
+    if len(windows) > MOST:
+        return WindowDecision(False, f"{len(windows)} windows apply to it, and at most {MOST} may: remove some")
     broken = next((window for window in windows if window.problem), None)
     if broken is not None:
         return WindowDecision(False, f"{broken.called()} cannot be read: {broken.problem}")
@@ -165,17 +178,74 @@ def _unless(windows: Sequence[Window], how: str, *, manual: bool, overruns: bool
     return ALLOWED if against is None else WindowDecision(False, f"{against.called()} {how}")
 
 
-def next_allowed(windows: Sequence[Window], after: datetime, *, manual: bool) -> datetime | None:
-    """The first time at or after this one at which a sync is allowed; None if none is foreseeable."""
-    at = after.astimezone(UTC)
-    for _ in range(CHANGES):
-        if decide(windows, at, manual=manual).allowed:
-            return at
-        later = [moment for window in windows for moment in window.changes(at) if moment > at]
-        if not later:
-            return None
-        at = min(later)
-    return None
+class Opening(NamedTuple):
+    """The next time at which a sync is allowed. at: None if there is none before `searched`."""
+
+    at: datetime | None
+    searched: datetime
+
+
+def next_allowed(windows: Sequence[Window], after: datetime, *, manual: bool) -> Opening:
+    """The first time at or after this one at which a sync is allowed.
+
+    The search ends after `HORIZON`, or after `SEARCHES` times of schedules: the same on every machine.
+    """
+    start = at = after.astimezone(UTC)
+    if len(windows) > MOST or any(window.problem for window in windows):
+        return Opening(None, at)
+    denies = [window for window in windows if window.kind == "deny" and not (manual and window.manual)]
+    allows = [window for window in windows if window.kind == "allow"]
+    needs_one = not all(manual and window.manual for window in allows)
+    left, end = SEARCHES, start + HORIZON
+    while left > 0 and at <= end:
+        closed, opened = _Spans(denies, at), _Spans(allows, at)
+        while closed.searches + opened.searches <= left and at <= end:
+            deny, allow = closed.first(at), opened.first(at)
+            if deny is not None and deny.opens < at:
+                at = deny.closes
+            elif needs_one and allow is None:
+                return Opening(None, end)
+            elif needs_one and allow is not None and allow.opens >= at:
+                at = allow.opens + TICK
+            elif decide(windows, at, manual=manual).allowed:
+                return Opening(at, at)
+            else:  # a clock was put forward or back since the spans were found
+                at += timedelta(minutes=1)
+                break
+        left -= closed.searches + opened.searches + 1
+    return Opening(None, min(at, end))
+
+
+class _Span(NamedTuple):
+    """A time from which a window is open to one at which it closes. number: which window."""
+
+    opens: datetime
+    closes: datetime
+    number: int
+
+
+class _Spans:
+    """The present or next span of each of several windows, in the order of their openings."""
+
+    def __init__(self, windows: Sequence[Window], at: datetime) -> None:
+        self.searches = 0
+        """How many spans were looked up."""
+        self._windows = windows
+        self._spans: list[_Span] = []
+        for number in range(len(windows)):
+            self._look_up(number, at)
+
+    def first(self, at: datetime) -> _Span | None:
+        """The span that opened or opens first, of those that are not over at a time. Times must not fall."""
+        while self._spans and self._spans[0].closes <= at:
+            self._look_up(heappop(self._spans).number, at)
+        return self._spans[0] if self._spans else None
+
+    def _look_up(self, number: int, at: datetime) -> None:
+        self.searches += 1
+        span = self._windows[number].span(at)
+        if span is not None:
+            heappush(self._spans, _Span(*span, number))
 
 
 def read(found: Any, zone: str = "") -> Window:

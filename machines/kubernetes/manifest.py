@@ -6,17 +6,23 @@ Does not: the meaning of a document.
 
 import re
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
-from phaseline.schemas import libraries
+from phaseline.schemas import bounds, libraries
 
 with libraries.needed("yaml", "a manifest or a setting in YAML"):
     import yaml
 
 MAX_VALUES = 1_000_000
-"""The most values that a text may expand to: aliases can make a short text huge."""
+"""The most values that a text may expand to: aliases and merge keys can make a short text huge."""
+MAX_CHARACTERS = 64 << 20
+"""The most characters that the texts in it may expand to."""
+SHORT = 2_000
+"""A text of so many characters cannot be nested too deep for the stack of the process."""
 
 _TAG = "tag:yaml.org,2002:"
+_TOO_MANY = f"it expands to more than {MAX_VALUES} values"
 _WORDS = {"y": True, "yes": True, "on": True, "true": True, "n": False, "no": False, "off": False, "false": False}
 
 
@@ -28,6 +34,26 @@ class _Loader(yaml.CSafeLoader):
     """Resolves plain scalars as Go's YAML library does."""
 
     yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # as in PyYAML
+
+    def __init__(self, text: str | bytes) -> None:
+        super().__init__(text)
+        self._left, self._level = MAX_VALUES, 0
+
+    def flatten_mapping(self, node: Any) -> None:
+        """Merge the maps that `<<` names into a map; raises `ValueError` if that makes it too large."""
+        named = [value for key, value in node.value if key.tag == f"{_TAG}merge"]
+        parts = [part for one in named for part in (one.value if isinstance(one, yaml.SequenceNode) else [one])]
+        self._level += 1
+        if self._level > bounds.LEVELS:
+            raise ValueError(bounds.too_deep(bounds.LEVELS))
+        for part in parts:
+            if isinstance(part, yaml.MappingNode):
+                self.flatten_mapping(part)
+                self._left -= len(part.value)
+            if self._left < 0:
+                raise ValueError(_TOO_MANY)
+        self._level -= 1
+        super().flatten_mapping(node)
 
 
 def _resolve(tag: str, pattern: str, starts: str) -> None:
@@ -49,12 +75,20 @@ def _bool(loader: Any, node: Any) -> bool:
     return _WORDS[loader.construct_scalar(node).lower()]
 
 
-def _int(loader: Any, node: Any) -> int:
+def _int(loader: Any, node: Any) -> int | float:
     text = loader.construct_scalar(node).replace("_", "")
     sign, digits = (-1 if text.startswith("-") else 1), text.lstrip("+-")
     if digits.startswith("0") and digits[1:].isdigit():
         digits = "0o" + digits[1:]
-    return sign * int(digits, 0)
+    try:
+        number = sign * int(digits, 0)
+    except ValueError:  # more digits than Python converts
+        number = sign * bounds.MAX_WHOLE * 2
+    if bounds.MIN_WHOLE <= number <= bounds.MAX_WHOLE:
+        return number
+    if not digits.isdigit() or float(digits) == inf:
+        raise ValueError("a whole number must have at most 64 bits")
+    return sign * float(digits)  # as Go's library does
 
 
 def _float(loader: Any, node: Any) -> float:
@@ -69,11 +103,25 @@ for _name, _construct in (("bool", _bool), ("int", _int), ("float", _float)):
 def documents(text: str | bytes) -> Iterator[Any]:
     """Every document of a text that is not empty; raises `NotYaml`."""
     try:
+        if len(text) > SHORT:
+            _check_depth(text)
         for found in yaml.load_all(text, Loader=_Loader):  # a subclass of the safe loader
             if found is not None:
-                yield _with_string_keys(found, [MAX_VALUES])
-    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
+                yield _with_string_keys(found, [MAX_VALUES, MAX_CHARACTERS], bounds.LEVELS)
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError, LookupError, AttributeError) as error:
         raise NotYaml(_describe(error)) from error
+
+
+def _check_depth(text: str | bytes) -> None:
+    """Raise `ValueError` if a text is nested too deep. To load it would need stack for each level."""
+    level = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            level += 1
+            if level > bounds.LEVELS:
+                raise ValueError(bounds.too_deep(bounds.LEVELS))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            level -= 1
 
 
 def document(text: str | bytes) -> Any:
@@ -84,19 +132,25 @@ def document(text: str | bytes) -> Any:
 def _describe(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-    return f"{where}{getattr(error, 'problem', None) or error or type(error).__name__}"
+    return f"{where}{getattr(error, 'problem', None) or str(error) or type(error).__name__}"
 
 
-def _with_string_keys(found: Any, left: list[int]) -> Any:
-    """The document with strings as keys, as in JSON."""
+def _with_string_keys(found: Any, left: list[int], levels: int) -> Any:
+    """The document with strings as keys, as in JSON. left: the values and characters that it may still expand to."""
     left[0] -= 1
     if left[0] < 0:
-        raise ValueError(f"it expands to more than {MAX_VALUES} values")
-    if isinstance(found, dict):
-        return {_key(name): _with_string_keys(value, left) for name, value in found.items()}
-    if isinstance(found, list):
-        return [_with_string_keys(value, left) for value in found]
-    if found is not None and not isinstance(found, str | int | float):
+        raise ValueError(_TOO_MANY)
+    if isinstance(found, str):
+        left[1] -= len(found)
+        if left[1] < 0:
+            raise ValueError(f"it expands to more than {MAX_CHARACTERS} characters")
+    elif isinstance(found, dict | list):
+        if not levels:
+            raise ValueError(bounds.too_deep(bounds.LEVELS))
+        if isinstance(found, list):
+            return [_with_string_keys(value, left, levels - 1) for value in found]
+        return {_key(name): _with_string_keys(value, left, levels - 1) for name, value in found.items()}
+    elif found is not None and not isinstance(found, int | float):
         raise ValueError(f"a manifest cannot hold a {type(found).__name__}")  # reported as NotYaml
     return found
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
-from phaseline.machines.kubernetes.diff.ignore import IgnoreRule, matches
+from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
 from phaseline.machines.kubernetes.diff.known_types import KnownType
+from phaseline.machines.kubernetes.globs import matches, problem
 from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES, Profile
 
 PREFIX = "resource.customizations"
@@ -74,6 +75,13 @@ class Overrides:
     def known_types_of(self, group: str, kind: str) -> tuple[KnownType, ...]:
         """The fields of a kind whose types are known."""
         return tuple(one for key, fields in self.known_types.items() if _matches(key, group, kind) for one in fields)
+
+    def problems(self) -> Iterator[str]:
+        """The globs that are beyond the limits, in sentences. They match nothing."""
+        globs = [glob for rule in self.rules for glob in (rule.group, rule.kind)]
+        for glob in dict.fromkeys((*globs, *self.scripts, *self.known_types)):
+            if said := problem(glob):
+                yield said
 
     def merge(self, document: Mapping[str, Any], where: str) -> "Overrides":
         """These overrides with those of a document added; raises `BadOverride`.

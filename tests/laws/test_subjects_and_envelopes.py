@@ -16,7 +16,17 @@ from msgspec.msgpack import Ext
 from phaseline.schemas import codec, envelope, subjects
 from phaseline.schemas.codec import Undecodable
 from phaseline.schemas.envelope import Event, Invalid
-from phaseline.schemas.subjects import MAX_ID, MAX_TOKEN, Address, BadSubject, Subjects, partition_of, quote, unquote
+from phaseline.schemas.subjects import (
+    MAX_ID,
+    MAX_TOKEN,
+    Address,
+    BadSubject,
+    Subjects,
+    is_stored_as,
+    partition_of,
+    quote,
+    unquote,
+)
 
 LOWER_NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)
 BLANKS = st.sampled_from("\u00a0\u1680\u2003\u2028\u202f\u3000 ")
@@ -253,8 +263,20 @@ def test_sequences_that_are_none(found: int | str) -> None:
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_message_ids_fit_a_header_and_tell_events_apart(source: str, event_id: str) -> None:
-    found = envelope.message_id(Event(event_id, source, "node.created", "1.0"))
+    found = envelope.message_id("pl.events.c1.node.created", source, event_id)
     assert found.isascii()
     assert found.isprintable()
-    assert found.count(" ") == 1
-    assert found != envelope.message_id(Event(event_id + "x", source, "node.created", "1.0"))
+    assert found.count(" ") == 2
+    assert found != envelope.message_id("pl.events.c1.node.created", source, event_id + "x")
+    assert found != envelope.message_id("pl.events.c2.node.created", source, event_id)
+    assert envelope.message_id("pl.山%20.x", "/a b", "1") == "pl.%E5%B1%B1%20.x /a%20b 1"
+
+
+@given(IDS, st.sampled_from(["pl", "a.b", "pl.events", "inbox.3.events"]))
+def test_a_stored_subject_is_recognised(entity_id: str, prefix: str) -> None:
+    sent = Subjects(prefix).event("node", "created", entity_id)
+    rest = sent.removeprefix(f"{prefix}.events.")
+    assert is_stored_as(sent, f"{prefix}.inbox.7.{rest}")
+    assert not is_stored_as(sent, f"{prefix}.inbox.7.x{rest}")
+    assert not is_stored_as(sent, f"{prefix}.due.7.{rest}")
+    assert not is_stored_as(sent, sent)

@@ -13,6 +13,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases, shares
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.log_check import stored
 
 LIMIT = 20
 PARTITIONS = 12
@@ -73,7 +74,8 @@ async def test_shares_follow_the_workers(wire: Wire, settings: Settings) -> None
     await owners["c"].leave()
     await until_shared(ledger, {"a"})
     await owners["a"].leave()
-    assert await owners["a"].leases.keys() == set()
+    assert await owners["a"].leases.workers() == frozenset()
+    assert await stored(wire, layout.lease, []) == []
 
 
 async def test_leases_outlive_a_server_restart(own_server: EmbeddedServer, own_settings: Settings) -> None:

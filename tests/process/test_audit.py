@@ -83,7 +83,9 @@ async def test_a_record_that_is_missing_is_named(wire: Wire, layout: Layout) -> 
 
 async def test_a_record_nobody_caused_is_named(wire: Wire, layout: Layout) -> None:
     (copy,) = await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.cluster.phase.Creating.c1"])
-    await wire.publish_acked(copy.subject.replace("Creating", "Failed"), copy.data.replace(b"Creating", b"Faileddd"))
+    batch = {"Nats-Batch-Id": "b", "Nats-Batch-Sequence": "1", "Nats-Batch-Commit": "1"}  # as a worker stores it
+    body = copy.data.replace(b"Creating", b"Faileddd")
+    await wire.publish_acked(copy.subject.replace("Creating", "Failed"), body, batch)
     verdict = await audit(wire, layout)
     (told,) = verdict.divergences.values()
     assert (told.kind, told.id, told.expected) == ("cluster", "c1", None)
@@ -207,10 +209,10 @@ async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:
     subject = f"{layout.prefix}.log.0.transition.node.phase.Running.c1.p.n"
     await wire.publish_acked(subject, b"no record at all")
     verdict = await audit(wire, layout)
-    in_log, in_state = verdict.divergences.values()
-    assert in_log.id == subject
-    assert in_state.id.startswith(f"{layout.prefix}.state.0.node.")
-    assert "is not a record" in str(in_log.found)
+    in_log, in_state = verdict.foreign
+    assert (in_log.subject, in_log.size) == (subject, 16)
+    assert in_state.subject.startswith(f"{layout.prefix}.state.0.node.")
+    assert verdict.holds
 
 
 async def test_a_state_that_is_not_the_folds_is_named(wire: Wire, layout: Layout) -> None:

@@ -16,6 +16,7 @@ from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.observer import Observer
 from phaseline.engine.observe.stream import ObjectChange, Objects, read_text
 from phaseline.machines.kubernetes.diff.compare import compare
+from phaseline.machines.kubernetes.secret_values import raw_secret_in
 from tests.support.gitops_history import APP, resource_id
 from tests.support.manifests import config, deployment, kubernetes_object
 
@@ -155,6 +156,7 @@ def test_no_secret_goes_out_and_equal_ones_stay_equal() -> None:
     coded["metadata"]["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": "hush"}
     [(_, _, data)] = told(Observer("/o", APP, [plain]), coded)
     assert "hush" not in json.dumps(data)
+    assert raw_secret_in(data) is None
     assert base64.b64encode(b"hush").decode() not in json.dumps(data)
     assert compare(data["desired"], data["live"]) == []
     [(_, _, data)] = told(Observer("/o", APP, [kubernetes_object("v1", "Secret", stringData={"a": "other"})]), coded)
@@ -167,6 +169,7 @@ def test_what_is_no_right_secret_gives_nothing_away_either(odd: dict[str, Any]) 
         Observer("/o", APP, [kubernetes_object("v1", "Secret", **odd)]), kubernetes_object("v1", "Secret", **odd)
     )
     assert "271828" not in json.dumps(data)
+    assert raw_secret_in(data) is None
 
 
 JSON = st.recursive(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-TIERS = ("pure", "nats", "process", "laws")
+TIERS = ("pure", "nats", "process", "laws", "model", "prove")
 FILES = sorted(TESTS.rglob("*.py"))
 MAY_IMPORT_BENCHMARKS = {"process/test_benchmarks.py"}
 

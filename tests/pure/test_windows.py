@@ -1,10 +1,13 @@
 """Sync windows: schedules, zones, decisions, the next opening (docs/spec/gitops.md, Sync windows)."""
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from croniter import croniter
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +15,8 @@ from phaseline.machines.gitops.cron import BadSchedule, parse
 from phaseline.machines.gitops.sync_windows import App, Window, decide, next_allowed, read, select
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from tests.support.effort import examples
+
+FAR = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 def at(text: str) -> datetime:
@@ -169,33 +174,96 @@ def test_what_is_under_way_may_run_over_where_all_windows_let_it() -> None:
     ([window(schedule="bad")], None),
 ])  # fmt: skip
 def test_when_it_will_be_possible(windows: list[Window], expected: str | None) -> None:
-    assert next_allowed(windows, NOW, manual=False) == (None if expected is None else at(expected))
+    assert next_allowed(windows, NOW, manual=False).at == (None if expected is None else at(expected))
 
 
 def test_a_clock_that_is_put_forward_in_between() -> None:
     # On 29 March 2026 Berlin goes from UTC+1 to UTC+2.
     found = next_allowed(
         [window(schedule="0 10 29 3 *", zone="Europe/Berlin")], at("2026-03-28T12:00:00"), manual=False
-    )
-    assert found is not None
+    ).at
+    assert found == at("2026-03-29T08:00:01")
     assert window(schedule="0 10 29 3 *", zone="Europe/Berlin").is_active(found)
     assert found.day == 29
 
 
-@examples(20)
-@given(
-    st.lists(st.builds(window, st.sampled_from(["allow", "deny"]), st.sampled_from(["0 10 * * *", "30 */6 * * *", "15 3 * * 1-5", "0 0 1 * *"]), st.sampled_from(["1h", "90m", "26h"])), max_size=3),
-    st.integers(0, 60 * 24 * 14),
+SCHEDULES = ["0 10 * * *", "30 */6 * * *", "15 3 * * 1-5", "0 0 1 * *", "7 4 29 2 *", "*/20 9-17 * 3,4 *", "0 0 13 * 5"]
+WINDOWS = st.builds(
+    window, st.sampled_from(["allow", "deny"]), st.sampled_from(SCHEDULES), st.sampled_from(["1h", "90m", "26h"]),
+    manual=st.booleans(), zone=st.sampled_from(["", "Europe/Berlin", "Australia/Lord_Howe"]),
 )  # fmt: skip
-def test_the_next_moment_is_allowed_and_none_before_it_is(windows: list[Window], minute: int) -> None:
-    start = at("2026-03-01T00:00:30") + timedelta(minutes=minute)
-    found = next_allowed(windows, start, manual=False)
-    if found is None:
-        return
-    assert decide(windows, found, manual=False).allowed
-    for step in range(5):
-        between = start + (found - start) * (step / 5)
-        assert between >= found or not decide(windows, between, manual=False).allowed
+STARTS = st.integers(0, 60 * 24 * 60).map(lambda minute: at("2026-03-01T00:00:30") + timedelta(minutes=minute))
+
+
+def turns(windows: list[Window], start: datetime, end: datetime) -> Iterator[datetime]:
+    """Just after each opening and closing between two times, by croniter and every offset of the zones."""
+    for one in windows:
+        for hours in (0, 1, 2, 10.5, 11):
+            shift = timedelta(hours=hours)
+            local = croniter(one.schedule, start + shift - one.length, ret_type=datetime)
+            while (opens := local.get_next(datetime) - shift) < end:
+                yield from (opens + timedelta(seconds=1), opens + one.length, opens + one.length + timedelta(seconds=1))
+
+
+@examples(80)
+@given(st.lists(WINDOWS, max_size=3), STARTS, st.booleans())
+def test_the_next_moment_is_allowed_and_none_before_it_is(windows: list[Window], start: datetime, manual: bool) -> None:
+    found = next_allowed(windows, start, manual=manual).at
+    end = min(found or FAR, start + timedelta(days=6))
+    for moment in {start, *turns(windows, start, end)}:
+        if start <= moment < end:
+            assert not decide(windows, moment, manual=manual).allowed, moment
+    assert found is None or decide(windows, found, manual=manual).allowed
+
+
+@examples(300)
+@given(
+    st.sampled_from([*SCHEDULES, "59 23 31 12 *", "0 0 30 2 1", "*/7 */5 */9 */2 *", "0 12 * * 0"]),
+    st.integers(0, 10**9),
+)
+def test_schedules_come_when_croniter_says(schedule: str, seconds_: int) -> None:
+    moment = at("2020-01-01T00:00:00") + timedelta(seconds=seconds_)
+    other = croniter(schedule, moment)
+    assert parse(schedule).after(moment) == other.get_next(datetime)
+    assert parse(schedule).before(moment) == croniter(schedule, moment).get_prev(datetime)
+
+
+@pytest.mark.parametrize(("schedule", "after", "times"), [
+    # New York goes from UTC-5 to UTC-4 at 2026-03-08T07:00Z, and back at 2026-11-01T06:00Z.
+    ("30 2 * * *", "2026-03-07T06:00:00", ["2026-03-07T07:30:00", "2026-03-09T06:30:00"]),
+    ("30 1 * * *", "2026-10-31T06:00:00", ["2026-11-01T05:30:00", "2026-11-01T06:30:00", "2026-11-02T06:30:00"]),
+    ("0 12 * * *", "2026-03-07T18:00:00", ["2026-03-08T16:00:00", "2026-03-09T16:00:00"]),
+])  # fmt: skip
+def test_a_zone_of_its_own_puts_the_clock_forward_and_back(schedule: str, after: str, times: list[str]) -> None:
+    found, moment = parse(f"TZ=America/New_York {schedule}"), at(after)
+    for expected in times:
+        moment = found.after(moment) or FAR
+        assert moment == at(expected)
+    for expected in reversed(times[:-1]):
+        moment = found.before(moment) or FAR
+        assert moment == at(expected)
+
+
+@pytest.mark.parametrize(("windows", "searched"), [
+    # They hardly ever open, and never together.
+    ([window(schedule="0 0 29 2 *", duration="1m"), window("deny", "0 0 29 2 *", "2m")], "2031-03-06T11:00:00"),
+    ([window(schedule="* * * * *", duration="1m"), window("deny", "* * * * *", "2m")], None),
+    ([window(schedule=f"{n % 60} {n % 24} {n % 28 + 1} {n % 12 + 1} *", duration="1m") for n in range(500)]
+     + [window("deny", "* * * * *", "1h")] * 500, None),
+    ([window("deny", "0 0 30 2 *")] * 1_000 + [window(schedule="0 0 30 2 *")], "2026-03-02T11:00:00"),
+])  # fmt: skip
+def test_windows_that_hardly_ever_open_cost_little(windows: list[Window], searched: str | None) -> None:
+    start = time.process_time()
+    found = next_allowed(windows, NOW, manual=False)
+    assert time.process_time() - start < 0.5
+    assert found.at is None
+    assert found.searched > NOW or searched is not None
+    assert searched is None or found.searched == at(searched)
+
+
+def test_more_windows_than_may_be_are_refused() -> None:
+    found = decide([window()] * 1_001, NOW, manual=False)
+    assert (found.allowed, found.why) == (False, "1001 windows apply to it, and at most 1000 may: remove some")
 
 
 @pytest.mark.parametrize(("found", "says"), [

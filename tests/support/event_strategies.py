@@ -28,6 +28,7 @@ class Arriving(NamedTuple):
     data: bytes
     sequence: int
     time_ns: int
+    block: bytes | None = None
 
 
 def value(field: Field) -> st.SearchStrategy[Any]:

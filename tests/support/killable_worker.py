@@ -4,7 +4,8 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from pathlib import Path
 
 from phaseline.engine.settings import Settings
 from tests.support.command import ROOT
@@ -18,12 +19,15 @@ class WorkerProcess:
         self.process = process
 
     @classmethod
-    async def start(cls, settings: Settings, *arguments: str) -> "WorkerProcess":
+    async def start(cls, settings: Settings, *arguments: str, log: Path | None = None) -> "WorkerProcess":
+        """Start a worker. log: where it writes its lines, if they are too many for a pipe that nobody reads."""
         command = ["-m", "tests.support.worker_process", ",".join(settings.nats), settings.prefix, *arguments]
         environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *command, cwd=ROOT, env=environment, stderr=asyncio.subprocess.PIPE
-        )
+        with nullcontext() if log is None else log.open("ab") as file:
+            stderr = asyncio.subprocess.PIPE if file is None else file.fileno()
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *command, cwd=ROOT, env=environment, stderr=stderr
+            )
         return cls(process)
 
     async def kill(self) -> None:
@@ -35,7 +39,7 @@ class WorkerProcess:
         if self.process.returncode is None:
             self.process.terminate()
         _, said = await asyncio.wait_for(self.process.communicate(), LIMIT)
-        return said.decode()
+        return (said or b"").decode()
 
 
 @asynccontextmanager

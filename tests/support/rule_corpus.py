@@ -126,7 +126,7 @@ def _windows(given: Input) -> Any:
     windows = select([read(*one) for one in given["windows"]], App(*given["app"]))
     found = decide(windows, at, manual=given["manual"])
     opens = next_allowed(windows, at, manual=given["manual"]) if given.get("opens") else None
-    return [found.allowed, found.why, None if opens is None else opens.isoformat()]
+    return [found.allowed, found.why, None if opens is None or opens.at is None else opens.at.isoformat()]
 
 
 def _scripts(given: Input) -> Any:

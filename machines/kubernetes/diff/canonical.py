@@ -4,9 +4,11 @@ Belongs here: the canonical form of a built-in kind. Does not: defaults of the A
 """
 
 import re
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any
+
+from phaseline.schemas.bounds import MAX_WHOLE
 
 STRING_MAPS = frozenset(
     {
@@ -50,30 +52,37 @@ FALSES = frozenset({
 NEEDED = frozenset({"podSelector", "namespaceSelector", "objectSelector", "emptyDir"})
 """Maps that have a meaning even if empty."""
 
+_NANO = Decimal("1e-9")
 _SCALES = {
     "": Decimal(1), "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "k": Decimal(10) ** 3,
     **{unit: Decimal(10) ** (3 * power) for power, unit in enumerate("MGTPE", 2)},
     **{f"{unit}i": Decimal(2) ** (10 * power) for power, unit in enumerate("KMGTPE", 1)},
 }  # fmt: skip
-_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)")
+_QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([eE][+-]?[0-9]{1,3})|([numkMGTPE]|[KMGTPE]i)?)")
+LONGEST, EXPONENT = 64, 99
+"""The most characters of a quantity, and its largest exponent. Anything beyond is compared as a text."""
+_EXACT = Context(prec=4 * EXPONENT, rounding="ROUND_UP")
+"""Holds every quantity within these limits without rounding."""
 
 
 def quantity(found: object) -> object:
     """A Kubernetes quantity in canonical form; anything else unchanged."""
     if isinstance(found, bool) or not isinstance(found, str | int | float):
         return found
-    text = _quantity(str(found))
-    return found if text is None else text
+    if isinstance(found, int) and abs(found) > MAX_WHOLE:
+        return found
+    text = str(found)
+    return (_quantity(text) if len(text) <= LONGEST else None) or found
 
 
 @lru_cache(maxsize=4096)
 def _quantity(text: str) -> str | None:
     parts = _QUANTITY.fullmatch(text.strip())
-    if parts is None:
+    if parts is None or abs(int((parts[2] or "e0")[1:])) > EXPONENT:
         return None
-    value = Decimal(parts[1] + (parts[2] or "")) * _SCALES[parts[3] or ""]
-    rounded = value.quantize(Decimal("1e-9"), "ROUND_UP") if value != value.to_integral_value() else value
-    return f"{rounded.normalize():f}"
+    value = _EXACT.multiply(Decimal(parts[1] + (parts[2] or "")), _SCALES[parts[3] or ""])
+    rounded = value.quantize(_NANO, context=_EXACT) if value != value.to_integral_value() else value
+    return f"{rounded.normalize(_EXACT):f}"
 
 
 def canonical(found: Any, name: str = "") -> Any:

@@ -17,7 +17,7 @@ from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.language.rules import Revision
 
-COMPARISON = Revision("kubernetes.comparison", 1)
+COMPARISON = Revision("kubernetes.comparison", 2)
 """Raise it when two objects differ at other places than before, or when ignore rules hide others."""
 Manifest = Mapping[str, Any]
 CLAIMS = "volumeClaimTemplates"

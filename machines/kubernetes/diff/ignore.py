@@ -6,12 +6,12 @@ Belongs here: `IgnoreRule`, which objects a rule applies to, removing its fields
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.kubernetes.diff import managed_fields
 from phaseline.machines.kubernetes.diff.builtin_kinds import BUILTIN_KINDS
 from phaseline.machines.kubernetes.diff.differences import differences, pointer
+from phaseline.machines.kubernetes.globs import matches
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.language.scripts import JqResult
 from phaseline.schemas import libraries
@@ -80,21 +80,6 @@ class IgnoreEffect(NamedTuple):
     broken: bool = False
 
 
-def matches(glob: str, word: str) -> bool:
-    """Whether a glob (`*`, `?`, `[ab]`, `{a,b}`) matches a word, by case. An empty glob matches the empty word."""
-    if not glob or not word:
-        return glob == word or (not word and set(glob) == {"*"})
-    return _globs()(word, glob)
-
-
-@cache
-def _globs() -> Callable[[str, str], bool]:
-    """Matches a word against a glob."""
-    with libraries.needed("wcmatch", "a glob in a rule on Kubernetes objects"):
-        from wcmatch import fnmatch  # noqa: PLC0415  # the extra `gitops` installs it
-    return partial(fnmatch.fnmatch, flags=fnmatch.CASE | fnmatch.BRACE)
-
-
 def apply_ignores(
     rules: Sequence[IgnoreRule], sides: Sequence[Object], run: RunJq
 ) -> tuple[list[Object], list[IgnoreEffect]]:
@@ -154,7 +139,7 @@ def _taken(found: Any, steps: Sequence[str]) -> Any:
     """A copy without the value at a path; None if the path does not exist."""
     step: Any = steps[0]
     if isinstance(found, list):
-        if not (step.isdigit() and int(step) < len(found)):
+        if not (step.isascii() and step.isdigit() and len(step) < 10 and int(step) < len(found)):
             return None
         step = int(step)
     elif not isinstance(found, Mapping) or step not in found:

@@ -3,11 +3,11 @@
 Belongs here: reading them, removing paths from an object. Does not: which managers are ignored (`ignore`).
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from phaseline.machines.kubernetes.diff.differences import NONE, Path, is_same
+from phaseline.schemas import codec
 
 Owned = Mapping[str, Any]
 
@@ -44,8 +44,8 @@ def _members(name: str, desired: Any, live: Any) -> Iterator[tuple[str | int, An
         yield what, desired.get(what, NONE) if isinstance(desired, Mapping) else NONE, live.get(what, NONE)
     elif how in ("k", "v") and isinstance(live, list):
         try:
-            wanted = json.loads(what)
-        except ValueError:
+            wanted = codec.decode_text(what)
+        except codec.Undecodable:
             return
         others = desired if isinstance(desired, list) else []
         for index, one in enumerate(live):

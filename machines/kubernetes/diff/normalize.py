@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.schemas import codec
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 SERVER_OWNED = (
@@ -27,8 +28,8 @@ def last_applied(live: Mapping[str, Any]) -> Mapping[str, Any] | None:
     annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     text = annotations.get(LAST_APPLIED) if isinstance(annotations, Mapping) else None
     try:
-        found = json.loads(text) if isinstance(text, str) else None
-    except ValueError:
+        found = codec.decode_text(text) if isinstance(text, str) else None
+    except codec.Undecodable:
         return None
     return found if isinstance(found, Mapping) else None
 

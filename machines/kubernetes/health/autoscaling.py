@@ -5,11 +5,10 @@ Belongs here: HorizontalPodAutoscaler, v1 and v2. Does not: the workload it scal
 
 from collections.abc import Iterator, Mapping
 
-import msgspec
-
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kubernetes.health.result import HealthResult, degraded, healthy, progressing
 from phaseline.machines.kubernetes.profiles import Profile
+from phaseline.schemas import codec
 
 V1_CONDITIONS = "autoscaling.alpha.kubernetes.io/conditions"
 """The annotation that holds the conditions of autoscaling/v1, as JSON."""
@@ -45,9 +44,9 @@ def _annotated(live: ManifestPart) -> Iterator[ManifestPart]:
     text = live.map("metadata").map("annotations").text(V1_CONDITIONS)
     path = f".metadata.annotations[{V1_CONDITIONS!r}]"
     try:
-        found = msgspec.json.decode(text) if text else None
-    except msgspec.DecodeError as error:
-        raise UnreadableManifest(f"{path} must be JSON: {error}") from error
+        found = codec.decode_text(text) if text else None
+    except codec.Undecodable as error:
+        raise UnreadableManifest(f"{path} must be JSON: {str(error).removeprefix('JSON: ')}") from error
     if found is not None and not isinstance(found, list):
         raise UnreadableManifest(f"{path} must be a list, found {type(found).__name__}")
     for index, one in enumerate(found or ()):

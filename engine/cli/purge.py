@@ -1,0 +1,93 @@
+"""The command `purge`: erases the observations of one entity for good.
+
+Belongs here: its options, the question before it, its layout. Does not: what is erased (`engine.log.purge`).
+"""
+
+import sys
+
+import click
+
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import purge as purging
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.purge import Purge
+from phaseline.engine.publish.compose import default_source
+from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline purge resource shop/web/core:Secret/shop/mail --dry-run", "what would be erased"),
+        ("phaseline purge resource shop/web/core:Secret/shop/mail --yes", "erase it, without a question"),
+    ],
+)
+@click.argument("kind")
+@click.argument("entity_id", metavar="ID")
+@click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.as_json
+@options.connected
+def purge(settings: Settings, *, kind: str, entity_id: str, dry_run: bool, yes: bool, as_json: bool) -> int | None:
+    """Erase the events and the last observation of the entity KIND ID for good.
+
+    The server overwrites the events of the entity in EVENTS, its last observation in LIVE, and in LOG those of its
+    rejections that hold a part of an event. What stays: its transitions, and so its state and its history. They hold
+    states, conditions, reasons and messages, but no manifests. Entities below it are not touched.
+
+    A note in the log says which events are gone. `phaseline replay --audit` counts them as purged, and takes their
+    records from the log. Events that are not decided yet are not erased: the command waits for them for --timeout
+    seconds. It is for operators (docs/operating.md says which rights it needs).
+    """
+
+    async def work() -> None:
+        async with Wire.open(settings, name="phaseline-purge") as wire:
+            installation = Installation(wire, await inspect(wire, settings), installed())
+            found = await purging.find(installation, kind, entity_id, settings.request_timeout)
+            if not dry_run and not found.is_empty:
+                if not yes:
+                    _ask(found)
+                await purging.run(installation, found, default_source("cli"))
+            _show(found, dry_run=dry_run, as_json=as_json)
+
+    return terminal.run(work())
+
+
+def _ask(found: Purge) -> None:
+    """Ask whether to go on; stops the command if not."""
+    if not sys.stdin.isatty():
+        raise click.UsageError("purge erases for good: add --yes, or --dry-run to see what it would erase")
+    click.confirm(f"erase {_counts(found)} for good?", abort=True, err=True)
+
+
+def _show(found: Purge, *, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        render.show_json(
+            {
+                "kind": found.kind, "id": found.id, "dry_run": dry_run, "events": len(found.positions),
+                "bytes": found.bytes, "last_observation": bool(found.live), "rejections": len(found.rejections),
+                "transitions_kept": found.transitions,
+            }
+        )  # fmt: skip
+        return
+    word = "would erase" if dry_run else "erased"
+    if found.is_empty:
+        word = "nothing to erase:"
+    render.show_line(render.text_of(f"{word} {_counts(found)} of {found.kind} {found.id}"))
+    if found.transitions:
+        terminal.say(f"{_number(found.transitions, 'transition')} of it stay in the log: they hold no manifests")
+
+
+def _counts(found: Purge) -> str:
+    events = f"{_number(len(found.positions), 'event')} ({found.bytes:,} bytes)"
+    return (
+        f"{events}, {_number(int(bool(found.live)), 'last observation')}, {_number(len(found.rejections), 'rejection')}"
+    )
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,58 @@
+"""Erasing stored messages for good: the server writes over their bytes, and no reader gets them any more.
+
+Belongs here: erasing one message of a stream, and the copy of an event in LIVE. Does not: which messages to erase
+(`worker.erasure`, `log.purge`).
+On one node the bytes in the file are overwritten at once. With replicas each node does the same in its own copy; the
+servers' replication logs hold a message until the servers compact them.
+"""
+
+import base64
+from typing import NamedTuple
+
+from phaseline.engine.errors import ApiFailed
+from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream.direct_get import NO_MESSAGE
+from phaseline.engine.jetstream.wire import Wire
+
+GONE = (NO_MESSAGE, 10057, 10043)
+"""The error codes where the message does not exist."""
+SOURCE = "Nats-Stream-Source"
+"""The header of a copied message: the stream that it comes from, and its sequence there."""
+
+
+class Copy(NamedTuple):
+    """The copy of an event in LIVE: its sequence there, and the position of the event."""
+
+    sequence: int
+    position: int
+
+
+async def erase(wire: Wire, stream: str, sequence: int) -> bool:
+    """Erase one message; False if it does not exist. Raises as `Wire.api` does."""
+    try:
+        await wire.api(f"STREAM.MSG.DELETE.{stream}", {"seq": sequence, "no_erase": False})
+    except ApiFailed as error:
+        if error.err_code in GONE:
+            return False
+        raise
+    return True
+
+
+async def copy_on(wire: Wire, stream: str, subject: str) -> Copy | None:
+    """The copy of an event on a subject of LIVE, read from the stream's leader; None if there is none."""
+    try:
+        message = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
+    except ApiFailed as error:
+        if error.err_code in GONE:
+            return None
+        raise
+    source = frames.read_headers(base64.b64decode(message.get("hdrs", ""))).get(SOURCE, "").split(" ")
+    return Copy(int(message["seq"]), int(source[1]) if len(source) > 1 and source[1].isdigit() else 0)
+
+
+async def erase_copy(wire: Wire, stream: str, subject: str, position: int) -> bool:
+    """Erase the copy of the event at `position`; False if no copy of it, or of a later event, has arrived yet."""
+    copy = await copy_on(wire, stream, subject)
+    if copy is not None and copy.position == position:
+        await erase(wire, stream, copy.sequence)
+    return copy is not None and copy.position >= position

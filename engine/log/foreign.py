@@ -1,0 +1,159 @@
+"""Foreign messages: messages in LOG, STATE and LEASE that no worker wrote.
+
+The server sends the answer to a request to whatever subject the request names. So, on a server where publishers share
+the account of the workers, an acknowledgement or a copy of a stored message can be stored wherever somebody wants it.
+Belongs here: telling foreign messages from those of workers, finding the last message of a worker on a subject,
+saying once what was set aside. Does not: the contents of checkpoints, eras, leases and records.
+
+Workers write LOG by atomic batches and under the fence only. The server checks the headers of both before it stores
+anything, and an answer cannot have them. A copy that the server sends has `Nats-Stream`, which no worker writes.
+"""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import structlog
+
+from phaseline.engine.core.process import COPY
+from phaseline.engine.errors import RequestTimedOut
+from phaseline.engine.jetstream.api_reply import Reply
+from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
+from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
+from phaseline.engine.jetstream.wire import Wire
+
+BATCH = b"\r\nNats-Batch-Id:"
+FENCED = b"\r\nNats-Expected-Last-Subject-Sequence:"
+UNDER_FENCE = b"\r\nNats-Expected-Last-Subject-Sequence-Subject:"
+SOURCE = b"\r\nNats-Stream-Source:"
+
+PATIENCE = 2.0
+"""Seconds without a message after which the search for a worker's message begins anew."""
+SEARCHES = 3
+QUIET = 60.0
+"""Seconds in which a subject is reported once."""
+REPORTED = 20
+"""Subjects that are reported in `QUIET` seconds, at most."""
+
+log = structlog.get_logger(__name__)
+Ours = Callable[[LastMessage | Stored], bool]
+"""Whether a message is one that a worker wrote there."""
+
+
+def is_by_worker(block: bytes | None) -> bool:
+    """Whether a message of LOG with this header block is a worker's: from a batch, or under the fence."""
+    return block is not None and (BATCH in block or UNDER_FENCE in block) and COPY not in block
+
+
+def is_by_owner(block: bytes | None) -> bool:
+    """The same for a checkpoint, which is itself the fence."""
+    return block is not None and (BATCH in block or FENCED in block) and COPY not in block
+
+
+def is_copy(block: bytes | None) -> bool:
+    """Whether the server sent a message with this header block as the answer to a direct get."""
+    return block is not None and COPY in block
+
+
+def holds_copy(reply: Reply) -> bool:
+    """Whether the message in the reply to a direct get is itself such an answer, so that it has the header twice."""
+    return reply.block is not None and reply.block.count(COPY) > 1
+
+
+def origin(block: bytes | None) -> int:
+    """The place in LOG of a message that STATE copied from there; 0 if it is no such copy."""
+    if block is None or SOURCE not in block:
+        return 0
+    words = block.partition(SOURCE)[2].split(None, 2)
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+
+
+class Foreign(NamedTuple):
+    """A message that no worker wrote. `size`: the bytes of its body."""
+
+    stream: str
+    subject: str
+    sequence: int
+    size: int
+
+
+class _Reports:
+    """Limits how often foreign messages are reported."""
+
+    def __init__(self) -> None:
+        self._recent: dict[str, float] = {}
+        self._unreported = 0
+
+    def add(self, found: Foreign) -> None:
+        now, subject = time.monotonic(), found.subject
+        if subject in self._recent and now - self._recent[subject] < QUIET:
+            return
+        self._recent = {one: when for one, when in self._recent.items() if now - when < QUIET}
+        if len(self._recent) >= REPORTED:
+            self._unreported += 1
+            return
+        self._recent[subject] = now
+        unreported, self._unreported = self._unreported, 0
+        log.warning(
+            "foreign_message",
+            stream=found.stream, subject=subject, sequence=found.sequence, size=found.size, unreported=unreported,
+        )  # fmt: skip
+
+
+_reports = _Reports()
+
+
+def report(stream: str, message: LastMessage | Stored) -> Foreign:
+    """Log that a message was set aside because no worker wrote it. A subject is logged once a minute."""
+    found = Foreign(stream, message.subject, message.sequence, len(message.data))
+    _reports.add(found)
+    return found
+
+
+class Standing(NamedTuple):
+    """What stands on a subject. `ours`: the last message of a worker; None if there is none.
+
+    end: the sequence of the last message of all; 0 if there is none. It is the sequence of `ours` unless foreign
+    messages follow.
+    """
+
+    ours: LastMessage | Stored | None
+    end: int
+
+    @property
+    def sequence(self) -> int:
+        """The sequence of the last message of a worker; 0 if there is none."""
+        return 0 if self.ours is None else self.ours.sequence
+
+
+async def standing(wire: Wire, stream: str, subject: str, ours: Ours) -> Standing:
+    """What stands on a subject, which may have wildcards, according to the stream's leader.
+
+    Takes one request if the last message is a worker's. Otherwise reads all messages of the subject. Raises as `Wire`.
+    """
+    for _ in range(SEARCHES):
+        last = await last_message_from_leader(wire, stream, subject)
+        if last is None or ours(last):
+            return Standing(last, 0 if last is None else last.sequence)
+        report(stream, last)
+        if (found := await _search(wire, stream, subject, ours, last.sequence)) is not None:
+            return found
+    raise RequestTimedOut(subject=subject, seconds=SEARCHES * PATIENCE, hint="")
+
+
+async def _search(wire: Wire, stream: str, subject: str, ours: Ours, end: int) -> Standing | None:
+    """What stands on a subject, by reading up to the sequence `end` at least; None if it is not reached.
+
+    A replica that lags is of no harm: the message at `end` comes after all that must be seen.
+    """
+    found, seen = None, 0
+    async with Reader(wire, stream, [subject]) as reader:
+        while seen < end:
+            messages = await reader.take(BUFFER, PATIENCE)
+            if not messages:
+                return None
+            for message in messages:
+                seen = message.sequence
+                if ours(message):
+                    found = message
+    return Standing(found, seen)

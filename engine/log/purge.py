@@ -1,0 +1,133 @@
+"""Purging an entity: its events, its last observation and the bodies in its rejections are erased from the server.
+
+Belongs here: what there is to purge, the note in the log about it, erasing. Does not: the command (`engine.cli.purge`),
+raw Secrets, which workers erase by themselves (`worker.erasure`).
+The note is written first. So a replay knows which events are missing because somebody purged them, and takes their
+records from the log. Transitions stay, because later records build on them.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from phaseline.engine.errors import Undecided
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
+from phaseline.engine.jetstream.erase import copy_on, erase
+from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import checkpoint
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import check_name
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Rejection
+
+AT_ONCE = 100
+"""Messages that are erased at the same time."""
+NOTED = 50_000
+"""Positions in one note, at most: a message holds 1 MB."""
+POLL = 0.1
+
+
+class PurgeNote(msgspec.Struct, frozen=True):
+    """A note in the log: the events at these positions were about this entity, and `by` purged them."""
+
+    kind: str
+    id: str
+    positions: tuple[int, ...]
+    by: str = ""
+
+
+@dataclass(slots=True)
+class Purge:
+    """What a purge of one entity erases.
+
+    positions: of its events in EVENTS. bytes: the size of their bodies. live: the sequence of its last observation in
+    LIVE; 0 if there is none. rejections: the places of its rejections that hold a part of an event. transitions: how
+    many of its transitions stay in the log.
+    """
+
+    kind: str
+    id: str
+    positions: list[int] = field(default_factory=list)
+    bytes: int = 0
+    live: int = 0
+    rejections: list[int] = field(default_factory=list)
+    transitions: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to erase."""
+        return not (self.positions or self.live or self.rejections)
+
+
+async def notes(installation: Installation, partition: int) -> list[PurgeNote]:
+    """The notes about what was purged in a partition, oldest first."""
+    log, subject = installation.layout.log, installation.subjects.purged(partition)
+    found = read_all(installation.wire, log, [subject])
+    return [msgspec.convert(codec.decode(one.data), PurgeNote) async for slice_ in found for one in slice_]
+
+
+async def find(installation: Installation, kind: str, entity_id: str, timeout: float = 5.0) -> Purge:
+    """What a purge of the entity would erase. Raises `NameUnknown`, `InvalidId`.
+
+    Waits until its events are decided, because an undecided event must not get lost; raises `Undecided`.
+    """
+    check_name(installation.kinds, kind, entity_id)
+    wire, layout, subjects = installation.wire, installation.layout, installation.subjects
+    partition, found = installation.partition_of(entity_id), Purge(kind, entity_id)
+    async for slice_ in read_all(wire, layout.events, [subjects.stored_events(partition, kind, entity_id)]):
+        found.positions += [stored.sequence for stored in slice_]
+        found.bytes += sum(len(stored.data) for stored in slice_)
+    if found.positions:
+        await _until_decided(installation, partition, found.positions[-1], timeout)
+    if kind == "resource":
+        copy = await copy_on(wire, layout.live, subjects.live(partition, entity_id))
+        newest = found.positions[-1] if found.positions else 0
+        found.live = copy.sequence if copy is not None and (not newest or copy.position <= newest) else 0
+    async for slice_ in read_all(wire, layout.log, [subjects.rejection(partition, kind, "*", entity_id)]):
+        for stored in slice_:
+            record = wire_codec.read(stored.data)
+            if isinstance(record, Rejection) and record.id == entity_id and record.payload:
+                found.rejections.append(stored.sequence)
+    found.transitions = await _transitions(installation, partition, kind, entity_id)
+    return found
+
+
+async def run(installation: Installation, found: Purge, by: str) -> None:
+    """Note what is purged, then erase it. A purge that breaks off can be repeated."""
+    wire, layout = installation.wire, installation.layout
+    subject = installation.subjects.purged(installation.partition_of(found.id))
+    for start in range(0, len(found.positions), NOTED):
+        note = PurgeNote(found.kind, found.id, tuple(found.positions[start : start + NOTED]), by)
+        await wire.publish_acked(subject, codec.encode(msgspec.to_builtins(note)))
+    await _erase_all(installation, layout.events, found.positions)
+    await _erase_all(installation, layout.live, [found.live] if found.live else [])
+    await _erase_all(installation, layout.log, found.rejections)
+
+
+async def _erase_all(installation: Installation, stream: str, sequences: Sequence[int]) -> None:
+    for start in range(0, len(sequences), AT_ONCE):
+        now = sequences[start : start + AT_ONCE]
+        await asyncio.gather(*(erase(installation.wire, stream, sequence) for sequence in now))
+
+
+async def _until_decided(installation: Installation, partition: int, position: int, timeout: float) -> None:
+    """Wait until the checkpoint of a partition has reached a position; raises `Undecided`."""
+    subject, log = installation.subjects.checkpoint(partition), installation.layout.log
+    try:
+        async with asyncio.timeout(timeout):
+            while True:
+                found = await last_message_from_leader(installation.wire, log, subject)
+                if found is not None and checkpoint.decode(found.data).position >= position:
+                    return
+                await asyncio.sleep(POLL)
+    except TimeoutError as error:
+        raise Undecided(sequence=position, seconds=timeout) from error
+
+
+async def _transitions(installation: Installation, partition: int, kind: str, entity_id: str) -> int:
+    """How many transitions of an entity the log holds."""
+    filter_ = installation.subjects.transition(partition, kind, "*", "*", entity_id)
+    info = await installation.wire.api(f"STREAM.INFO.{installation.layout.log}", {"subjects_filter": filter_})
+    return sum((info["state"].get("subjects") or {}).values())

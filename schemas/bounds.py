@@ -1,0 +1,87 @@
+"""The bounds on what any body may hold, the same on every machine: depth, whole numbers, keys.
+
+Without them the stack of the process would decide which body is refused. Every check first looks at the bytes, at the
+speed of C; only a body that could break a bound is looked at value by value.
+Belongs here: the limits, and whether bytes or a decoded value keeps them. Does not: decoding (`codec`), the limits of
+single fields (the tables, `envelope`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import Any
+
+LEVELS = 100
+"""How deep maps and lists may be nested in an event or in a manifest. Kubernetes' own kinds need fewer than 30."""
+WRAPPED = LEVELS + 20
+"""The same for our own records and files, which hold parts of events."""
+LARGEST = 64 << 20
+"""The most bytes of one event or record in a file. It is the most that a NATS server can be told to take."""
+MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
+"""The whole numbers that msgpack can hold."""
+
+_CONTAINERS = bytes([*range(0x80, 0xA0), *range(0xDC, 0xE0)])
+"""The bytes that can begin a map or a list in msgpack; other values may hold them too."""
+_BINARY = (b"\xc4", b"\xc5", b"\xc6")
+"""The bytes that can begin a binary value in msgpack."""
+_COMPOSED = frozenset({dict, list})
+_AS_ZEROS = bytes(ord("0") if chr(byte) in "123456789" else byte for byte in range(256))
+_STRINGS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+class Unbounded(ValueError):
+    """A value is beyond a bound. The message says which bound."""
+
+
+def too_deep(levels: int) -> str:
+    """The problem of a body that is nested too deep."""
+    return f"maps and lists are nested more than {levels} levels deep"
+
+
+def check_msgpack(body: bytes, found: Any, levels: int) -> None:
+    """Raise `Unbounded` if the decoded value of a msgpack body is nested deeper, or has a key that is no text."""
+    if len(body) - len(body.translate(None, _CONTAINERS)) > levels:
+        check_depth(found, levels)
+    if any(byte in body for byte in _BINARY):
+        for level in _levels(found):
+            if not all(type(key) is str for part in level if type(part) is dict for key in part):
+                raise Unbounded("a key of a map must be a text")
+
+
+def check_json(body: bytes, found: Any, levels: int) -> None:
+    """Raise `Unbounded` if the decoded value of a JSON text is nested deeper, or holds a number over 64 bits."""
+    if body.count(b"{") + body.count(b"[") > levels:
+        check_depth(found, levels)
+    if b"0" * 19 in body.translate(_AS_ZEROS):
+        for level in _levels(found):
+            numbers = (value for part in level for value in _values(part) if type(value) is int)
+            if not all(MIN_WHOLE <= number <= MAX_WHOLE for number in numbers):
+                raise Unbounded("a whole number must have at most 64 bits")
+
+
+def check_depth(found: Any, levels: int) -> None:
+    """Raise `Unbounded` if maps and lists are nested deeper in a decoded value."""
+    if any(number > levels for number, _ in enumerate(_levels(found), 1)):
+        raise Unbounded(too_deep(levels))
+
+
+def _levels(found: Any) -> Iterator[list[Any]]:
+    """The maps and lists in a decoded value, level by level."""
+    level = [found] if type(found) in _COMPOSED else []
+    while level:
+        yield level
+        level = [
+            one for part in level for one in (part.values() if type(part) is dict else part) if type(one) in _COMPOSED
+        ]
+
+
+def _values(part: Any) -> Iterable[Any]:
+    return part.values() if type(part) is dict else part
+
+
+def depth_of_broken_json(text: bytes) -> int:
+    """How deep maps and lists are nested in a text that may be no valid JSON."""
+    brackets = _STRINGS.sub(b"", text).translate(None, _NO_BRACKETS)
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)

@@ -1,0 +1,40 @@
+"""The commit protocol, explored in all interleavings within bounds: each event once, in order, by the owner alone.
+
+`python -m tests.support.commit_model` prints the counterexample for each safeguard that is left out.
+"""
+
+import pytest
+
+from tests.support.commit_model.gallery import BROKEN, LARGE, SOUND
+
+LIMIT = 100_000
+"""States of a case in the normal run, at most."""
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_the_protocol_holds(name: str) -> None:
+    found = SOUND[name].model.explore(LIMIT)
+    assert not found.problem, f"\n{found}"
+    assert found.complete > 100, "the search never decides all events"
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_each_safeguard_is_needed(name: str) -> None:
+    case = BROKEN[name]
+    found = case.model.explore(LIMIT)
+    assert found.problem.startswith(case.problem), f"\n{found}"
+    assert str(found).startswith("  1. worker 1 takes over")
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_with_the_safeguard_the_same_bounds_hold(name: str) -> None:
+    model = BROKEN[name].model
+    found = model._replace(protocol=type(model.protocol)()).explore(LIMIT)
+    assert not found.problem, f"\n{found}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_the_protocol_holds_within_larger_bounds(name: str) -> None:
+    found = LARGE[name].model.explore(20_000_000)
+    assert not found.problem, f"\n{found}"

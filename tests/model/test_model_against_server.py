@@ -1,0 +1,196 @@
+"""The server of the model and a real nats-server give the same answers and hold the same messages.
+
+Random sequences of commits under right and wrong fences, lone records, repeats of earlier requests, foreign messages,
+abandoned batches and purges.
+"""
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from phaseline.engine.errors import Fenced
+from phaseline.engine.jetstream.api_reply import read_ack
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.fenced_commit import EXPECTED, batch_frames
+from phaseline.schemas.subjects import Subjects
+from tests.support.commit_model.server import (
+    FOREIGN,
+    GARBAGE,
+    Checkpoint,
+    Copy,
+    Record,
+    Request,
+    Server,
+    Stored,
+    copy_one,
+    entries,
+    inject_fence,
+    inject_record,
+    store,
+)
+from tests.support.effort import examples, many_examples
+from tests.support.log_check import stored
+
+LIMIT = 60
+FENCES = st.sampled_from(("right", "right", "stale", "none"))
+ENTITIES = st.integers(0, 2)
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("commit"), st.lists(ENTITIES, max_size=4), FENCES, st.booleans()),
+        st.tuples(st.just("lone"), ENTITIES, FENCES),
+        st.tuples(st.just("repeat"), st.integers(0, 20)),
+        st.tuples(st.just("foreign checkpoint")),
+        st.tuples(st.just("foreign record"), ENTITIES),
+        st.tuples(st.just("abandoned batch"), ENTITIES),
+        st.tuples(st.just("purge"), st.booleans()),
+    ),
+    min_size=4,
+    max_size=25,
+)
+Operation = tuple[object, ...]
+_serial = itertools.count(1)
+
+
+def body(rank: int) -> bytes:
+    return b"foreign" if rank == FOREIGN else b"record %d" % rank
+
+
+class Both:
+    """The model and the real server, side by side."""
+
+    def __init__(self, wire: Wire, layout: Layout) -> None:
+        self.wire, self.layout, self.subjects = wire, layout, Subjects(layout.prefix)
+        self.model, self.copy = Server(dense=True), Copy()
+        self.sent: list[Request] = []
+        self.ranks = itertools.count(1)
+
+    def subject(self, entity: int) -> str:
+        return self.subjects.transition(0, "node", "phase", "Running", f"c{entity}")
+
+    def expected(self, choice: str) -> int:
+        return {"right": self.model.expected, "stale": max(0, self.model.expected - 1), "none": 0}[choice]
+
+    async def do(self, operation: Operation) -> None:
+        match operation:
+            case ("commit", list() as entities, str() as fence, bool() as plan):
+                records = tuple(Record(entity, next(self.ranks)) for entity in entities)
+                rank = next(self.ranks)
+                checkpoint = Checkpoint(1, rank, None, (rank,))
+                await self.send(Request(1, "batch", self.expected(fence), 0, records, checkpoint, rank if plan else 0))
+            case ("lone", int() as entity, str() as fence):
+                await self.send(Request(1, "lone", self.expected(fence), 0, (Record(entity, next(self.ranks)),)))
+            case ("repeat", int() as which) if self.sent:
+                await self.send(self.sent[which % len(self.sent)])
+            case ("foreign checkpoint",):
+                self.model = inject_fence(self.model, GARBAGE)
+                await self.wire.publish_acked(self.subjects.checkpoint(0), GARBAGE.encode())
+                self.copy = copy_one(self.copy, Stored(self.model.last, GARBAGE))
+            case ("foreign record", int() as entity):
+                self.model = inject_record(self.model, entity)
+                await self.wire.publish_acked(self.subject(entity), body(FOREIGN))
+                self.copy = copy_one(self.copy, Record(entity, FOREIGN))
+            case ("abandoned batch", int() as entity):
+                self.wire.send(batch_frames(f"lost{next(self.ranks)}", [(self.subject(entity), b"lost")], 10_000))
+            case ("purge", bool() as bounded):
+                await self.send(Request(1, "purge", 0, 0, bound=self.model.expected if bounded else 0))
+
+    async def send(self, request: Request) -> None:
+        """The same request to both: the answers agree, and so does the last sequence."""
+        self.sent.append(request)
+        self.model, seq = store(self.model, request)
+        try:
+            found: int | None = await self.really(request)
+        except Fenced:
+            found = None
+        assert found == seq, request
+        if seq is not None and request.form != "purge":
+            for entry in entries(request, seq):
+                self.copy = copy_one(self.copy, entry)
+
+    async def really(self, request: Request) -> int:
+        """Send the request as `engine.worker` does."""
+        if request.form == "purge":
+            wanted = {"filter": self.subjects.plan(0, "*")} | ({"seq": request.bound} if request.bound else {})
+            await self.wire.api(f"STREAM.PURGE.{self.layout.log}", wanted)
+            return 0
+        fence, bodies = (
+            self.subjects.checkpoint(0),
+            [(self.subject(one.entity), body(one.rank)) for one in request.records],
+        )
+        headers = {EXPECTED: str(request.expected)}
+        if request.checkpoint is None:
+            headers[f"{EXPECTED}-Subject"] = fence
+            return (await self.wire.publish_acked(*bodies[0], headers)).seq
+        headers["Nats-Rollup"] = "sub"
+        if request.plan:
+            bodies.append((self.subjects.plan(0, 0), b"plan %d" % request.plan))
+        text = str(request.checkpoint.name).encode()
+        if not bodies:
+            return (await self.wire.publish_acked(fence, text, headers)).seq
+        batch = f"b{next(self.ranks)}"
+        size = str(len(bodies) + 1)
+        headers |= {"Nats-Batch-Id": batch, "Nats-Batch-Sequence": size, "Nats-Batch-Commit": "1"}
+        reply = await self.wire.request(fence, text, headers, ahead=batch_frames(batch, bodies, 10_000))
+        return read_ack(fence, reply.data).seq
+
+    async def compare(self) -> None:
+        """Both hold the same: the fence, the records in order, the plan, and STATE once it is copied."""
+        info = await self.wire.api(f"STREAM.INFO.{self.layout.log}")
+        assert info["state"]["last_seq"] == self.model.last
+        fence = await stored(self.wire, self.layout.log, [self.subjects.checkpoint(0)])
+        assert [(m.sequence, m.data) for m in fence] == [(m.seq, _text(m.payload)) for m in self.model.fence]
+        records = await stored(self.wire, self.layout.log, [f"{self.layout.prefix}.log.>"])
+        assert [(m.subject, m.data) for m in records] == [
+            (self.subject(one.entity), body(one.rank)) for one in self.model.records
+        ]
+        plan = await stored(self.wire, self.layout.log, [f"{self.layout.prefix}.plan.>"])
+        assert [m.data for m in plan][-1:] == ([b"plan %d" % self.model.plan] if self.model.plan else [])
+        wanted = {self.subjects.state(0, "node", f"c{entity}"): body(rank) for entity, rank in self.copy.entities}
+        if self.copy.slot is not None:
+            wanted[self.subjects.state_checkpoint(0)] = _text(self.copy.slot)
+        async with asyncio.timeout(LIMIT):
+            while {m.subject: m.data for m in await stored(self.wire, self.layout.state, [])} != wanted:
+                await asyncio.sleep(0.02)
+
+
+def _text(payload: Checkpoint | str) -> bytes:
+    return payload.encode() if isinstance(payload, str) else str(payload.name).encode()
+
+
+async def agree(url: str, operations: Sequence[Operation]) -> None:
+    settings = Settings(nats=(url,), prefix=f"model{next(_serial)}", partitions=1, storage="memory")
+    async with Wire.open(settings, name="model") as wire:
+        layout = await provision(wire, settings)
+        both = Both(wire, layout)
+        try:
+            for operation in operations:
+                await both.do(operation)
+            await both.compare()
+        finally:
+            for name in (layout.live, layout.state, layout.events, layout.log, layout.lease):
+                await wire.api(f"STREAM.DELETE.{name}")
+
+
+PLAN: list[Operation] = [("commit", [0], "right", True)]
+
+
+@given(OPERATIONS)
+@example([*PLAN, ("purge", True)])
+@example([*PLAN, ("purge", True), *PLAN, ("repeat", 1)])
+@examples(20)
+def test_the_model_agrees_with_the_server(server: EmbeddedServer, operations: Sequence[Operation]) -> None:
+    asyncio.run(agree(server.url, operations))
+
+
+@pytest.mark.slow
+@given(OPERATIONS)
+@many_examples()
+def test_the_model_agrees_with_the_server_for_long(server: EmbeddedServer, operations: Sequence[Operation]) -> None:
+    asyncio.run(agree(server.url, operations))

@@ -1,0 +1,111 @@
+"""What no worker wrote is set aside: a partition goes on, commits nothing twice, and the audit stays clean.
+
+See docs/design.md, What no worker wrote.
+"""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
+from phaseline.engine.replay.export_log import export
+from phaseline.engine.replay.file_log import FileLog
+from phaseline.engine.replay.recorded_log import Span
+from phaseline.engine.replay.server_log import ServerLog
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.worker import Worker
+from phaseline.schemas import codec
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.injections import INJECTIONS, Injection, copy, inject
+from tests.support.installation import until_decided
+from tests.support.installation import working as installation_at_work
+from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.random_events import RandomEvents, publish
+
+LIMIT = 15
+"""Seconds in which a partition must go on."""
+
+
+class Running:
+    """A worker that runs until `stop`."""
+
+    def __init__(self, wire: Wire, settings: Settings) -> None:
+        self.worker, self._stop = Worker(wire, settings, BUILT_IN_KINDS), asyncio.Event()
+        self.task = asyncio.create_task(self.worker.run(self._stop))
+
+    async def stop(self) -> None:
+        assert not self.task.done(), self.task
+        self._stop.set()
+        await self.task
+
+
+async def audited(wire: Wire, layout: Layout) -> AuditReport:
+    installation = Installation(wire, layout, BUILT_IN_KINDS)
+    async with ServerLog.open(installation, Span()) as log:
+        audit = Audit(log, BUILT_IN_KINDS, None, None)
+        await audit.run()
+        await compare_states(installation, audit)
+    return audit.report
+
+
+async def goes_on(wire: Wire, layout: Layout, fleet: RandomEvents) -> None:
+    """Publish further events, and wait until they are decided."""
+    await publish(wire, [fleet.event("node", trigger, "c0/p/n0") for trigger in ("not_ready", "ready")])
+    async with asyncio.timeout(LIMIT):
+        await until_decided(wire, layout)
+
+
+async def test_a_copy_of_an_event_is_rejected(settings: Settings, wire: Wire, tmp_path: Path) -> None:
+    async with installation_at_work(settings, wire, BUILT_IN_KINDS, partitions=1) as layout:
+        sent = RandomEvents(settings.prefix).event("cluster", "create", "c0")
+        await wire.publish_acked(sent.subject, sent.body)  # with a Nats-Msg-Id, the server drops the copy
+        await inject(wire, copy(layout, "events", "inbox.0.c0.cluster.create", "events.c2.cluster.create"), times=1)
+        await until_decided(wire, layout)
+        (told,) = await stored(wire, layout.log, [f"{layout.prefix}.log.0.rejection.cluster.invalid.c2"])
+        assert "Nats-Stream" in codec.decode(told.data)["data"]["message"]
+        installation = Installation(wire, layout, BUILT_IN_KINDS)
+        async with ServerLog.open(installation, Span()) as log:
+            await export(log, tmp_path / "a.plog", records=True, expect=False)
+        report = await Audit(FileLog(tmp_path / "a.plog"), BUILT_IN_KINDS, None, None).run()
+        assert (report.divergences, report.events) == ({}, 2)
+        assert (await audited(wire, layout)).divergences == {}
+
+
+async def test_a_worker_answers_inboxes_only(settings: Settings, wire: Wire) -> None:
+    async with installation_at_work(settings, wire, BUILT_IN_KINDS, partitions=1) as layout:
+        await publish(wire, list(RandomEvents(settings.prefix).built(1, 1)))
+        await until_decided(wire, layout)
+        before = await stored(wire, layout.log, [])
+        query = f"{layout.prefix}.status.emco_resource.p+app+v1+group"
+        for subject in (query, f"{layout.prefix}.owner.0.p+app+v1+group", "$SRV.PING", "$SRV.INFO", "$SRV.STATS"):
+            await inject(wire, Injection(subject, b"", f"{layout.prefix}.log.0.transition.node.phase.Running.c0.p.n0"))
+        reply = await wire.request(query)
+        assert json.loads(reply.data)["code"] == 404
+        assert await stored(wire, layout.log, []) == before
+        assert wire.replies.refused == 10
+
+
+@pytest.mark.parametrize("injection", INJECTIONS)
+async def test_a_partition_goes_on_after_an_injection(wire: Wire, settings: Settings, injection: str) -> None:
+    settings = replace(settings, partitions=1, lease=1.0)
+    fleet = RandomEvents(settings.prefix)
+    layout = await provision(wire, settings)
+    running = Running(wire, settings)
+    await publish(wire, list(fleet.built(1, 2)))
+    await until_decided(wire, layout)
+    await inject(wire, INJECTIONS[injection](layout))
+    await goes_on(wire, layout, fleet)
+    await running.stop()
+    await inject(wire, INJECTIONS[injection](layout))
+    second = Running(wire, settings)
+    await goes_on(wire, layout, fleet)
+    report = await audited(wire, layout)
+    await second.stop()
+    assert report.divergences == {}
+    await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)

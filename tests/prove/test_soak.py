@@ -1,0 +1,114 @@
+"""A long steady run: memory stays flat, no line is logged that should not be, and the log is right at the end.
+
+PROVE_SCALE=0.02 makes the hour a little more than a minute.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import until_decided
+from tests.support.log_check import assert_log_is_the_fold
+from tests.support.prove_scale import scaled
+from tests.support.random_events import RandomEvents, Sent, publish
+from tests.support.raw_checker import check
+from tests.support.raw_recorder import recording
+from tests.support.worker_fleet import Fleet, fleet_of
+
+PIECE, PAUSE = 10, 0.1
+"""Events that are published at once, and the seconds until the next ones."""
+USUAL = {"worker_started", "partition_taken", "tables_noted", "worker_counts", "worker_stopped", "partition_lost"}
+LINE = re.compile(
+    r"(?:\x1b\[[\d;]*m)*[\d-]+ [\d:]+(?:\x1b\[[\d;]*m)* \[(?:\x1b\[[\d;]*m)*(\w+)[^]]*\] (?:\x1b\[[\d;]*m)*(\w+)"
+)
+MARGIN, SHARE = 6.0, 1.1
+"""Megabytes, and the factor, by which the last quarter may be above the second."""
+
+
+def troubles(fleet: RandomEvents) -> Iterator[list[Sent]]:
+    """Nodes fail and recover, for ever."""
+    while True:
+        cycle = list(fleet.troubles(6, 10))
+        yield from (cycle[start : start + PIECE] for start in range(0, len(cycle), PIECE))
+
+
+def megabytes(pid: int) -> float:
+    """The resident memory of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
+
+
+def stray(text: str) -> list[str]:
+    """The lines that a steady run does not write."""
+    found = [(line, LINE.match(line)) for line in text.splitlines()]
+    return [line for line, match in found if match is None or match[1] != "info" or match[2] not in USUAL]
+
+
+def assert_flat(name: str, samples: list[float]) -> None:
+    """The last quarter of the run is not above the second one. The first one fills caches."""
+    quarter = len(samples) // 4
+    before, after = max(samples[quarter : 2 * quarter]), max(samples[3 * quarter :])
+    assert after <= before * SHARE + MARGIN, f"{name} grows from {before:.1f} to {after:.1f} MB: {samples}"
+
+
+async def soak(server: EmbeddedServer, settings: Settings, folder: Path, seconds: float) -> Fleet:
+    memory: dict[str, list[float]] = {}
+    async with (
+        Wire.open(settings, name="soak") as wire,
+        recording(server.url, settings.prefix) as recorder,
+        fleet_of(settings, 2, folder) as fleet,
+    ):
+        layout = await provision(wire, settings)
+        events = RandomEvents(settings.prefix)
+        first = list(events.built(6, 10))
+        await publish(wire, first)
+        await until_decided(wire, layout)
+        pieces, begun, sent = troubles(events), time.monotonic(), len(first)
+        while time.monotonic() - begun < seconds:
+            for pid in (*(worker.process.pid for worker in fleet.running), server.pid):
+                memory.setdefault(f"process {pid}", []).append(megabytes(pid))
+            for _ in range(max(1, int(seconds / 400 / PAUSE))):
+                piece = next(pieces)
+                sent += len(piece)
+                await publish(wire, piece)
+                await asyncio.sleep(PAUSE)
+        await until_decided(wire, layout)
+        report = await check(server.url, settings.prefix)
+        assert report.events == sent
+        await recorder.until(
+            max(raw.sequence for raw in report.log if raw.subject.startswith(f"{settings.prefix}.log."))
+        )
+        assert recorder.compare(report.log) == []
+        await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
+    for name, samples in memory.items():
+        assert_flat(name, samples)
+    assert stray(fleet.log) == []
+    return fleet
+
+
+async def test_a_short_soak(own_server: EmbeddedServer, own_settings: Settings, tmp_path: Path) -> None:
+    await soak(own_server, replace(own_settings, partitions=4), tmp_path, seconds=2)
+
+
+@pytest.mark.slow
+async def test_an_hour_of_soak(own_server: EmbeddedServer, own_settings: Settings, tmp_path: Path) -> None:
+    await soak(own_server, replace(own_settings, partitions=8), tmp_path, seconds=scaled(3_600, 60))
+
+
+def test_stray_lines_are_found() -> None:
+    usual = "2026-11-22 02:00:23 [info     ] partition_taken                entities=0 epoch=1"
+    assert stray(f"{usual}\n{usual.replace('info ', 'error')}\nTraceback (most recent call last):") == [
+        usual.replace("info ", "error"),
+        "Traceback (most recent call last):",
+    ]
+    with pytest.raises(AssertionError, match=r"grows from 20\.0 to 40\.0 MB"):
+        assert_flat("it", [10.0, 20.0, 30.0, 40.0])

@@ -1,0 +1,150 @@
+"""The batches that a processor makes: where one ends, how it is committed, what is counted, its schedules.
+
+Belongs here: `Processor` on invented kinds. Does not: committing a batch (`tests/nats`), faults (`test_core_shell`).
+"""
+
+from collections.abc import Iterable
+
+import pytest
+
+from phaseline.engine.core.process import BATCH_LIMIT, Batch, Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, Cascade, Facet, Field, Row, Table, Timeout
+from phaseline.schemas import codec
+from phaseline.schemas.records import SECOND
+from tests.support.sample_kinds import label
+from tests.support.strategies import SUBJECTS, Sent, event
+
+# fmt: off
+MAST = Table(
+    kind="mast", id=("mast",), intents=(), known_by="itself",
+    facets=(Facet("phase", labels=(label("Up"), label("Lit")), rows=(
+        Row((ABSENT, DELETED), "raised", "Up"), Row(("Up",), "lit", "Lit"), Row((LIVE,), "struck", DELETED),
+    )),),
+    cascades=(Cascade("signal", at=("flag",), on=("lit",)), Cascade("signal", at=("flag",), on=("struck",))),
+)
+FLAG = Table(
+    kind="flag", id=("mast", "flag"), parent="mast", intents=(), derived=("signal", "worn"),
+    attributes=(Field("days", float, "how long it lasts", default=2), Field("sewn", int, "how often it was mended")),
+    facets=(Facet("phase", labels=(label("Set"), label("Flying"), label("Torn")), rows=(
+        Row((ABSENT, DELETED), "set", "Set", assigns=True),
+        Row(("Set",), "signal", "Flying"),
+        Row(("Flying",), "signal", DELETED),
+        Row(("Flying",), "mended", SAME, assigns=True),
+        Row(("Flying",), "worn", "Torn"),
+        Row((LIVE,), "furled", DELETED),
+    ), timeouts=(Timeout("Flying", "worn", seconds_from="days", restart_on="sewn"),)),),
+)
+# fmt: on
+KINDS = Kinds((MAST, FLAG))
+
+
+def numbered(sent: Iterable[Sent], first: int = 1) -> list[StoredEvent]:
+    """These events as EVENTS holds them: event N is stored N seconds after the epoch."""
+    return [StoredEvent(one.subject, one.body, n, n * SECOND) for n, one in enumerate(sent, first)]
+
+
+def processor() -> Processor:
+    return Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
+
+
+def masts(count: int) -> list[Sent]:
+    return [event("mast", "raised", f"m{number}") for number in range(count)]
+
+
+def with_flags(count: int) -> Processor:
+    """A processor that knows one mast with as many flags."""
+    ready = processor()
+    flags = [event("flag", "set", f"m/f{number}") for number in range(count)]
+    for one in numbered([event("mast", "raised", "m"), *flags]):
+        ready.process([one], 0)
+    return ready
+
+
+def test_a_batch_ends_when_it_is_full_and_the_next_one_goes_on() -> None:
+    working, events = processor(), numbered(masts(BATCH_LIMIT + 1))
+    batch = working.process(events, 0)
+    assert (batch.events, batch.position, batch.size) == (BATCH_LIMIT, BATCH_LIMIT, BATCH_LIMIT)
+    assert len(working.tree) == BATCH_LIMIT
+    rest = working.process(events[batch.events :], batch.position)
+    assert (rest.events, rest.position, rest.is_single) == (1, BATCH_LIMIT + 1, True)
+
+
+def test_an_event_that_does_not_fit_waits_for_the_next_batch_with_all_its_schedules() -> None:
+    working, signal = with_flags(1), [event("mast", "lit", "m")]  # makes three messages, one of them a schedule
+    assert working.process(numbered([*masts(BATCH_LIMIT - 2), *signal]), 0).events == BATCH_LIMIT - 2
+    batch = with_flags(1).process(numbered([*masts(BATCH_LIMIT - 3), *signal]), 0)
+    assert (batch.events, len(batch.messages)) == (BATCH_LIMIT - 2, BATCH_LIMIT)
+
+
+def test_an_event_with_more_messages_than_a_batch_holds_is_a_batch_of_its_own() -> None:
+    batch = with_flags(BATCH_LIMIT).process(numbered([event("mast", "lit", "m"), *masts(1)]), 0)
+    assert (batch.events, batch.position, len(batch.messages)) == (1, 1, 1 + 2 * BATCH_LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_single"),
+    [
+        ([], False),
+        ([("mast", "raised", "m")], True),
+        ([("mast", "raised", "m"), ("mast", "raised", "n")], False),
+        ([("mast", "raised", "m"), ("mast", "raised", "m")], False),
+        ([("mast", "lit", "m")], False),
+    ],
+    ids=["none", "one record", "two records", "one without a record after it", "a rejection"],
+)
+def test_a_plain_publish_is_enough_for_one_transition_of_the_last_event(
+    sent: list[tuple[str, str, str]], is_single: bool
+) -> None:
+    batch = processor().process(numbered(event(*one) for one in sent), 0)
+    assert batch.is_single == is_single
+
+
+def test_each_event_is_counted_once_with_its_answer() -> None:
+    working = processor()
+    sent = [
+        event("mast", "raised", "m"),
+        event("flag", "set", "m/f"),
+        event("mast", "lit", "m"),  # two transitions
+        event("mast", "lit", "m"),  # already so: no record
+        event("mast", "lit", "m", sequence="1"),  # already so: a mark
+        event("mast", "lit", "n"),  # not legal
+        event("mast", "sunk", "m"),  # no such trigger
+    ]
+    working.process(numbered(sent), 0)
+    counts = working.counts
+    assert (counts.events, counts.transitions, counts.without_effect) == (7, 4, 2)
+    assert (counts.rejections, counts.faults) == (2, 0)
+
+
+def schedules(batch: Batch) -> dict[str, float | None]:
+    """When the flags' timers are due after this batch, in seconds: None for each that it cancels."""
+    found: dict[str, float | None] = {}
+    for message in batch.messages:
+        headers = dict(message.headers)
+        if "Nats-Schedule-Next" in headers:
+            found[headers["Nats-Scheduler"].split(".")[-1]] = None
+        elif headers:
+            found[message.subject.split(".")[-1]] = codec.decode(message.body)["data"]["due"] / SECOND
+    return found
+
+
+def test_each_timer_that_a_batch_changes_is_set_or_cancelled_once() -> None:
+    working = processor()
+    sent = [
+        event("mast", "raised", "m"),
+        *(event("flag", "set", f"m/{name}") for name in "abc"),
+        event("flag", "set", "m/d", {"days": 0}),
+        event("mast", "lit", "m"),  # position 6
+    ]
+    batch = working.process(numbered(sent), 0)
+    assert schedules(batch) == {"a": 8, "b": 8, "c": 8}
+    changes = [event("flag", "furled", "m/a"), event("flag", "mended", "m/b", {"days": 5.5, "sewn": 1})]
+    assert schedules(working.process(numbered(changes, 7), 6)) == {"a": None, "b": 13.5}
+    [same] = numbered([event("flag", "mended", "m/b", {"days": 5.5, "sewn": 1})], 9)
+    assert schedules(working.process([same], 8)) == {}
+    ends = [event("flag", "mended", "m/c", {"sewn": 1}), event("mast", "struck", "m")]
+    assert schedules(working.process(numbered(ends, 10), 9)) == {"b": None, "c": None}

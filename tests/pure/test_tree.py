@@ -1,0 +1,56 @@
+"""A tree that is restored from the bytes of the log is the tree that the events made.
+
+Belongs here: `restore`, and the indexes and tallies after it. Does not: reading a log from a server (`tests/nats`).
+"""
+
+import pytest
+
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree, restore
+from phaseline.engine.errors import KindMissing
+from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.machines.language.scripts import NoScripts
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.sample_kinds import KINDS
+from tests.support.strategies import SUBJECTS, Sent, event
+
+SENT = (
+    event("orchard", "plant", "o"),
+    event("row", "plant", "o/r"),
+    event("row", "plant", "o/q"),
+    event("ladder", "raised", "o/r/l"),
+    event("fruit", "set", "o/r/s/a"),
+    event("fruit", "rotted", "o/r/s/a"),
+    event("fruit", "pick", "o/r/s/a"),  # rejected
+)
+REJECTED = 7
+
+
+def written(*sent: Sent) -> tuple[Tree, list[tuple[int, bytes]]]:
+    """The tree after these events, and the records that they left: each with the position of its event."""
+    processor = Processor(Tree(KINDS, NoScripts()), SUBJECTS, 0)
+    bodies = []
+    for position, one in enumerate(sent, 1):
+        batch = processor.process([StoredEvent(one.subject, one.body, position, position)], position - 1)
+        bodies += [(position, message.body) for message in batch.messages]
+    return processor.tree, bodies
+
+
+def test_the_records_of_a_log_restore_entities_tallies_and_indexes() -> None:
+    tree, bodies = written(*SENT)
+    restored = Tree(KINDS, NoScripts())
+    assert [restore(restored, body) for _, body in bodies] == [position for position, _ in bodies]
+    assert (restored.entities, restored.tallies, restored.below) == (tree.entities, tree.tallies, tree.below)
+    assert len(restored) == 5
+    assert sorted(restored.descendants("orchard", "o", "row")) == ["o/q", "o/r"]
+    assert list(restored.descendants("orchard", "o", "fruit")) == ["o/r/s/a"]
+
+
+def test_a_record_of_a_kind_that_the_tree_lacks_is_refused_unless_it_is_a_rejection() -> None:
+    _, bodies = written(*SENT)
+    other = Tree(BUILT_IN_KINDS, NoScripts())
+    with pytest.raises(KindMissing) as missing:
+        restore(other, bodies[0][1])
+    assert (missing.value.kind, missing.value.known) == ("orchard", ", ".join(BUILT_IN_KINDS))
+    assert restore(other, bodies[-1][1]) == REJECTED
+    assert len(other) == 0
