@@ -1,12 +1,13 @@
 """`python3 dev.py generate [--check]` writes or checks every page, schema and module that is made from others.
 
 Belongs here: calling the generators. Does not: what they write (`machines.docs.pages`, `engine.cli.reference`,
-`engine.client.generate_sync`).
+`engine.client.generate_sync`, `engine.accounts.page`).
 """
 
 import sys
 from collections.abc import Sequence
 
+from phaseline.engine.accounts import page as accounts_page
 from phaseline.engine.cli import reference
 from phaseline.engine.client import generate_sync
 from phaseline.machines.docs import pages
@@ -14,7 +15,9 @@ from phaseline.machines.docs import pages
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check all; 1 if `--check` finds a stale file."""
-    return max(pages.main(arguments), reference.main(arguments), generate_sync.main(arguments))
+    return max(
+        pages.main(arguments), reference.main(arguments), generate_sync.main(arguments), accounts_page.main(arguments)
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The accounts as a part of nats-server's configuration file.
 
-Belongs here: `nats_conf`, which prints a `Plan`. Does not: listeners, TLS, storage and clusters of the server.
+Belongs here: `nats_conf`, which prints a `AccountPlan`. Does not: listeners, TLS, storage and clusters of the server.
 """
 
 import json
@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from phaseline.engine.accounts import roles
 from phaseline.engine.accounts.roles import Export
-from phaseline.engine.accounts.users import Import, Plan, User
+from phaseline.engine.accounts.users import AccountPlan, Import, User
 
 THRESHOLD = "10s"
 """How long the server remembers where the answers to a request go, after the last one."""
 
 
-def nats_conf(plan: Plan, public: Callable[[str], str]) -> str:
+def nats_conf(plan: AccountPlan, public: Callable[[str], str]) -> str:
     """The block `accounts`. public: the public nkey of a user."""
     lines = ["accounts {"]
     for account in roles.ACCOUNTS:
@@ -22,7 +22,7 @@ def nats_conf(plan: Plan, public: Callable[[str], str]) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _account(plan: Plan, account: str, public: Callable[[str], str]) -> Iterator[str]:
+def _account(plan: AccountPlan, account: str, public: Callable[[str], str]) -> Iterator[str]:
     if account == roles.ENGINE:
         yield "    jetstream: enabled"
     yield "    users: ["
@@ -48,13 +48,13 @@ def _list(name: str, entries: Iterable[str]) -> Iterator[str]:
     yield "    ]"
 
 
-def _export(plan: Plan, subject: str, export: Export) -> str:
+def _export(plan: AccountPlan, subject: str, export: Export) -> str:
     to = json.dumps([plan.account(account) for account in export.to])
     many = f', response_type: stream, threshold: "{THRESHOLD}"' if export.many else ""
     return f"{{ {export.kind}: {json.dumps(subject)}, accounts: {to}{many} }}"
 
 
-def _import(plan: Plan, found: Import) -> str:
+def _import(plan: AccountPlan, found: Import) -> str:
     source = f"{{ account: {plan.account(roles.ENGINE)}, subject: {json.dumps(found.subject)} }}"
     to = f", to: {json.dumps(found.local)}" if found.local != found.subject else ""
     return f"{{ {found.export.kind}: {source}{to} }}"

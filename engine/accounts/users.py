@@ -1,6 +1,7 @@
 """The users of an installation: the roles of the table, each with names, keys, and subjects written out.
 
-Belongs here: `Plan`, which all forms of a configuration are made from. Does not: the forms (`nats_conf`, `nsc`).
+Belongs here: `AccountPlan`, which all forms of a configuration are made from. Does not: the forms (`nats_conf`,
+`operator_mode`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +37,7 @@ class Import(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AccountPlan:
     """The accounts of one installation. Names of users must differ from each other; raises `BadUserName`."""
 
     prefix: str

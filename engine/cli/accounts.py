@@ -1,7 +1,7 @@
 """The command `accounts`: the NATS accounts of an installation, as the configuration of a server.
 
 Belongs here: its options, the files that it writes. Does not: who may do what (`accounts.roles`), the forms
-(`accounts.nats_conf`, `accounts.nsc`).
+(`accounts.nats_conf`, `accounts.operator_mode`).
 """
 
 from pathlib import Path
@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from phaseline.engine.accounts.keys import UserKeys
+from phaseline.engine.accounts.keys import KeyFolder
 from phaseline.engine.accounts.nats_conf import nats_conf
-from phaseline.engine.accounts.users import Plan
+from phaseline.engine.accounts.operator_mode import operator_mode
+from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 
@@ -50,21 +51,27 @@ class _Names(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no typ
               help="Users who maintain the installation. Trust them as you trust the workers.")  # fmt: skip
 @click.option("--keys", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
               help="Folder with the users' seeds, one file each. Keys that are there are kept.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["nats-conf", "operator-jwt"]), default="nats-conf",
+              show_default=True, help="Accounts in the configuration itself, or as JWTs for operator mode. The latter"
+              " also writes the users' credentials into --keys.")  # fmt: skip
 @click.option("--output", type=options.FILE, metavar="FILE", help="Write to this file.  [default: stdout]")
 @options.connection_option("prefix")
 @options.verbose
-def accounts(*, prefix: str, keys: Path, output: Path | None, **names: tuple[str, ...]) -> int | None:
+def accounts(*, prefix: str, form: str, keys: Path, output: Path | None, **names: tuple[str, ...]) -> int | None:
     """Print the NATS accounts of an installation: who may publish, read and maintain what. Needs no server.
 
-    The output is a block of nats-server's configuration. It holds public keys only; the seeds are in the folder of
-    --keys, readable by their owner only. docs/security.md says what each user may do.
+    The output is a part of nats-server's configuration. It holds no secrets; these are in the folder of --keys,
+    readable by their owner only. docs/security.md says what each user may do.
     """
-    plan = Plan(prefix, **names)
-    folder = UserKeys(keys)
-    text = nats_conf(plan, folder.public)
+    plan = AccountPlan(prefix, **names)
+    folder = KeyFolder(keys)
+    text = nats_conf(plan, folder.public) if form == "nats-conf" else operator_mode(plan, folder)
     if output is None:
         click.echo(text, nl=False)
-    else:
+        return 0
+    try:
         output.write_text(text)
-        terminal.say(f"wrote {output}")
+    except OSError as error:
+        raise click.BadParameter(f"cannot write {output}: {error.strerror}", param_hint="--output") from error
+    terminal.say(f"wrote {output}")
     return 0

@@ -21,6 +21,7 @@ from nats.aio.client import Client
 from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.jetstream import frames
 from phaseline.engine.settings import Settings
+from phaseline.schemas import libraries
 
 PENDING_LIMIT = 64 << 20
 """Bytes that may wait to be sent."""
@@ -83,6 +84,8 @@ class Connection(Client):
             "max_outstanding_pings": 2,
             "pending_size": PENDING_LIMIT,
         }
+        if settings.creds is not None or settings.nkey is not None:
+            libraries.require("nkeys", "a user with a key")
         if settings.creds is not None:
             options["user_credentials"] = str(settings.creds)
         if settings.nkey is not None:

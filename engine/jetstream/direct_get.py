@@ -8,7 +8,7 @@ import base64
 import json
 from typing import Any, NamedTuple
 
-from phaseline.engine.errors import ApiFailed, NoResponders, RequestTimedOut
+from phaseline.engine.errors import ApiFailed, ConnectionLost, NoResponders, RequestTimedOut
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.wire import Wire
@@ -54,7 +54,13 @@ async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float 
         if frames.STATUS in replies[-1].headers or PENDING not in replies[-1].headers:
             over.set()
 
-    sid = await wire.subscribe(inbox, take)
+    lost = asyncio.Event()
+
+    def on_disconnect() -> None:
+        lost.set()
+        over.set()
+
+    sid, forget = await wire.subscribe(inbox, take), wire.on_disconnect(on_disconnect)
     try:
         wire.send(wire.frame(subject, json.dumps(body).encode(), None, inbox))
         async with asyncio.timeout(timeout):
@@ -62,7 +68,10 @@ async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float 
     except TimeoutError as error:
         raise RequestTimedOut(subject=subject, seconds=timeout, hint="") from error
     finally:
+        forget()
         await wire.unsubscribe(sid)
+    if lost.is_set():
+        raise ConnectionLost(subject=subject)
     if replies[-1].headers.get(frames.STATUS) == "503":
         raise NoResponders(subject=subject)
     return [reply for reply in replies if reply.headers.get(frames.STATUS) != END_OF_BATCH]

@@ -33,6 +33,8 @@ POLL = 0.25
 POLL_BESIDE_FEED = 2.0
 """The same, with a feed: it may have lost a message."""
 NOT_FOUND = "404"
+ADDED = b"\r\nNats-Stream:"
+"""Where the headers begin that the server adds to those of the message."""
 
 log = structlog.get_logger(__name__)
 
@@ -203,9 +205,9 @@ class DirectReader:
 
 
 def _stored(reply: Reply) -> Stored:
-    """The message in an answer to a direct get."""
+    """The message in an answer to a direct get, with its own headers alone."""
     headers = reply.headers
-    time_ns = nanoseconds(headers["Nats-Time-Stamp"])
-    block = "".join(["NATS/1.0\r\n", *(f"{name}: {value}\r\n" for name, value in headers.items()), "\r\n"]).encode()
-    sequence, pending = int(headers["Nats-Sequence"]), int(headers.get(PENDING, 0))
-    return Stored(headers["Nats-Subject"], reply.data, sequence, time_ns, pending, block)
+    time_ns, sequence = nanoseconds(headers["Nats-Time-Stamp"]), int(headers["Nats-Sequence"])
+    own = (reply.block or b"").rpartition(ADDED)[0]
+    block = own + b"\r\n\r\n" if b"\r\n" in own else None
+    return Stored(headers["Nats-Subject"], reply.data, sequence, time_ns, int(headers.get(PENDING, 0)), block)

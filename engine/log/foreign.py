@@ -19,7 +19,8 @@ from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import RequestTimedOut
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
-from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
+from phaseline.engine.jetstream.reader import BUFFER, Stored
+from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.jetstream.wire import Wire
 
 BATCH = b"\r\nNats-Batch-Id:"
@@ -147,7 +148,7 @@ async def _search(wire: Wire, stream: str, subject: str, ours: Ours, end: int) -
     A replica that lags is of no harm: the message at `end` comes after all that must be seen.
     """
     found, seen = None, 0
-    async with Reader(wire, stream, [subject]) as reader:
+    async with reader_of(wire, stream, [subject]) as reader:
         while seen < end:
             messages = await reader.take(BUFFER, PATIENCE)
             if not messages:

@@ -4,56 +4,25 @@ Each subject is tried as the subject of a message and as the reply subject of ev
 """
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import AsyncIterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import pytest_asyncio
 
 from phaseline.engine.accounts import roles
-from phaseline.engine.accounts.users import Plan
+from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
+from tests.support.account_requests import EVENT, INTERNAL, OTHER_TREES, REQUESTS, sizes
 from tests.support.accounts_server import SPY, AccountsServer, accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-
-INTERNAL = [
-    "pl.mark.0.transition.checkpoint.-.-.-",
-    "pl.mark.0.transition.mark.-.-.cluster.c1",
-    "pl.log.0.transition.cluster.phase.Running.c1",
-    "pl.log.0.rejection.cluster.illegal.c1",
-    "pl.plan.0.0",
-    "pl.tables.0",
-    "pl.timer.0.cluster.phase.c1",
-    "pl.fired.c1.cluster.created",
-    "pl.lease.worker.w1",
-    "pl.lease.partition.0",
-    "pl.owner.0.c1",
-    "pl.inbox.0.c1.cluster.create",
-    "pl.due.0.c1.cluster.created",
-    "pl.state.0.cluster.c1",
-    "pl.live.0.c1",
-    "pl.transition.cluster.phase.Failed.c1",
-    "pl.rejection.cluster.illegal.c1",
-    "$JS.API.STREAM.DELETE.pl-LOG",
-    "$JS.API.STREAM.DELETE.pl-EVENTS",
-    "$JS.API.STREAM.PURGE.pl-LOG",
-    "$JS.API.STREAM.PURGE.pl-STATE",
-    "$JS.API.STREAM.MSG.DELETE.pl-LOG",
-    "$JS.API.STREAM.UPDATE.pl-LOG",
-    "$JS.API.STREAM.CREATE.pl-MORE",
-    "$JS.API.STREAM.LEADER.STEPDOWN.pl-LOG",
-    "$JS.API.CONSUMER.CREATE.pl-LOG.c",
-    "$JS.API.CONSUMER.DURABLE.CREATE.pl-LOG.c",
-    "$JS.ACK.pl-LOG.c.1.1.1.1.0",
-]
-OTHER_TREES = ["pl.events.c2.cluster.create", "pl.events.c2.node.created.p.n1"]
 
 
 class Row(NamedTuple):
@@ -89,32 +58,11 @@ ROWS = {
 }
 """What the roles may do, written once more."""
 
-EVENT = json.dumps({"specversion": "1.0", "id": "1", "source": "/x", "type": "cluster.update"}).encode()
-STREAM = {"seq": 1, "next_by_subj": ">", "batch": 3}
-REQUESTS: dict[str, list[tuple[str, bytes]]] = {
-    "tree-c1": [("pl.events.c1.cluster.update", EVENT)],
-    "reader": [
-        *((f"pl.read.STREAM.INFO.pl-{name}", b"") for name in ("EVENTS", "LOG", "STATE")),
-        *(
-            (f"pl.read.STREAM.MSG.GET.pl-{name}", b'{"seq":1,"next_by_subj":">"}')
-            for name in ("EVENTS", "LOG", "STATE")
-        ),
-        *((f"pl.read.DIRECT.GET.pl-{name}", json.dumps(STREAM).encode()) for name in ("EVENTS", "LOG", "STATE")),
-        # An answer without a body is a whole request to some calls of the API.
-        *((f"pl.read.DIRECT.GET.pl-{name}", b'{"last_by_subj":"none"}') for name in ("EVENTS", "LOG", "STATE")),
-        ("pl.read.DIRECT.GET.pl-STATE.pl.state.1.cluster.c1", b""),
-        ("pl.read.DIRECT.GET.pl-LIVE.pl.live.1.c1", b""),
-        ("pl.status.c1", b""),
-    ],
-    "watcher": [],
-}
-"""All requests that a user outside the engine's account may make."""
 
-
-@pytest_asyncio.fixture
-async def server() -> AsyncIterator[AccountsServer]:
+@pytest_asyncio.fixture(params=["nats-conf", "operator-jwt"])
+async def server(request: pytest.FixtureRequest) -> AsyncIterator[AccountsServer]:
     """The accounts, with the streams of an installation that holds something. The worker has stopped: all is still."""
-    async with accounts_installation() as installed:
+    async with accounts_installation(jwt=request.param == "operator-jwt") as installed:
         async with Client.open(installed.settings("operator")) as client:
             await client.publish_and_wait("cluster", "create", "c1", source="/x")
         await installed.stop_worker()
@@ -147,7 +95,7 @@ def test_the_table_is_the_one_that_is_tested() -> None:
     assert {
         role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers) for role in roles.ROLES
     } == ROWS
-    exported = {found.local for account in roles.ACCOUNTS for found in Plan("pl").imports(account)}
+    exported = {found.local for account in roles.ACCOUNTS for found in AccountPlan("pl").imports(account)}
     feed = {"pl.transition.>", "pl.rejection.>"}
     tried = {request for requests in REQUESTS.values() for request, _ in requests}
     for subject in exported - feed:
@@ -156,9 +104,9 @@ def test_the_table_is_the_one_that_is_tested() -> None:
 
 
 def test_an_answer_can_reach_nothing_but_further_reads() -> None:
-    """The server passes answers on to the other services that the account imports. So no account may publish and read."""
+    """The server passes an answer on to other services that the account imports. So no account publishes and reads."""
     for account in (roles.PUBLISHERS, roles.READERS, roles.WATCHERS):
-        services = [found.subject for found in Plan("pl").imports(account) if found.export.kind == "service"]
+        services = [found.subject for found in AccountPlan("pl").imports(account) if found.export.kind == "service"]
         reads = ("$JS.API.STREAM.INFO.", "$JS.API.STREAM.MSG.GET.", "$JS.API.DIRECT.GET.", "pl.status.")
         assert len(services) == 1 or all(subject.startswith(reads) for subject in services)
 
@@ -199,12 +147,31 @@ async def test_no_answer_arrives_where_the_role_may_not_publish(server: Accounts
         assert now == {**before, "pl-EVENTS": before["pl-EVENTS"] + (taken if user == "tree-c1" else 0)}
 
 
-async def sizes(wire: Wire) -> dict[str, int]:
-    """The last sequence of each stream."""
-    found = {}
-    for name in ("EVENTS", "LOG", "STATE", "LIVE", "LEASE"):
-        found[f"pl-{name}"] = int((await wire.api(f"STREAM.INFO.pl-{name}"))["state"]["last_seq"])
-    return found
+@pytest.mark.parametrize("jwt", [False, True], ids=["nats-conf", "operator-jwt"])
+async def test_each_role_can_do_its_work(*, jwt: bool) -> None:
+    async with accounts_installation(jwt=jwt) as server, asyncio.timeout(60):
+        heard: asyncio.Queue[str] = asyncio.Queue()
+        async with Wire.open(server.settings("watcher")) as watcher:
+            await watcher.subscribe("pl.transition.>", lambda subject, *_: heard.put_nowait(subject))
+            await watcher.flush()
+            async with Client.open(server.settings("tree-c1"), source="/agent/c1") as agent:
+                await agent.publish("emco_resource", "create", "c1")
+                await agent.publish("cluster", "adopt", "c1", {"phase": "Running"})
+                found = await agent.publish_many(adopted(f"c1/p/n{number}") for number in range(1_200))
+                assert found == PublishResult(1_200, 0)
+            assert await heard.get() == "pl.transition.emco_resource.phase.Created.c1"
+            while await heard.get() != "pl.transition.node.phase.Running.c1.p.n1199":
+                pass
+        async with Client.open(server.settings("reader")) as reader:
+            assert (await reader.emco.status("c1", output="summary"))["state"] == "Created"
+            assert len([node async for node in reader.list("node", tree="c1")]) == 1_200
+            records = reader.watch("node", start="start", follow=False)
+            assert [record.entity.id async for record in records] == [f"c1/p/n{number}" for number in range(1_200)]
+
+
+def adopted(node: str) -> dict[str, Any]:
+    about = {"type": "node.adopt", "subject": f"node/{node}", "data": {"phase": "Running"}}
+    return {"specversion": "1.0", "id": node, "source": "/agent/c1", **about}
 
 
 class OneAccount(EmbeddedServer):

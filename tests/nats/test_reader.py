@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from phaseline.engine.errors import ApiFailed
+from phaseline.engine.jetstream.direct_reader import DirectReader
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.reader import BUFFER, BUFFER_BYTES, Reader, Stored
-from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.jetstream.stream_reader import StreamReader, read_all
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.settings import Settings
@@ -17,10 +18,20 @@ from phaseline.engine.worker.fenced_commit import Fence
 from tests.support.tcp_proxy import proxy_to
 
 LIMIT = 120
+Kind = type[Reader] | type[DirectReader]
+
+
+@pytest.fixture(params=[Reader, DirectReader])
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Both ways to read a stream: with a consumer, and by direct gets."""
+    found: Kind = request.param
+    return found
 
 
 async def stream_of(wire: Wire, name: str) -> str:
-    await wire.api(f"STREAM.CREATE.{name}", {"name": name, "subjects": [f"{name}.>"], "storage": "file"})
+    await wire.api(
+        f"STREAM.CREATE.{name}", {"name": name, "subjects": [f"{name}.>"], "storage": "file", "allow_direct": True}
+    )
     return name
 
 
@@ -38,7 +49,7 @@ async def fill(wire: Wire, stream: str, count: int, start: int = 0, subject: str
             await asyncio.sleep(0.005)
 
 
-async def take(reader: Reader, count: int) -> list[Stored]:
+async def take(reader: StreamReader, count: int) -> list[Stored]:
     found: list[Stored] = []
     async with asyncio.timeout(LIMIT):
         while len(found) < count:
@@ -50,10 +61,10 @@ def numbers(messages: list[Stored]) -> list[int]:
     return [int(message.data) for message in messages]
 
 
-async def test_stored_messages_come_in_order_and_then_new_ones(wire: Wire, settings: Settings) -> None:
+async def test_stored_messages_come_in_order_and_then_new_ones(wire: Wire, settings: Settings, kind: Kind) -> None:
     stream = await stream_of(wire, settings.prefix)
     await fill(wire, stream, 3 * BUFFER)
-    async with Reader(wire, stream, []) as reader:
+    async with kind(wire, stream, []) as reader:
         assert numbers(await take(reader, 3 * BUFFER)) == list(range(3 * BUFFER))
         assert reader.caught_up
         assert await reader.take(10, timeout=0.01) == []
@@ -61,31 +72,37 @@ async def test_stored_messages_come_in_order_and_then_new_ones(wire: Wire, setti
         assert numbers(await take(reader, 10)) == list(range(3 * BUFFER, 3 * BUFFER + 10))
 
 
-async def test_a_batch_through_several_filters(wire: Wire, settings: Settings) -> None:
+async def test_a_batch_through_several_filters(wire: Wire, settings: Settings, kind: Kind) -> None:
     name = settings.prefix
     await wire.api(
         f"STREAM.CREATE.{name}",
-        {"name": name, "subjects": [f"{name}.>"], "allow_atomic": True, "allow_rollup_hdrs": True},
+        {
+            "name": name,
+            "subjects": [f"{name}.>"],
+            "allow_atomic": True,
+            "allow_rollup_hdrs": True,
+            "allow_direct": True,
+        },
     )
     fence = Fence(wire, name, f"{name}.checkpoint", 0)
     for number in range(10):
-        async with Reader(wire, name, [f"{name}.a.*", f"{name}.b.>", f"{name}.checkpoint"], "now") as reader:
+        async with kind(wire, name, [f"{name}.a.*", f"{name}.b.>", f"{name}.checkpoint"], "now") as reader:
             sent = [(f"{name}.a.{number}", b"0"), (f"{name}.b.same.place", b"1"), (f"{name}.a.same", b"2")]
             await fence.append(sent, lambda commit: Checkpoint().encode_as(commit))
             found = await take(reader, 4)
         assert [message.subject for message in found[:3]] == [subject for subject, _ in sent]
 
 
-async def test_starts(wire: Wire, settings: Settings) -> None:
+async def test_starts(wire: Wire, settings: Settings, kind: Kind) -> None:
     stream = await stream_of(wire, settings.prefix)
     await fill(wire, stream, 5)
     await asyncio.sleep(0.02)
     moment = datetime.now(UTC).isoformat()
     await fill(wire, stream, 5, 5)
     for start, first in (("start", 0), (3, 2), (moment, 5)):
-        async with Reader(wire, stream, [], start) as reader:
+        async with kind(wire, stream, [], start) as reader:
             assert numbers(await reader.take(1)) == [first]
-    async with Reader(wire, stream, [], "now") as reader:
+    async with kind(wire, stream, [], "now") as reader:
         await fill(wire, stream, 1, 99)
         assert numbers(await reader.take(1)) == [99]
 
@@ -138,9 +155,9 @@ async def test_large_messages_are_requested_in_small_numbers(wire: Wire, setting
     assert broken == []
 
 
-async def test_an_absent_stream_is_an_error(wire: Wire) -> None:
+async def test_an_absent_stream_is_an_error(wire: Wire, kind: Kind) -> None:
     with pytest.raises(ApiFailed, match="stream not found"):
-        async with Reader(wire, "nowhere", []):
+        async with kind(wire, "nowhere", []):
             pass
 
 
@@ -155,10 +172,12 @@ async def test_the_reader_survives_the_deletion_of_its_consumer(wire: Wire, sett
         assert numbers(await take(reader, 11)) == list(range(4, 15))
 
 
-async def test_the_reader_survives_kills_of_the_server(own_server: EmbeddedServer, own_settings: Settings) -> None:
+async def test_the_reader_survives_kills_of_the_server(
+    own_server: EmbeddedServer, own_settings: Settings, kind: Kind
+) -> None:
     async with Wire.open(own_settings, patient=True) as wire:
         stream = await stream_of(wire, "s")
-        async with Reader(wire, stream, []) as reader:
+        async with kind(wire, stream, []) as reader:
             for lot in range(4):
                 await fill(wire, stream, 50, lot * 50)
                 found = await take(reader, 25)
@@ -168,11 +187,13 @@ async def test_the_reader_survives_kills_of_the_server(own_server: EmbeddedServe
                 assert numbers(found + await take(reader, 25)) == list(range(lot * 50, lot * 50 + 50))
 
 
-async def test_the_reader_survives_cut_connections(server: EmbeddedServer, wire: Wire, settings: Settings) -> None:
+async def test_the_reader_survives_cut_connections(
+    server: EmbeddedServer, wire: Wire, settings: Settings, kind: Kind
+) -> None:
     stream = await stream_of(wire, settings.prefix)
     async with proxy_to(server.port) as line:
         through = replace(settings, nats=(f"nats://127.0.0.1:{line.port}",))
-        async with Wire.open(through, patient=True) as far, Reader(far, stream, []) as reader:
+        async with Wire.open(through, patient=True) as far, kind(far, stream, []) as reader:
             for lot in range(5):
                 await fill(wire, stream, 200, lot * 200)
                 found = await take(reader, 100)

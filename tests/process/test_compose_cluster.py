@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from phaseline.engine.accounts.users import inbox_of
 from phaseline.engine.client.client import connect
 from phaseline.engine.jetstream.embedded import find_binary
-from tests.support.command import call, line_with, process
-from tests.support.compose_file import SERVERS, WORKERS
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from tests.support.account_requests import INTERNAL, OTHER_TREES, REQUESTS, sizes
+from tests.support.command import Shell, line_with
+from tests.support.compose_file import OURS, SERVERS, WORKERS
 
 CLIENT, ROUTES, MONITOR = "4222", "6222", "8222"
 LIMIT = 60
@@ -37,6 +41,7 @@ def here(text: str, at: Places) -> str:
 async def server(name: str, at: Places, store: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """One of the servers of the file. It is killed at the end, if not before."""
     words = [here(word, at).replace("/data", str(store / name)) for word in SERVERS[name]["command"]]
+    words = [word.replace("/accounts", str(store / "accounts"), 1) for word in words]
     words[words.index("--cluster") + 1] = f"nats://{at[f'{name}:{ROUTES}']}"
     words[words.index("--http_port") + 1] = at[f"{name}:{MONITOR}"].split(":")[1]
     address, port = at[f"{name}:{CLIENT}"].split(":")
@@ -65,35 +70,102 @@ async def is_healthy(name: str, at: Places) -> None:
                 return
 
 
-async def publish_until_it_took_effect(trigger: str, event: str) -> None:
+def environment(name: str, at: Places, store: Path) -> dict[str, str]:
+    """The environment of one of our services."""
+    found = OURS[name]["environment"]
+    return {key: here(value, at).replace("/accounts", str(store / "accounts"), 1) for key, value in found.items()}
+
+
+@asynccontextmanager
+async def ended(started: asyncio.subprocess.Process) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The process, killed at the end if it still runs."""
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+        await started.communicate()
+
+
+async def publish_until_it_took_effect(operator: Shell, trigger: str, event: str) -> None:
     """Send the same event, as a careful publisher does, until the answer says that it took effect."""
     async with asyncio.timeout(2 * LIMIT):
-        while (await call("publish", "cluster", trigger, "c1", "--id", event, "--wait"))[0]:
+        while (await operator("publish", "cluster", trigger, "c1", "--id", event, "--wait")).code:
             await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def installation(at: Places, store: Path) -> AsyncIterator[dict[str, asyncio.subprocess.Process]]:
+    """The servers of the file, with its accounts, once they are healthy."""
+    making = [word.replace("/accounts", str(store / "accounts"), 1) for word in OURS["accounts"]["command"]]
+    (store / "accounts").mkdir()
+    assert (await Shell()(*making)).code == 0
+    async with AsyncExitStack() as running:
+        servers = {name: await running.enter_async_context(server(name, at, store)) for name in SERVERS}
+        await asyncio.gather(*(is_healthy(name, at) for name in SERVERS))
+        yield servers
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("victim", SERVERS)
-async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path) -> None:
     at = places()
-    async with AsyncExitStack() as running:
-        servers = {name: await running.enter_async_context(server(name, at, tmp_path)) for name in SERVERS}
-        await asyncio.gather(*(is_healthy(name, at) for name in SERVERS))
+    operator = Shell(**environment("operator", at, tmp_path))
+    async with installation(at, tmp_path) as servers, AsyncExitStack() as running:
         workers = []
-        for worker in WORKERS.values():
-            for name, value in worker["environment"].items():
-                monkeypatch.setenv(name, here(value, at))
-            workers.append(await running.enter_async_context(process(*worker["command"])))
+        for name, worker in WORKERS.items():
+            started = await Shell(**environment(name, at, tmp_path)).start(*worker["command"])
+            workers.append(await running.enter_async_context(ended(started)))
         for started in workers:
             await line_with(started.stderr, "partition_taken")
-        await publish_until_it_took_effect("create", "e1")
+        await publish_until_it_took_effect(operator, "create", "e1")
         for lost in (servers[victim], workers[0]):
             lost.kill()
             await lost.wait()
-        await publish_until_it_took_effect("created", "e2")
+        await publish_until_it_took_effect(operator, "created", "e2")
         urls = [f"nats://{at[f'{name}:{CLIENT}']}" for name in SERVERS if name != victim]
         # If the victim led the cluster, no consumer can be created until another leader is elected.
-        async with connect(urls, request_timeout=LIMIT) as client:
+        chosen = environment("operator", at, tmp_path)
+        key, inbox = chosen["PHASELINE_NKEY"], chosen["PHASELINE_INBOX_PREFIX"]
+        async with connect(urls, nkey=key, inbox_prefix=inbox, request_timeout=LIMIT) as client:
             history = [(found.entity.version, found.after.phase) async for found in client.history("cluster", "c1")]
         assert history == [(1, "Creating"), (2, "Running")]
         assert workers[1].returncode is None
+
+
+@pytest.mark.slow
+async def test_no_answer_of_any_node_arrives_where_its_asker_may_not_publish(tmp_path: Path) -> None:
+    at = places()
+    async with installation(at, tmp_path):
+        name, worker = next(iter(WORKERS.items()))
+        async with ended(await Shell(**environment(name, at, tmp_path)).start(*worker["command"])) as working:
+            await line_with(working.stderr, "partition_taken")
+            working.terminate()
+            await working.wait()
+        async with Wire.open(user("operator", "n1", at, tmp_path)) as operator:
+            before = await sizes(operator)
+            for node in SERVERS:
+                await send_with_every_reply(user("tree-c1", node, at, tmp_path), [EVENT_OF_C1])
+                await send_with_every_reply(user("reader", node, at, tmp_path), REQUESTS["reader"])
+            await asyncio.sleep(1.0)
+            now = await sizes(operator)
+        sent = len(SERVERS) * len([reply for reply in REPLIES if not reply.startswith("$JS.ACK.")])
+        assert now == {**before, "pl-EVENTS": before["pl-EVENTS"] + sent}
+
+
+EVENT_OF_C1 = REQUESTS["tree-c1"][0]
+REPLIES = [*INTERNAL, *OTHER_TREES, EVENT_OF_C1[0]]
+
+
+async def send_with_every_reply(settings: Settings, requests: list[tuple[str, bytes]]) -> None:
+    async with Wire.open(settings) as wire:
+        for request, body in requests:
+            for reply in REPLIES:
+                wire.send(wire.frame(request, body, None, reply))
+        await wire.flush()
+
+
+def user(name: str, node: str, at: Places, store: Path) -> Settings:
+    """A user of the accounts, connected to one node."""
+    key = store / "accounts" / "keys" / f"{name}.nk"
+    return Settings(nats=(f"nats://{at[f'{node}:{CLIENT}']}",), nkey=key, inbox_prefix=inbox_of(name))

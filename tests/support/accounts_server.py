@@ -5,14 +5,16 @@ Belongs here: starting it, and connecting as one of its users. Does not: what ea
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.accounts.keys import UserKeys
+from phaseline.engine.accounts.keys import KeyFolder, write_secret
 from phaseline.engine.accounts.nats_conf import nats_conf
-from phaseline.engine.accounts.users import Plan, inbox_of
+from phaseline.engine.accounts.operator_mode import CREDENTIALS, Authority, operator_mode
+from phaseline.engine.accounts.roles import ROLES
+from phaseline.engine.accounts.users import AccountPlan, User, inbox_of
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -26,17 +28,24 @@ SPY = "spy"
 class AccountsServer(EmbeddedServer):
     """A server with the accounts of a plan. `keys`: the folder of its users' seeds."""
 
-    def __init__(self, plan: Plan, keys: Path, more: str = "") -> None:
+    def __init__(self, plan: AccountPlan, keys: Path, *, jwt: bool = False) -> None:
         super().__init__()
-        self.plan, self.keys, self.more = plan, UserKeys(keys), more
+        self.plan, self.keys, self.jwt = plan, KeyFolder(keys), jwt
         self._stop = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
 
     def _config(self) -> str:
+        if self.jwt:
+            printed = operator_mode(self.plan, self.keys)
+            all_seeing = User(SPY, ROLES[0], (">",), (">",))
+            token = Authority(self.plan, self.keys.folder / "authority").user_token(all_seeing, self.keys.public(SPY))
+            creds = CREDENTIALS.format(token=token, seed=self.keys.seed(SPY))
+            write_secret(self.keys.folder / f"{SPY}.creds", creds)
+            return super()._config() + printed
         printed = nats_conf(self.plan, self.keys.public)
         [head, tail] = printed.split("    users: [\n", 1)
         spy = f"      {{ nkey: {self.keys.public(SPY)} }}\n"
-        return f"{super()._config()}{head}    users: [\n{spy}{tail}{self.more}"
+        return f"{super()._config()}{head}    users: [\n{spy}{tail}"
 
     def settings(self, user: str, **more: Any) -> Settings:
         """Settings of one of its users."""
@@ -44,7 +53,8 @@ class AccountsServer(EmbeddedServer):
         values: dict[str, Any] = {"api_prefix": api, "partitions": 2, "request_timeout": 2.0, **more}
         return Settings(
             nats=(self.url,),
-            nkey=self.keys.file(user),
+            nkey=None if self.jwt else self.keys.file(user),
+            creds=self.keys.folder / f"{user}.creds" if self.jwt else None,
             inbox_prefix=inbox_of(user),
             prefix=self.plan.prefix,
             **values,
@@ -74,12 +84,10 @@ class AccountsServer(EmbeddedServer):
 
 
 @asynccontextmanager
-async def accounts_installation(
-    trees: Sequence[str] = ("c1", "c2"), prefix: str = "pl"
-) -> AsyncIterator[AccountsServer]:
-    """Such a server, on which a worker runs as the user `engine`."""
+async def accounts_installation(*, jwt: bool = False) -> AsyncIterator[AccountsServer]:
+    """Such a server for the trees c1 and c2, on which a worker runs as the user `engine`. jwt: in operator mode."""
     with tempfile.TemporaryDirectory() as folder:
-        async with AccountsServer(Plan(prefix, trees), Path(folder)) as server:
+        async with AccountsServer(AccountPlan("pl", ("c1", "c2")), Path(folder), jwt=jwt) as server:
             try:
                 await server.start_worker()
                 yield server

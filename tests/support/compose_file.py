@@ -1,4 +1,4 @@
-"""The servers and workers of compose.yaml."""
+"""The servers, workers and tools of compose.yaml."""
 
 from pathlib import Path
 from typing import Any
@@ -10,4 +10,6 @@ TEXT = (ROOT / "compose.yaml").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 SERVICES: dict[str, Any] = COMPOSE["services"]
 SERVERS = {name: service for name, service in SERVICES.items() if service["image"].startswith("nats:")}
-WORKERS = {name: service for name, service in SERVICES.items() if "build" in service}
+OURS = {name: service for name, service in SERVICES.items() if "build" in service}
+WORKERS = {name: service for name, service in OURS.items() if service.get("command") == ["worker"]}
+TOOLS = {name: service for name, service in OURS.items() if name not in WORKERS}

@@ -1,0 +1,70 @@
+"""The tables of roles and exports in docs/security.md, generated from the table that makes the configuration.
+
+Belongs here: writing or checking them. Does not: the rest of that page, which people write.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from phaseline.engine.accounts import roles
+from phaseline.engine.accounts.users import AccountPlan
+
+COMMAND = "python -m phaseline.engine.generate"
+PAGE = Path("docs/security.md")
+BEGIN, END = "<!-- generated: the tables of roles and exports -->", "<!-- end of the generated tables -->"
+
+
+def tables(prefix: str = "pl") -> str:
+    """Both tables, as Markdown."""
+    return "\n".join([*_roles(prefix), "", *_exports(prefix)]) + "\n"
+
+
+def _roles(prefix: str) -> Iterator[str]:
+    yield "| role | account | who | publishes | subscribes |"
+    yield "|---|---|---|---|---|"
+    for role in roles.ROLES:
+        publish, subscribe = (
+            _subjects(roles.filled(subject, prefix, "<tree>") for subject in subjects)
+            for subjects in (role.publish, role.subscribe)
+        )
+        answers = ", and answers requests" if role.answers else ""
+        account = roles.account_name(prefix, role.account)
+        yield f"| {role.name} | `{account}` | {role.who} | {publish}{answers} | {subscribe} |"
+
+
+def _exports(prefix: str) -> Iterator[str]:
+    plan = AccountPlan(prefix)
+    yield f"| `{plan.account(roles.ENGINE)}` exports | as a | to | there it is called | for |"
+    yield "|---|---|---|---|---|"
+    for subject, export in plan.exports():
+        to = _subjects(plan.account(account) for account in export.to)
+        local = f"`{roles.filled(export.local, prefix)}`" if export.local else "the same"
+        yield f"| `{subject}` | {export.kind} | {to} | {local} | {export.why} |"
+
+
+def _subjects(found: Iterable[str]) -> str:
+    return ", ".join(f"`{subject}`" for subject in found) or "nothing"
+
+
+def wanted(page: str) -> str:
+    """The page with the present tables."""
+    before, _, rest = page.partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{tables()}\n{END}{rest.partition(END)[2]}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or check the tables; 1 if `--check` finds them stale."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=f"Write the tables in {PAGE}.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the tables are stale")
+    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")
+    chosen = parser.parse_args(arguments)
+    path = chosen.to / PAGE
+    found = path.read_text(encoding="utf-8")
+    if found == wanted(found):
+        return 0
+    if not chosen.check:
+        path.write_text(wanted(found), encoding="utf-8")
+    sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {PAGE}\n")
+    return 1 if chosen.check else 0

@@ -1,0 +1,130 @@
+"""TLS: the client verifies the server, the server verifies the client, and neither talks in clear."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phaseline.engine.accounts.users import AccountPlan
+from phaseline.engine.client.client import Client
+from phaseline.engine.errors import NatsUnreachable
+from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from tests.support.accounts_server import AccountsServer
+from tests.support.certificates import CertificateAuthority
+
+
+class Encrypted(EmbeddedServer):
+    """A server that requires TLS. more: further lines of its block `tls`."""
+
+    def __init__(self, certificate: tuple[Path, Path], more: str = "") -> None:
+        super().__init__()
+        self._certificate, self._more = certificate, more
+
+    def _config(self) -> str:
+        certificate, key = self._certificate
+        return f'{super()._config()}tls {{ cert_file: "{certificate}", key_file: "{key}", {self._more} }}\n'
+
+
+@asynccontextmanager
+async def connected(server: EmbeddedServer, *, scheme: str = "nats", **given: Any) -> AsyncIterator[Wire]:
+    url = server.url.replace("nats://", f"{scheme}://")
+    async with Wire.open(Settings(nats=(url,), connect_timeout=5, request_timeout=5, **given)) as wire:
+        await wire.flush()
+        yield wire
+
+
+async def refused(server: EmbeddedServer, **given: Any) -> str:
+    with pytest.raises(NatsUnreachable) as told:
+        async with connected(server, **given):
+            pass
+    return str(told.value)
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> CertificateAuthority:
+    return CertificateAuthority(tmp_path / "ours")
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> CertificateAuthority:
+    """An authority that nobody trusts, of the same name."""
+    return CertificateAuthority(tmp_path / "theirs")
+
+
+async def test_the_client_verifies_the_server(authority: CertificateAuthority, stranger: CertificateAuthority) -> None:
+    async with Encrypted(authority.sign("server")) as server:
+        for scheme in ("nats", "tls"):
+            async with connected(server, scheme=scheme, tls_ca=authority.file) as wire:
+                assert (await wire.api("INFO"))["streams"] == 0
+        assert "certificate verify failed" in await refused(server, tls_ca=stranger.file)
+        assert "certificate verify failed" in await refused(server, scheme="tls")
+        assert "certificate verify failed" in await refused(server)
+
+
+@pytest.mark.parametrize(
+    ("address", "days", "problem"), [("127.0.0.2", 1, "IP address mismatch"), ("127.0.0.1", -1, "expired")]
+)
+async def test_a_certificate_of_another_host_or_time(
+    authority: CertificateAuthority, address: str, days: int, problem: str
+) -> None:
+    async with Encrypted(authority.sign("server", address, days=days)) as server:
+        assert problem in await refused(server, tls_ca=authority.file)
+
+
+async def test_the_server_verifies_the_client(authority: CertificateAuthority, stranger: CertificateAuthority) -> None:
+    verifying = f'ca_file: "{authority.file}", verify: true'
+    async with Encrypted(authority.sign("server"), verifying) as server:
+        certificate, key = authority.sign("client")
+        async with connected(server, tls_ca=authority.file, tls_cert=certificate, tls_key=key) as wire:
+            assert (await wire.api("INFO"))["streams"] == 0
+        assert await refused(server, tls_ca=authority.file)
+        certificate, key = stranger.sign("client")
+        assert await refused(server, tls_ca=authority.file, tls_cert=certificate, tls_key=key)
+        certificate, key = authority.sign("late", days=-1)
+        assert await refused(server, tls_ca=authority.file, tls_cert=certificate, tls_key=key)
+
+
+async def test_a_client_that_wants_tls_does_not_talk_in_clear(
+    server: EmbeddedServer, authority: CertificateAuthority
+) -> None:
+    for given in ({"tls_ca": authority.file}, {"scheme": "tls"}):
+        assert "refusing to talk in clear" in await refused(server, **given)
+
+
+class EncryptedAccounts(AccountsServer):
+    """A server with accounts that verifies its clients. `ours`: the authority that everybody trusts."""
+
+    def __init__(self, folder: Path, ours: CertificateAuthority, *, jwt: bool) -> None:
+        super().__init__(AccountPlan("pl", ("c1",)), folder / "keys", jwt=jwt)
+        self.ours = ours
+
+    def _config(self) -> str:
+        certificate, key = self.ours.sign("server")
+        files = f'cert_file: "{certificate}", key_file: "{key}", ca_file: "{self.ours.file}"'
+        return f"{super()._config()}tls {{ {files}, verify: true }}\n"
+
+    def settings(self, user: str, **more: Any) -> Settings:
+        certificate, key = self.ours.sign(user)
+        return super().settings(user, tls_ca=self.ours.file, tls_cert=certificate, tls_key=key, **more)
+
+
+@pytest.mark.parametrize("jwt", [False, True], ids=["nkeys", "credentials"])
+async def test_an_installation_with_certificates_and_keys(
+    authority: CertificateAuthority, tmp_path: Path, *, jwt: bool
+) -> None:
+    async with EncryptedAccounts(tmp_path, authority, jwt=jwt) as server:
+        await server.start_worker()
+        async with Client.open(server.settings("operator")) as operator:
+            assert (await operator.publish_and_wait("cluster", "create", "c1")).effect == "transitions"
+        async with Client.open(server.settings("reader")) as reader:
+            assert (await reader.get("cluster", "c1")).version == 1
+        await server.stop_worker()
+        other = replace(server.settings("tree-c1"), nkey=None, creds=None)
+        with pytest.raises(NatsUnreachable, match=r"(?i)authorization"):
+            async with Wire.open(other) as wire:
+                await wire.flush()
