@@ -93,9 +93,15 @@ async def test_each_user_can_do_its_work(server: Printed, reads: str) -> None:
 async def test_a_reader_follows_what_happens(server: Printed) -> None:
     reader = server.shell("reader", PHASELINE_API_PREFIX="pl.read")
     watching = await reader.start("watch", "--json", "--limit", "1", "--tree", "c1")
-    await asyncio.sleep(1.0)
-    assert (await server.shell("tree-c1")("publish", "cluster", "create", "c1")).code == 0
-    out, err = await asyncio.wait_for(watching.communicate(), 30)
+    publisher, number = server.shell("tree-c1"), 0
+    assert (await publisher("publish", "cluster", "adopt", "c1", "--data", '{"phase": "Running"}')).code == 0
+    done = asyncio.create_task(watching.communicate())
+    while not done.done():  # nobody says when the watch has begun
+        number += 1
+        assert number < 60
+        assert (await publisher("publish", "node_pool", "create", f"c1/p{number}")).code == 0
+        await asyncio.wait({done}, timeout=0.5)
+    out, err = done.result()
     assert b"Creating" in out, err
 
 
