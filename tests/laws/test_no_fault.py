@@ -1,6 +1,7 @@
 """No input makes a rule fail: hostile data through the core, with every kind that is built in."""
 
 import random
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -72,11 +73,9 @@ def test_any_manifests_are_assessed(effort: int) -> None:
         sides = [hostile.manifest(chance) for _ in range(2)]
         live, desired = (side if isinstance(side, dict) else {} for side in sides)
         rules = hostile.mutated(chance.choice(hostile.SETTINGS), chance)
-        try:
+        with suppress(PhaselineError):
             assess(live, desired, rules=rules if isinstance(rules, dict) else ())
-            assess_all([live, desired], [desired])
-        except PhaselineError:
-            pass
+        assess_all([live, desired], [desired])
 
     search(effort * 4, SEEDS, law)
 
@@ -89,10 +88,8 @@ def test_any_text_is_a_quantity_a_duration_a_glob_or_none(effort: int) -> None:
     def law(text: str) -> None:
         assert len(str(quantity(text))) <= max(len(text), 300)
         matches(text, text[:30])
-        try:
+        with suppress(NoDuration):
             assert abs(seconds(text)) < 2**34
-        except NoDuration as error:
-            assert len(str(error)) < 400
 
     search(effort * 10, TEXT, law)
 
@@ -103,9 +100,7 @@ YAML = st.text("ab1:-?[]{},&*!|>'\"#% \n\t<~.0xe_", max_size=80)
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_any_text_is_yaml_or_is_none(effort: int) -> None:
     def law(text: str) -> None:
-        try:
+        with suppress(manifest.NotYaml):
             [*manifest.documents(text)]
-        except manifest.NotYaml as error:
-            assert str(error)
 
     search(effort * 10, YAML | st.sampled_from(hostile.TEXTS) | st.binary(max_size=30), law)

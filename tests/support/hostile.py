@@ -101,7 +101,7 @@ def of_field(field: Field, chance: random.Random) -> Any:
         int: lambda: chance.choice([number for number in NUMBERS if isinstance(number, int)]),
         float: lambda: chance.choice([*NUMBERS, float("nan"), float("inf")]),
         bool: lambda: chance.random() < 0.5,
-        dict: lambda: chance.choice((manifest, _report, _settings))(chance),
+        dict: lambda: chance.choice([manifest, _report, _settings])(chance),
     }[field.type]
     return [one() for _ in range(chance.randrange(4))] if field.many else one()
 
@@ -119,9 +119,7 @@ def _settings(chance: random.Random) -> Any:
 def data(kind: Kind, trigger: str, chance: random.Random) -> dict[str, Any]:
     """Data of an event."""
     fields = {field.name: field for field in (*COMMON, *kind.fields[trigger])}
-    found = {
-        name: of_field(field, chance) for name, field in fields.items() if field.required or chance.random() < 0.5
-    }
+    found = {name: of_field(field, chance) for name, field in fields.items() if field.required or chance.random() < 0.5}
     if trigger == "configure":
         found = {**found, **_settings(chance)}
     if trigger == "bundle_state":
@@ -140,7 +138,12 @@ def event(kinds: Kinds, chance: random.Random, root: str = "c") -> tuple[str, by
     parts = [root, *(chance.choice("ab") for _ in kind.table.id[1:])]
     if "live" in found and isinstance(found["live"], dict) and kind.name in ("resource", "bundle_resource"):
         parts[-3:] = _identity(found, chance)
-    body = {"specversion": "1.0", "id": str(chance.random()), "source": "/x", "type": f"{kind.name}.{trigger}"}
+    body: dict[str, Any] = {
+        "specversion": "1.0",
+        "id": str(chance.random()),
+        "source": "/x",
+        "type": f"{kind.name}.{trigger}",
+    }
     body |= {"data": found} | ({"sequence": chance.randrange(10**18)} if chance.random() < 0.3 else {})
     subject = SUBJECTS.event(kind.name, trigger, "/".join(parts)).removeprefix("pl.events.")
     try:
