@@ -78,7 +78,8 @@ def import_(
                 task = bar.add_task("", total=None)
                 done = await import_log(
                     Installation(wire, await inspect(wire, settings), installed()), file, clock,
-                    partial=partial, most=most, progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
+                    partial=partial, most=most,
+                    progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
                 )  # fmt: skip
         show_import(done, as_json=as_json)
 

@@ -70,7 +70,7 @@ def _odd(part: Item, chance: random.Random) -> Item:
         changed = codec.encode(hostile.mutated(codec.decode(body), chance, 0.1))
     except (codec.Undecodable, ValueError, OverflowError):
         changed = b"\xc1"
-    return part._replace(**{"data" if isinstance(part, EventItem) else "body": changed})
+    return part._replace(data=changed) if isinstance(part, EventItem) else part._replace(body=changed)
 
 
 def _odd_lines(parts: list[Item], header: Header, chance: random.Random) -> bytes:
