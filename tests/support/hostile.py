@@ -6,6 +6,7 @@ Belongs here: making values, data, manifests and events. Does not: what is done 
 import json
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -96,13 +97,14 @@ def of_field(field: Field, chance: random.Random) -> Any:
     """A value for a field: mostly of its type."""
     if chance.random() < 0.04:
         return value(chance)
-    one = {
+    makers: dict[type, Callable[[], Any]] = {
         str: lambda: chance.choice(field.options or TEXTS),
         int: lambda: chance.choice([number for number in NUMBERS if isinstance(number, int)]),
         float: lambda: chance.choice([*NUMBERS, float("nan"), float("inf")]),
         bool: lambda: chance.random() < 0.5,
-        dict: lambda: _map(chance),
-    }[field.type]
+        dict: partial(_map, chance),
+    }
+    one = makers[field.type]
     return [one() for _ in range(chance.randrange(4))] if field.many else one()
 
 
