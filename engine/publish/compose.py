@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypedDict
 from phaseline.engine.core import intake
 from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas import codec, envelope
+from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
 
@@ -85,6 +85,7 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         raise Unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
     if kinds is not None:
         _check(kinds, read, address)
+        _check_bounds(message.body, body)
     return message
 
 
@@ -99,6 +100,13 @@ def _check(kinds: Kinds, event: Event, address: Address) -> None:
         raise EventRefused(reason=error.reason, message=str(error)) from None
     except Invalid as error:
         raise EventRefused(reason="invalid", message=str(error)) from None
+
+
+def _check_bounds(packed: bytes, body: dict[str, Any]) -> None:
+    try:
+        bounds.check_msgpack(packed, body, bounds.LEVELS)
+    except bounds.Unbounded as error:
+        raise EventRefused(reason="undecodable", message=f"msgpack: {error}") from None
 
 
 def address_of(event: Event) -> Address:

@@ -54,7 +54,7 @@ def test_json_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("error", [NoLogFile(name="x", problem=EVIL + "\nerror: forged"), ValueError(EVIL)])
 def test_errors(capsys: pytest.CaptureFixture[str], error: Exception, verbose: bool) -> None:
     try:
-        raise error from OSError(EVIL)
+        raise error from OSError(EVIL)  # noqa: TRY301  # it must have been raised
     except Exception as raised:  # noqa: BLE001  # any error
         terminal.say_error(raised, verbose=verbose)
     said = capsys.readouterr().err
@@ -71,7 +71,7 @@ def test_log_lines(capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
         log = structlog.get_logger(__name__)
         log.error("partition_failed", error=EVIL, words=[EVIL], position=7)
         try:
-            raise ValueError(EVIL)
+            raise ValueError(EVIL)  # noqa: TRY301  # it must have been raised
         except ValueError:
             log.exception("partition_broken", error="x")
     finally:
