@@ -18,7 +18,7 @@ MANY = 6_000
 
 
 def managed(names: list[str], members: list[Any]) -> dict[str, Any]:
-    owned = {"f:spec": {"f:l": {name: {} for name in names}}}
+    owned: dict[str, Any] = {"f:spec": {"f:l": {name: {} for name in names}}}
     metadata = {"name": "web", "managedFields": [{"manager": "m", "fieldsV1": owned}]}
     return {**CUSTOM, "metadata": metadata, "spec": {"l": members}}
 
@@ -57,7 +57,9 @@ MEMBERS = st.lists(
     st.integers(0, 2) | st.booleans() | st.dictionaries(st.sampled_from("ab"), st.integers(0, 2) | st.lists(st.none())),
     max_size=5,
 )
-WANTED = st.dictionaries(st.sampled_from("ab"), st.integers(0, 2) | st.booleans() | st.just([]), max_size=2)
+WANTED: st.SearchStrategy[Any] = st.dictionaries(
+    st.sampled_from("ab"), st.integers(0, 2) | st.booleans() | st.just([]), max_size=2
+)
 
 
 @given(MEMBERS, MEMBERS, WANTED | st.integers(0, 2), st.sampled_from("kv"))
