@@ -18,6 +18,7 @@ EXTRAS = {
     "wcmatch": ("wcmatch", "gitops"),
     "croniter": ("croniter", "gitops"),
     "kubernetes_asyncio": ("kubernetes-asyncio", "kubernetes"),
+    "nkeys": ("nkeys", "nkeys"),
     "click": ("click", "cli"),
     "rich": ("rich", "cli"),
     "zstandard": ("zstandard", "cli"),

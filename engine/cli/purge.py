@@ -84,7 +84,9 @@ def _show(found: Purge, *, dry_run: bool, as_json: bool) -> None:
 
 def _counts(found: Purge) -> str:
     events = f"{_number(len(found.positions), 'event')} ({found.bytes:,} bytes)"
-    return f"{events}, {_number(int(bool(found.live)), 'last observation')}, {_number(len(found.rejections), 'rejection')}"
+    return (
+        f"{events}, {_number(int(bool(found.live)), 'last observation')}, {_number(len(found.rejections), 'rejection')}"
+    )
 
 
 def _number(count: int, what: str) -> str:

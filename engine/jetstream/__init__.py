@@ -1,6 +1,7 @@
 """NATS and JetStream: the connection, requests, consumers, streams, and the embedded server.
 
 Belongs here: `connection` and `frames` (the bytes of one connection), `wire` (requests and replies), `api_reply`,
-`reader` with `consumer` (reading a stream in order), `direct_get`, `erase`, `micro` (NATS services), `streams` (the streams of
-an installation), `embedded` (a server of our own). Does not: what messages mean.
+`reader` with `consumer` (reading a stream in order), `direct_get`, `erase`, `micro` (NATS services), `streams` (the
+streams of an installation), `embedded` with `server_key` (a server of our own, and who may connect). Does not: what
+messages mean.
 """

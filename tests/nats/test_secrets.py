@@ -154,7 +154,9 @@ async def test_what_a_killed_worker_left_is_erased_by_the_next(
         await running
 
 
-async def test_readers_of_the_last_observation_get_none(own_server: EmbeddedServer, mine: Settings, folder: Path) -> None:
+async def test_readers_of_the_last_observation_get_none(
+    own_server: EmbeddedServer, mine: Settings, folder: Path
+) -> None:
     stop = asyncio.Event()
     async with Wire.open(mine) as wire, Client.open(mine, source="/me", kinds=BUILT_IN_KINDS) as client:
         running = await working(wire, mine, stop)
@@ -167,5 +169,3 @@ async def test_readers_of_the_last_observation_get_none(own_server: EmbeddedServ
         assert await client.event(found.receipt.sequence) is None
         stop.set()
         await running
-
-

@@ -118,7 +118,9 @@ BODIES = {
 
 
 @pytest.mark.parametrize("what", BODIES)
-@pytest.mark.parametrize("subject", ["pl.inbox.0.shop.resource.observed.shop.core:Secret.shop.mail", "pl.inbox.0.%zz.a.b"])
+@pytest.mark.parametrize(
+    "subject", ["pl.inbox.0.shop.resource.observed.shop.core:Secret.shop.mail", "pl.inbox.0.%zz.a.b"]
+)
 def test_the_answer_holds_nothing_of_it(what: str, subject: str) -> None:
     answer = intake.read(BUILT_IN_KINDS, Subjects("pl"), subject, BODIES[what], 7, 1)
     assert isinstance(answer, Rejection)
