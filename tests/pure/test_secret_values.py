@@ -124,7 +124,7 @@ BODIES = {
 def test_the_answer_holds_nothing_of_it(what: str, subject: str) -> None:
     answer = intake.read(BUILT_IN_KINDS, Subjects("pl"), subject, BODIES[what], 7, 1)
     assert isinstance(answer, Rejection)
-    assert (answer.reason, answer.payload, answer.cause.sequence) == ("secret", b"", 7)
+    assert (answer.reason, answer.payload, answer.cause.sequence) == ("secret", None, 7)
     assert "values are not masked" in answer.message
     wire = wire_codec.write(answer, 0, 1, "phaseline/pl", "")
     assert VALUE.encode() not in wire
