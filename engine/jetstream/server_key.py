@@ -128,7 +128,7 @@ def _check_owner(path: Path, remedy: str) -> None:
 
 def _new_seed() -> bytes:
     with libraries.needed("nkeys", "keys of NATS users"):
-        import nkeys  # type: ignore[import-untyped]  # noqa: PLC0415  # it is slow to load, and only a first start needs it
+        import nkeys  # type: ignore[import-untyped]  # noqa: PLC0415  # only a server needs it
     seed: bytes = nkeys.encode_seed(secrets.token_bytes(32), nkeys.PREFIX_BYTE_USER)
     return seed + b"\n"
 
