@@ -36,9 +36,16 @@ class ServerKey:
 
 def prepare(data: Path) -> ServerKey:
     """Close a data directory to other users, and return its key, made at the first start. Raises `KeyUnsafe`."""
-    _check_owner(data, "run it as that user, choose another directory, or let everybody connect with --open")
-    data.chmod(0o700)
-    path = data.resolve() / NAME
+    data = data.resolve()
+    remedy = "choose another directory, or let every user of the machine connect with --open"
+    _check_owner(data, remedy)
+    try:
+        data.chmod(0o700)
+    except OSError as error:
+        raise KeyUnsafe(path=data, problem=f"cannot be closed: {error.strerror or error}", remedy=remedy) from error
+    if data.stat().st_mode & OTHERS:
+        raise KeyUnsafe(path=data, problem="stays open to other users, because of its file system", remedy=remedy)
+    path = data / NAME
     with suppress(FileExistsError):
         _write_new(path, _new_seed())
     _check_private(path)

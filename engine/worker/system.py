@@ -73,7 +73,8 @@ async def system(
         EmbeddedServer(data, port, sync_always=sync_always, protected=not is_open) as server,
         _announced(server),
     ):
-        settings = replace(settings, nats=(server.url,), nkey=None if server.key is None else server.key.path)
+        key = None if server.key is None else server.key.path
+        settings = replace(settings, nats=(server.url,), nkey=key, creds=None)
         stop, ready = asyncio.Event(), asyncio.Event()
         task = asyncio.create_task(work(settings, kinds, stop, ready))
         others = [await _spawn(settings) for _ in range(workers - 1)]

@@ -41,13 +41,10 @@ async def up(state: Path, *words: str) -> AsyncIterator[tuple[asyncio.subprocess
         found = re.search(r"nats://\S+\d", await line_with(started.stderr, "listens on"))
         assert found
         yield started, found[0]
+    finally:
         started.send_signal(signal.SIGINT)
         await asyncio.wait_for(started.communicate(), LIMIT)
-        assert started.returncode == 0
-    finally:
-        if started.returncode is None:
-            started.kill()
-            await started.wait()
+    assert started.returncode == 0
 
 
 async def refused(url: str) -> str:
@@ -62,7 +59,7 @@ async def test_only_the_user_who_started_it_may_connect(tmp_path: Path, state: P
     data = tmp_path / "data"
     data.mkdir(mode=0o755)  # an existing directory without a key gets one
     mine = Shell(XDG_STATE_HOME=str(state))
-    async with up(state, "--data", str(data), "--workers", "2") as (_, url):
+    async with up(state, "--data", str(data)) as (_, url):
         assert "Authorization Violation" in await refused(url)
         key = data / "phaseline.nk"
         assert (mode(data), mode(key)) == (0o700, 0o600)
