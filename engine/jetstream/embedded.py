@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
+from phaseline.engine.jetstream import server_key
 
 START_LIMIT = 20.0
 STOP_LIMIT = 10.0
@@ -34,13 +35,18 @@ class EmbeddedServer:
 
     data: the directory for its files; None means a temporary one, which is removed at the end. port: 0 means a free
     one. sync_always: sync each write to the disk before it is acknowledged. Otherwise a power cut can lose two minutes.
+    protected: only who has the key in the data directory may connect (`server_key`).
     """
 
-    def __init__(self, data: Path | None = None, port: int = 0, *, sync_always: bool = False) -> None:
+    def __init__(
+        self, data: Path | None = None, port: int = 0, *, sync_always: bool = False, protected: bool = False
+    ) -> None:
         self._kept = data is not None
         self._data = data or Path()
         self._port = port
-        self._sync_always = sync_always
+        self._sync_always, self._protected = sync_always, protected
+        self.key: server_key.ServerKey | None = None
+        """The key of the server's only user; None if everybody may connect."""
         self._process: subprocess.Popen[bytes] | None = None
         self._lock: IO[bytes] | None = None
 
@@ -49,6 +55,7 @@ class EmbeddedServer:
             self._data = Path(tempfile.mkdtemp(prefix="phaseline-"))
         try:
             self._lock = await _lock_data(self._data)
+            self.key = server_key.prepare(self._data) if self._protected else None
             await self.start()
         except BaseException:
             await self._clean_up()
@@ -121,6 +128,8 @@ class EmbeddedServer:
             "logfile_size_limit: 16MB",
             f"jetstream {{ store_dir: {json.dumps(str(self._data))}{', sync_interval: always' * self._sync_always} }}",
         ]
+        if self.key is not None:
+            lines.append(f"authorization {{ users: [{{ nkey: {self.key.public} }}] }}")
         return "\n".join(lines) + "\n"
 
     async def _until_ready(self, process: subprocess.Popen[bytes], read_from: int) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import structlog
 
+from phaseline.engine.jetstream import server_key
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -62,10 +63,18 @@ async def system(
     *,
     workers: int = 1,
     sync_always: bool = False,
+    is_open: bool = False,
 ) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker]]]:
-    """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end."""
-    async with EmbeddedServer(data, port, sync_always=sync_always) as server:
-        settings = replace(settings, nats=(server.url,))
+    """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end.
+
+    is_open: everybody on this machine may connect. Otherwise only this user may, whose commands find the key.
+    """
+    async with (
+        EmbeddedServer(data, port, sync_always=sync_always, protected=not is_open) as server,
+        _announced(server),
+    ):
+        key = None if server.key is None else server.key.path
+        settings = replace(settings, nats=(server.url,), nkey=key, creds=None)
         stop, ready = asyncio.Event(), asyncio.Event()
         task = asyncio.create_task(work(settings, kinds, stop, ready))
         others = [await _spawn(settings) for _ in range(workers - 1)]
@@ -80,8 +89,23 @@ async def system(
             await asyncio.gather(task, *(_drained(process) for process in others))
 
 
+@asynccontextmanager
+async def _announced(server: EmbeddedServer) -> AsyncIterator[None]:
+    """While the server runs, commands of this user find its key."""
+    try:
+        server_key.announce(server.port, server.key)
+    except OSError as error:
+        log.warning("key_not_announced", path=str(error.filename), error=error.strerror or str(error))
+    try:
+        yield
+    finally:
+        if server.key is not None:
+            server_key.withdraw(server.port, server.key)
+
+
 async def _spawn(settings: Settings) -> asyncio.subprocess.Process:
     command = ["-m", "phaseline.engine.cli", "worker", "--nats", settings.nats[0], "--prefix", settings.prefix]
+    command += [] if settings.nkey is None else ["--nkey", str(settings.nkey)]
     return await asyncio.create_subprocess_exec(sys.executable, *command, start_new_session=True)
 
 
