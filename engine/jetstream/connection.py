@@ -117,6 +117,11 @@ class Connection(Client):
         """The version of the server."""
         return str(self._server_info.get("version", ""))
 
+    @property
+    def clustered(self) -> bool:
+        """Whether the server is a member of a cluster."""
+        return bool(self._server_info.get("cluster"))
+
     # ---- sending and receiving
 
     def send(self, buffer: bytes) -> None:

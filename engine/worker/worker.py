@@ -23,6 +23,7 @@ from phaseline.engine.errors import (
     PhaselineError,
     TablesDiffer,
 )
+from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
@@ -36,7 +37,6 @@ from phaseline.schemas.version import __version__
 
 MINIMUM_SERVER = (2, 15)
 """In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
-UNAVAILABLE = 503
 REPORT = 60.0
 """Seconds between two log lines with counts."""
 DRAIN = 10.0
@@ -104,7 +104,7 @@ class Worker:
             try:
                 return await self._checked(await provision(self.wire, self.settings))
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-                if isinstance(error, ApiFailed) and error.code != UNAVAILABLE:
+                if not can_pass(error):
                     raise
                 if not waits:
                     log.warning("worker_waits", worker=self.name, error=str(error))
