@@ -343,6 +343,15 @@ class ServerFailed(SetupError):
     cause: str
 
 
+class ServerGone(SetupError):
+    """nats-server ended {times} times within {seconds:g} s, last with {how}: {cause}"""
+
+    times: int
+    seconds: float
+    how: str
+    cause: str
+
+
 class ClusterUnusable(SetupError):
     """cannot watch the cluster: {problem}"""
 

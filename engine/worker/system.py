@@ -14,6 +14,7 @@ from pathlib import Path
 import structlog
 
 from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.supervisor import Supervisor
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker, worker_name
@@ -63,21 +64,35 @@ async def system(
     workers: int = 1,
     sync_always: bool = False,
 ) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker]]]:
-    """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end."""
+    """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end.
+
+    The server is started again when it dies. The task ends with the worker, or with `ServerGone`.
+    """
     async with EmbeddedServer(data, port, sync_always=sync_always) as server:
         settings = replace(settings, nats=(server.url,))
         stop, ready = asyncio.Event(), asyncio.Event()
-        task = asyncio.create_task(work(settings, kinds, stop, ready))
+        keeper = asyncio.create_task(Supervisor(server).run())
+        worker = asyncio.create_task(work(settings, kinds, stop, ready))
+        task = asyncio.create_task(_first_of(worker, keeper))
         others = [await _spawn(settings) for _ in range(workers - 1)]
         try:
             await until(ready, task)
             yield server, settings, task
         finally:
+            keeper.cancel()
             stop.set()
             for process in others:
                 if process.returncode is None:
                     process.terminate()
-            await asyncio.gather(task, *(_drained(process) for process in others))
+            await asyncio.gather(worker, *(_drained(process) for process in others))
+
+
+async def _first_of(worker: asyncio.Task[Worker], keeper: asyncio.Task[None]) -> Worker:
+    """The worker, once it has ended. Raises its error, or that of the server's keeper."""
+    await asyncio.wait({worker, keeper}, return_when=asyncio.FIRST_COMPLETED)
+    if keeper.done() and not keeper.cancelled():
+        keeper.result()
+    return await worker
 
 
 async def _spawn(settings: Settings) -> asyncio.subprocess.Process:
