@@ -43,7 +43,6 @@ class EmbeddedServer:
         self._sync_always = sync_always
         self._process: subprocess.Popen[bytes] | None = None
         self._lock: IO[bytes] | None = None
-        self._failed = 0
         self.limit = 0
         """Bytes that the server may store."""
 
@@ -83,8 +82,8 @@ class EmbeddedServer:
 
     @property
     def exit_status(self) -> int | None:
-        """How the process ended, if it did not end by `stop` or `kill`: None while it runs, negative for a signal."""
-        return self._failed if self._process is None else self._process.poll()
+        """How the process ended: None while it runs, negative for a signal; 1 if it did not start."""
+        return 1 if self._process is None else self._process.poll()
 
     @property
     def log(self) -> Path:

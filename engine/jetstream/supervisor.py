@@ -18,6 +18,8 @@ from phaseline.engine.jetstream.embedded import EmbeddedServer
 
 LOOK = 0.2
 """Seconds between two looks at the server."""
+LOOK_FOR_ROOM = 0.5
+"""Seconds between two looks at a full disk."""
 DEATHS, PERIOD = 5, 60.0
 """The server is given up when it dies this often within this many seconds."""
 PAUSE, LONGEST_PAUSE = 0.2, 10.0
@@ -69,8 +71,11 @@ class Supervisor:
                 await self._revive(status)
                 continue
             self._read_log()
-            if self._full and self._has_room():
-                await self._start_again("server_has_room")
+            if self._full:
+                await asyncio.sleep(LOOK_FOR_ROOM)
+                if self._has_room():
+                    log.warning("server_has_room", data=str(self._server.data))
+                    await self._start_again()
 
     def _read_log(self) -> None:
         lowered = self._tail.read().lower()
@@ -102,9 +107,9 @@ class Supervisor:
         pause = min(PAUSE * 2 ** (len(self._deaths) - 1), LONGEST_PAUSE)
         log.error("server_died", how=how, deaths=len(self._deaths), seconds=pause)
         await asyncio.sleep(pause)
-        await self._start_again("server_restarted")
+        await self._start_again()
 
-    async def _start_again(self, event: str) -> None:
+    async def _start_again(self) -> None:
         self._full = b""
         try:
             await self._server.restart()
@@ -112,4 +117,4 @@ class Supervisor:
             log.error("server_not_started", error=str(error))  # noqa: TRY400  # the error says all
             return
         self._tail.read()
-        log.warning(event, url=self._server.url)
+        log.warning("server_restarted", url=self._server.url)

@@ -10,7 +10,7 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import PhaselineError
-from phaseline.engine.jetstream.reader import read_all
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
