@@ -113,13 +113,13 @@ class EmbeddedServer:
         await self._until_ready(self._process, read_from)
 
     def store_limit(self) -> int:
-        """The bytes that the server may store if it is started now: those that it has, and 3/4 of the free space.
+        """The bytes that the server may store if it is started now: 9/10 of those that it has and of the free space.
 
-        Its own default leaves out those that it has. So after a restart it could be over its limit at once.
+        Its own default is 3/4 of the free space alone. So after a restart it could be over its limit at once.
         """
         files = (self._data / "jetstream").rglob("*")
         stored = sum(size for file in files if (size := _size(file)))
-        return stored + shutil.disk_usage(self._data).free // 4 * 3
+        return (stored + shutil.disk_usage(self._data).free) // 10 * 9
 
     def last_words(self) -> str:
         """The last error in the server's log, or its last line."""

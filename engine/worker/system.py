@@ -8,15 +8,17 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import structlog
 
+from phaseline.engine.core.process import EventCounts
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.supervisor import Supervisor
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 
@@ -42,16 +44,27 @@ def stopped_by_signals() -> asyncio.Event:
     return stop
 
 
-async def work(settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None) -> Worker:
+async def work(
+    settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None
+) -> Worker | None:
     """Run one worker on a server that exists, until `stop`. Returns the worker with its counts.
+
+    None if the worker was stopped before it reached NATS.
 
     ready: set once the streams exist.
     """
     name = worker_name()
-    async with Wire.open(settings, name=name, patient=True) as wire:
+    opened = Wire.open(settings, name=name, patient=True)
+    wire = await unless_stopped(opened.__aenter__(), stop)
+    if wire is None:
+        log.info("worker_stopped", worker=name, **asdict(EventCounts()))
+        return None
+    try:
         worker = Worker(wire, settings, kinds, name, ready)
         await worker.run(stop)
-        return worker
+    finally:
+        await opened.__aexit__(None, None, None)
+    return worker
 
 
 @asynccontextmanager
@@ -63,7 +76,7 @@ async def system(
     *,
     workers: int = 1,
     sync_always: bool = False,
-) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker]]]:
+) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker | None]]]:
     """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end.
 
     The server is started again when it dies. The task ends with the worker, or with `ServerGone`.
@@ -87,7 +100,7 @@ async def system(
             await asyncio.gather(worker, *(_drained(process) for process in others))
 
 
-async def _first_of(worker: asyncio.Task[Worker], keeper: asyncio.Task[None]) -> Worker:
+async def _first_of(worker: asyncio.Task[Worker | None], keeper: asyncio.Task[None]) -> Worker | None:
     """The worker, once it has ended. Raises its error, or that of the server's keeper."""
     await asyncio.wait({worker, keeper}, return_when=asyncio.FIRST_COMPLETED)
     if keeper.done() and not keeper.cancelled():
@@ -109,7 +122,7 @@ async def _drained(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-async def until(stop: asyncio.Event, task: asyncio.Task[Worker]) -> None:
+async def until(stop: asyncio.Event, task: asyncio.Task[Worker | None]) -> None:
     """Wait for `stop`. Raises the error of a worker that ends before that."""
     waiting = asyncio.create_task(stop.wait())
     try:
