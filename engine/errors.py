@@ -59,10 +59,11 @@ class NoSuchStream(NoResponders):
 
 
 class Unconfirmed(NoAnswer):
-    """event {event!r} of {source!r} may be stored or not: publish it again with the same id, it will be stored once"""
+    """event {event!r} of {source!r} may be stored or not ({cause}): publish it again with its id, it counts once"""
 
     event: str
     source: str
+    cause: str
 
 
 class Undecided(NoAnswer):
@@ -350,6 +351,15 @@ class ServerFailed(SetupError):
     cause: str
 
 
+class ServerGone(SetupError):
+    """nats-server ended {times} times within {seconds:g} s, last with {how}: {cause}"""
+
+    times: int
+    seconds: float
+    how: str
+    cause: str
+
+
 class ClusterUnusable(SetupError):
     """cannot watch the cluster: {problem}"""
 
@@ -375,6 +385,10 @@ class ApiFailed(ServerRefused):
     description: str
     code: int
     err_code: int
+
+
+class NoRoom(ApiFailed):
+    """NATS has no room for {subject}: {description} (code {code}, error {err_code}); make room or raise its limits"""
 
 
 class Fenced(ServerRefused):

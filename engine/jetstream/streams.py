@@ -6,7 +6,16 @@ Belongs here: their configuration and names. Does not: reading (`reader`), commi
 from dataclasses import dataclass
 from typing import Any
 
-from phaseline.engine.errors import ApiFailed, NotProvisioned, PartitionsDiffer, PrefixTaken, StreamsDiffer
+from phaseline.engine.errors import (
+    ApiFailed,
+    NoAnswer,
+    NoResponders,
+    NotPermitted,
+    NotProvisioned,
+    PartitionsDiffer,
+    PrefixTaken,
+    StreamsDiffer,
+)
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
 from phaseline.schemas.records import SECOND
@@ -88,6 +97,19 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
     if found is None or await _config(wire, layout.state) is None:
         raise NotProvisioned(prefix=settings.prefix)
     return layout_of(settings, _partitions(found, settings))
+
+
+async def is_absent(wire: Wire, stream: str) -> bool:
+    """Whether the server says that there is no such stream, or no JetStream; False where that cannot be known now."""
+    try:
+        await wire.api(f"STREAM.INFO.{stream}")
+    except ApiFailed as error:
+        return bool(error.err_code == STREAM_NOT_FOUND)
+    except NoResponders:
+        return True
+    except (NoAnswer, NotPermitted):
+        return False
+    return False
 
 
 def _partitions(config: dict[str, Any], settings: Settings) -> int:

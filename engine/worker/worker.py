@@ -8,6 +8,7 @@ import asyncio
 import os
 import secrets
 import socket
+import time
 from dataclasses import asdict
 
 import structlog
@@ -23,20 +24,23 @@ from phaseline.engine.errors import (
     PhaselineError,
     TablesDiffer,
 )
-from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.api_reply import can_pass
+from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
 
 MINIMUM_SERVER = (2, 15)
 """In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
-UNAVAILABLE = 503
+SAY_AGAIN = 30.0
+"""Seconds between two log lines that say that the worker waits."""
 REPORT = 60.0
 """Seconds between two log lines with counts."""
 DRAIN = 10.0
@@ -69,6 +73,7 @@ class Worker:
         """The partitions that status queries may read."""
         self.done = EventCounts()
         self.ready = ready or asyncio.Event()
+        self._leases: Leases | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`; then finish the commits under way and give up the partitions."""
@@ -80,7 +85,7 @@ class Worker:
             return
         layout = installation.layout
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
-        leases = Leases(installation, self.name, self.settings.lease)
+        self._leases = leases = Leases(installation, self.name, self.settings.lease)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         reporting = asyncio.create_task(self._report())
@@ -99,21 +104,23 @@ class Worker:
 
         Waits while the servers are away or elect a leader. Raises `TablesDiffer` if other tables decided before.
         """
-        waits = False
-        while not stop.is_set():
-            try:
-                return await self._checked(await provision(self.wire, self.settings))
-            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-                if isinstance(error, ApiFailed) and error.code != UNAVAILABLE:
-                    raise
-                if not waits:
-                    log.warning("worker_waits", worker=self.name, error=str(error))
-                waits = True
-                await asyncio.sleep(PAUSE)
-        return None
+        return await unless_stopped(self._provision(), stop)
 
-    async def _checked(self, layout: Layout) -> Installation:
-        installation = Installation(self.wire, layout, self.kinds)
+    async def _provision(self) -> Installation:
+        say_again = 0.0
+        while True:
+            try:
+                return await self._checked()
+            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                if not can_pass(error):
+                    raise
+                if time.monotonic() > say_again:
+                    say_again = time.monotonic() + SAY_AGAIN
+                    log.warning("worker_waits", worker=self.name, error=str(error))
+                await asyncio.sleep(PAUSE)
+
+    async def _checked(self) -> Installation:
+        installation = Installation(self.wire, await provision(self.wire, self.settings), self.kinds)
         await table_eras.check_all(installation, self.settings.accept_tables)
         return installation
 
@@ -132,11 +139,15 @@ class Worker:
 
     async def _end(self, number: int) -> None:
         if number in self.owned:
-            _, stop, task = self.owned[number]
+            partition, stop, task = self.owned[number]
             stop.set()
-            await asyncio.wait({task}, timeout=DRAIN)
+            # A partition that is not loaded commits nothing. Without answers no commit can be finished.
+            answers = self.wire.connected and not (self._leases and self._leases.waits)
+            seconds = DRAIN if partition.tree is not None and answers else 0.0
+            await asyncio.wait({task}, timeout=seconds)
             if not task.done():
-                log.warning("partition_cut_off", partition=number, worker=self.name, seconds=DRAIN)
+                if partition.tree is not None:
+                    log.warning("partition_cut_off", partition=number, worker=self.name, seconds=seconds)
                 task.cancel()
                 await asyncio.wait({task})
 
