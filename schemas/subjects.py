@@ -205,6 +205,10 @@ class Subjects:
         word = quote(_CONTROL.sub("?", kind))[:SHORTENED] or "-"
         return f"{self.prefix}.log.{partition}.rejection.{word}.{reason}.{'.'.join(parts)}"
 
+    def loss(self, partition: int | str, what: str) -> str:
+        """The subject of a loss in the log."""
+        return f"{self.prefix}.log.{partition}.loss.{what}.{partition}"
+
     def checkpoint(self, partition: int) -> str:
         """The fence of a partition. Like a mark, it has the tokens of a transition: one filter selects both."""
         return f"{self.prefix}.mark.{partition}.transition.checkpoint.-.-.-"

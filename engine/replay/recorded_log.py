@@ -16,7 +16,7 @@ from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Record, Rejection
+from phaseline.schemas.records import Entity, Loss, Record, Rejection
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 STEP = 1_000
@@ -78,6 +78,14 @@ class RecordedLog(LogSource, Protocol):
     """Whether it holds records, or events only."""
     undecided: int
     """How many events were read that no worker had decided."""
+
+    @property
+    def losses(self) -> Sequence[Loss]:
+        """What workers found missing; and events that are gone undecided, though no worker has noticed yet."""
+
+    @property
+    def emptied(self) -> Sequence[int]:
+        """The partitions whose log has been emptied."""
 
     @property
     def foreign(self) -> Sequence[Foreign]:
