@@ -64,7 +64,7 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
 
 
 async def _first_place(wire: Wire, layout: Layout) -> dict[str, int]:
-    """Where a new LOG starts if the former one was deleted: after all that STATE has copied, or STATE copies no more."""
+    """Where a new LOG starts if the former one was deleted: after all that STATE has copied."""
     if await _config(wire, layout.state) is None:
         return {}
     last = await last_message_from_leader(wire, layout.state, ">")

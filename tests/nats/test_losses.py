@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+from phaseline.engine.jetstream.reader import BUFFER, Reader
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
@@ -20,6 +21,9 @@ from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import claim_watch
+from phaseline.engine.worker import worker as worker_module
+from phaseline.engine.worker.event_loss import LossWatch
+from phaseline.engine.worker.takeover import take_over
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.records import Loss, Transition
@@ -104,6 +108,28 @@ async def test_events_that_expired_are_counted(wire: Wire, settings: Settings, p
     assert own in (await audited(wire, layout)).losses
 
 
+async def test_events_that_expire_while_a_worker_lags_are_counted(wire: Wire, settings: Settings) -> None:
+    settings = replace(settings, partitions=1)
+    layout, fleet = await built(wire, settings)
+    installation = Installation(wire, layout, BUILT_IN_KINDS)
+    claim = await take_over(installation, 0, "slow")
+    await publish(wire, [fleet.event("node", trigger, "c0/p/n1") for trigger in ("not_ready", "ready") * 2_000])
+    watch = LossWatch(installation, claim)
+    async with Reader(wire, layout.events, [installation.subjects.stored(0)], claim.position + 1) as inbox:
+        async with asyncio.timeout(15):
+            while inbox.buffered < BUFFER:
+                await asyncio.sleep(0.05)
+        await watch.look(inbox)
+        assert await lost(wire, layout) == []
+        last = inbox.delivered
+        await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": last + 101})
+        for _ in range(2):
+            await watch.look(inbox)
+        (told,) = await lost(wire, layout)
+    assert (told.first, told.last, told.at_least, told.at_most) == (last + 1, last + 100, 100, 100)
+    assert (claim.position, claim.vouched) == (11, last + 100)
+
+
 async def test_a_retention_that_drops_decided_events_is_no_loss(
     wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,8 +172,12 @@ async def test_an_emptied_state_is_rebuilt(wire: Wire, settings: Settings) -> No
     await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
 
 
-@pytest.mark.parametrize("anew", [False, True])
-async def test_a_worker_does_not_go_on_from_an_emptied_log(wire: Wire, settings: Settings, *, anew: bool) -> None:
+@pytest.mark.parametrize("anew", [False, pytest.param(True, marks=pytest.mark.slow)])
+async def test_a_worker_does_not_go_on_from_an_emptied_log(
+    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch, *, anew: bool
+) -> None:
+    """If LOG is made anew, the server takes ten seconds until STATE copies it again."""
+    monkeypatch.setattr(worker_module, "LONG_PAUSE", 0.2)
     settings = replace(settings, partitions=1, lease=1.0)
     layout, fleet = await built(wire, settings)
     await wire.api(f"STREAM.DELETE.{layout.log}" if anew else f"STREAM.PURGE.{layout.log}")
@@ -160,7 +190,7 @@ async def test_a_worker_does_not_go_on_from_an_emptied_log(wire: Wire, settings:
     assert await stored(wire, layout.log, []) == []
     with capture_logs() as logs:
         async with at_work(wire, replace(settings, accept_loss=True)):
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(30):
                 await until_decided(wire, layout)
     (taken,) = [one for one in logs if one["event"] == "partition_taken"]
     assert (taken["epoch"], taken["entities"]) == (2, 5)
