@@ -407,6 +407,16 @@ class LogDamaged(PhaselineError):
     subject: str
 
 
+class LogEmptied(LogDamaged):
+    """partition {partition} has no checkpoint in the log, but STATE has place {place}: restore it, or --accept-loss
+
+    Restore the stream from a backup. Or start a worker with `--accept-loss`, which goes on from STATE.
+    """
+
+    partition: int
+    place: int
+
+
 class PlanLost(LogDamaged):
     """the message {subject} is missing from the log, and with it part of an oversized commit"""
 

@@ -16,6 +16,7 @@ from phaseline.engine.errors import (
     PrefixTaken,
     StreamsDiffer,
 )
+from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
 from phaseline.schemas.records import SECOND
@@ -51,7 +52,7 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS)
     if await _config(wire, layout.log) is None:
-        await _create(wire, layout.log, log(settings))
+        await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
     found = await _config(wire, layout.events)
     if found is None:
         await _create(wire, layout.events, events(settings, layout))
@@ -69,6 +70,14 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
     for name, config in wanted:
         _check_shape(name, await _config(wire, name) or {}, config)
     return layout
+
+
+async def _first_place(wire: Wire, layout: Layout) -> dict[str, int]:
+    """Where a new LOG starts if the former one was deleted: after all that STATE has copied."""
+    if await _config(wire, layout.state) is None:
+        return {}
+    last = await last_message_from_leader(wire, layout.state, ">")
+    return {} if last is None else {"first_seq": origin(last.block) + 1}
 
 
 def _check_shape(name: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -29,6 +29,8 @@ class Checkpoint(msgspec.Struct, frozen=True):
     """Who owns a partition, and up to which event it is decided.
 
     epoch: grows with each owner. position: of the last decided event. commit: a new name for each try to store it.
+    entities: how many the partition has. pending: how many events followed the one at the position when it was read.
+    clear: no event up to this position waits to be decided; None if an earlier version wrote the checkpoint.
     """
 
     epoch: int = 0
@@ -36,6 +38,9 @@ class Checkpoint(msgspec.Struct, frozen=True):
     position: int = 0
     commit: str = ""
     plan: Plan | None = None
+    entities: int = 0
+    pending: int = 0
+    clear: int | None = None
 
     def encode_as(self, commit: str) -> bytes:
         """The bytes for the log, with the name of the try that stores them."""

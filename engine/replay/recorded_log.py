@@ -16,7 +16,7 @@ from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition
+from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 STEP = 1_000
@@ -84,6 +84,14 @@ class RecordedLog(LogSource, Protocol):
     """How many events with a raw Secret were found erased so far."""
     purged: int
     """How many events of this part of the log were purged; exact once all steps are read."""
+
+    @property
+    def losses(self) -> Sequence[Loss]:
+        """What workers found missing; and events that are gone undecided, though no worker has noticed yet."""
+
+    @property
+    def emptied(self) -> Sequence[int]:
+        """The partitions whose log has been emptied."""
 
     @property
     def foreign(self) -> Sequence[Foreign]:

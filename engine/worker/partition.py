@@ -15,8 +15,10 @@ from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker import oversized_commit
+from phaseline.engine.worker.claim import Claim
+from phaseline.engine.worker.claim_watch import ClaimWatch
 from phaseline.engine.worker.erasure import Erasure
-from phaseline.engine.worker.takeover import Claim, take_over
+from phaseline.engine.worker.takeover import take_over
 
 T = TypeVar("T")
 SLICE = 1_000
@@ -58,9 +60,11 @@ class CommitSlot:
 class Partition:
     """One share of the trees. This process owns it while `run` runs."""
 
-    def __init__(self, installation: Installation, number: int, worker: str, accepted: str = "") -> None:
-        """`worker` is the owner's name in checkpoints and log lines. `accepted` is passed to `take_over`."""
-        self.installation = installation
+    def __init__(
+        self, installation: Installation, number: int, worker: str, accepted: str = "", *, accept_loss: bool = False
+    ) -> None:
+        """`worker` is the owner's name in checkpoints and log lines. The last two are passed to `take_over`."""
+        self.installation, self.accept_loss = installation, accept_loss
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = EventCounts()
         self.tree: Tree | None = None
@@ -82,8 +86,11 @@ class Partition:
 
     async def _run(self, stop: asyncio.Event) -> None:
         """Fetch, decide, commit, go on. Events are decided while the commit before them is under way."""
-        claim = await take_over(self.installation, self.number, self.worker, self.accepted)
+        claim = await take_over(
+            self.installation, self.number, self.worker, self.accepted, accept_loss=self.accept_loss
+        )
         await oversized_commit.resume(self.installation, claim)
+        watch = ClaimWatch(self.installation, claim)
         processor = Processor(claim.tree, self.installation.subjects, self.number)
         self.counts, self.tree, self.position = processor.counts, claim.tree, claim.position
         async with (
@@ -93,12 +100,17 @@ class Partition:
         ):
             events: list[Stored] = []
             while not stop.is_set():
+                if watch.is_due:
+                    await slot.wait()
+                    await watch.look(inbox)
                 if inbox.buffered < AHEAD:
                     await slot.wait()
                 events = events or await inbox.take(SLICE, IDLE)
                 batch = self._decide(processor, events, claim.position)
-                del events[: batch.events]
                 await slot.wait()
+                if batch.events:
+                    claim.pending = events[batch.events - 1].pending
+                del events[: batch.events]
                 await slot.start(self.commit(claim, batch))
 
     def _inbox(self, start: int) -> Reader:

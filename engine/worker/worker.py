@@ -19,6 +19,7 @@ from phaseline.engine.errors import (
     ApiFailed,
     Fenced,
     KindMissing,
+    LogEmptied,
     NatsUnreachable,
     NoAnswer,
     PhaselineError,
@@ -131,7 +132,8 @@ class Worker:
 
     async def _start(self, installation: Installation, leases: Leases, status: StatusService, number: int) -> None:
         stop = asyncio.Event()
-        partition = Partition(installation, number, self.name, self.settings.accept_tables)
+        settings = self.settings
+        partition = Partition(installation, number, self.name, settings.accept_tables, accept_loss=settings.accept_loss)
         self.loaded[number] = partition
         listening = await status.listen(number)
         task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
@@ -160,6 +162,10 @@ class Worker:
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
         except TablesDiffer as error:
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
+            await asyncio.sleep(LONG_PAUSE)
+        except LogEmptied as error:
+            # The error says all, so there is no traceback.
+            log.error("log_emptied", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             await asyncio.sleep(LONG_PAUSE)
         except KindMissing as error:
             log.exception("partition_unreadable", partition=number, worker=self.name, error=str(error))
