@@ -113,9 +113,7 @@ def parse(text: str) -> CronSchedule:
         raise BadSchedule(
             f"schedule {text!r} must have five fields (minute, hour, day, month, day of the week), found {len(fields)}"
         )
-    minutes, hours, days, months, weekdays = (
-        _field(one, *about) for one, about in zip(fields, FIELDS, strict=True)
-    )
+    minutes, hours, days, months, weekdays = (_field(one, *about) for one, about in zip(fields, FIELDS, strict=True))
     return CronSchedule(
         times=tuple(hour * 60 + minute for hour in sorted(hours.numbers) for minute in sorted(minutes.numbers)),
         days=days.numbers, months=months.numbers, weekdays=weekdays.numbers,

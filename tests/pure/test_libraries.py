@@ -2,7 +2,6 @@
 
 import sys
 import tomllib
-from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
@@ -17,7 +16,6 @@ from phaseline.engine.testing.histories import SUBJECTS, event
 from phaseline.machines import libraries as needs
 from phaseline.machines.built_in import BUILT_IN, installed
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.gitops import cron
 from phaseline.machines.kubernetes.diff import ignore
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import libraries

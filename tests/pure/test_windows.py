@@ -16,7 +16,6 @@ from phaseline.machines.gitops.sync_windows import App, Window, decide, next_all
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from tests.support.effort import examples
 
-
 FAR = datetime(9000, 1, 1, tzinfo=UTC)
 
 
@@ -208,9 +207,7 @@ def turns(windows: list[Window], start: datetime, end: datetime) -> Iterator[dat
 
 @examples(80)
 @given(st.lists(WINDOWS, max_size=3), STARTS, st.booleans())
-def test_the_next_moment_is_allowed_and_none_before_it_is(
-    windows: list[Window], start: datetime, manual: bool
-) -> None:
+def test_the_next_moment_is_allowed_and_none_before_it_is(windows: list[Window], start: datetime, manual: bool) -> None:
     found = next_allowed(windows, start, manual=manual).at
     end = min(found or FAR, start + timedelta(days=6))
     for moment in {start, *turns(windows, start, end)}:
@@ -220,7 +217,10 @@ def test_the_next_moment_is_allowed_and_none_before_it_is(
 
 
 @examples(300)
-@given(st.sampled_from([*SCHEDULES, "59 23 31 12 *", "0 0 30 2 1", "*/7 */5 */9 */2 *", "0 12 * * 0"]), st.integers(0, 10**9))
+@given(
+    st.sampled_from([*SCHEDULES, "59 23 31 12 *", "0 0 30 2 1", "*/7 */5 */9 */2 *", "0 12 * * 0"]),
+    st.integers(0, 10**9),
+)
 def test_schedules_come_when_croniter_says(schedule: str, seconds_: int) -> None:
     moment = at("2020-01-01T00:00:00") + timedelta(seconds=seconds_)
     other = croniter(schedule, moment)
