@@ -37,7 +37,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
             answers.append([{"error": problem or TOO_MUCH, "broken": bool(problem)}] * len(texts))
             continue
         answers.append([_run(program, text) for text in texts])
-        texts = [answer.get("object", text) for answer, text in zip(answers[-1], texts, strict=True)]
+        texts = [str(answer.get("object", text)) for answer, text in zip(answers[-1], texts, strict=True)]
     return {"answers": answers}
 
 

@@ -88,7 +88,7 @@ class Sandbox:
     @staticmethod
     def _has_ended(child: subprocess.Popen[bytes]) -> bool:
         """Whether the process has closed its end of the pipe, or will in a moment."""
-        ready, _, _ = select.select([child.stdout], [], [], 0)
+        ready, _, _ = select.select([child.stdout.fileno()], [], [], 0)  # type: ignore[union-attr]  # it is piped
         return bool(ready)
 
     def _start(self) -> subprocess.Popen[bytes]:

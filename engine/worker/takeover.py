@@ -44,18 +44,24 @@ class Claim:
     async def append(self, messages: Sequence[Message], position: int, plan: Plan | None = None) -> None:
         """Commit `messages` and the checkpoint of `position` in one batch."""
         self._advance(position)
-        self.checkpoint = replace(self.checkpoint, position=position, plan=plan)
+        self.checkpoint = self.checkpoint.after(position, plan)
         await self.fence.append(messages, self.checkpoint.encode_as)
 
     async def append_one(self, message: Message, position: int) -> None:
         """Commit one record without a checkpoint. The record's cause says the position."""
         self._advance(position)
+        self.checkpoint = replace(self.checkpoint, attempts=0, trying=0, tries=0)
         await self.fence.append_one(*message)
 
     async def move(self, position: int) -> None:
         """Commit the checkpoint of `position` alone."""
         self._advance(position)
-        self.checkpoint = replace(self.checkpoint, position=position)
+        self.checkpoint = self.checkpoint.after(position, self.checkpoint.plan)
+        await self.fence.move(self.checkpoint.encode_as)
+
+    async def note_try(self, event: int, tries: int) -> None:
+        """Note beside the checkpoint that this owner is about to decide the event at a position."""
+        self.checkpoint = replace(self.checkpoint, trying=event, tries=tries)
         await self.fence.move(self.checkpoint.encode_as)
 
     def _advance(self, position: int) -> None:
@@ -75,7 +81,7 @@ async def take_over(installation: Installation, partition: int, worker: str, acc
     era = await table_eras.latest(installation, partition)
     table_eras.check(kinds, era, partition, accepted)
     last = checkpoint.decode(found.data) if found else Checkpoint()
-    own = replace(last, epoch=last.epoch + 1, worker=worker)
+    own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
     fence = Fence(installation.wire, installation.layout.log, subject, found.sequence if found else 0)
     await fence.move(own.encode_as)
     tree, highest = await load(installation, partition, own.epoch)
@@ -83,6 +89,10 @@ async def take_over(installation: Installation, partition: int, worker: str, acc
     position = max(last.position, highest) if last.plan is None else last.position
     log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
     claim = Claim(partition, tree, fence, own, position)
+    if last.attempts and last.plan is None and position > last.position:
+        # Lone records do not write the checkpoint: the former owner did get on.
+        claim.checkpoint = replace(own, position=position, attempts=1, trying=0, tries=0)
+        await fence.move(claim.checkpoint.encode_as)
     if era is None or era.digest != kinds.digest:
         # The event of a plan was decided by the former tables.
         begins = max(position, 0 if last.plan is None else last.plan.cause)

@@ -16,6 +16,7 @@ from phaseline.engine.core.process import EventCounts
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
     ApiFailed,
+    DecisionStuck,
     Fenced,
     KindMissing,
     NatsUnreachable,
@@ -69,9 +70,15 @@ class Worker:
         """The partitions that status queries may read."""
         self.done = EventCounts()
         self.ready = ready or asyncio.Event()
+        self._stop = asyncio.Event()
+        self._stuck: DecisionStuck | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until `stop`; then finish the commits under way and give up the partitions."""
+        """Work until `stop`; then finish the commits under way and give up the partitions.
+
+        Raises `DecisionStuck` if the decision of an event does not end: only the end of the process ends it.
+        """
+        self._stop = stop
         libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
@@ -93,6 +100,8 @@ class Worker:
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
             await leases.release_all()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
+        if self._stuck is not None:
+            raise self._stuck
 
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
@@ -147,6 +156,9 @@ class Worker:
             await partition.run(stop)
         except Fenced as error:
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
+        except DecisionStuck as error:
+            self._stuck = error
+            self._stop.set()
         except TablesDiffer as error:
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)
