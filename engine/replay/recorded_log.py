@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.core import process
 from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.errors import RecordUnreadable
@@ -18,6 +19,7 @@ from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Record, Rejection
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
+PARKED = process.PARKED.encode()
 STEP = 1_000
 """Events between two reports of the progress."""
 
@@ -53,6 +55,12 @@ class RecordedStep(NamedTuple):
     event: InboxEvent | None
     messages: list[Message]
     tables: str | None = None
+
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether workers ended while they decided the event. It must not be decided again; it changed nothing."""
+        return len(self.messages) == 1 and ".fault." in self.messages[0].subject and PARKED in self.messages[0].body
 
 
 class LogSource(Protocol):
@@ -132,7 +140,7 @@ async def rebuild(
     """Decide all recorded events with `processors`. progress: called with the number of events since the last call."""
     await processors.restore(source)
     async for step in source.steps():
-        if step.event is None:
+        if step.event is None or step.is_parked:
             continue
         tree = processors[step.partition].tree
         for record in processors.answer(step.partition, step.event):

@@ -1,15 +1,18 @@
 """People's programs in their own process: what they may, and what happens when they do what they may not."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from phaseline.engine.scripts import jq_check
 from phaseline.engine.scripts.runner import SandboxRunner
-from phaseline.engine.scripts.sandbox import Sandbox
+from phaseline.engine.scripts.sandbox import Sandbox, Stopped
 
 NOW = 1_700_000_000
 REMOVES = {"run": "jq", "programs": [".a"], "objects": [{"a": 1}]}
@@ -234,3 +237,54 @@ def test_nothing_of_the_environment_goes_along(monkeypatch: pytest.MonkeyPatch) 
         sandbox.ask(REMOVES)
         assert sandbox._child is not None
         assert b"secret" not in Path(f"/proc/{sandbox._child.pid}/environ").read_bytes()
+
+
+ENDLESS = """
+import sys
+from phaseline.engine.scripts.sandbox import Sandbox, Stopped
+sandbox = Sandbox(60)
+sandbox.ask({"run": "jq", "programs": [".a"], "objects": [{"a": 1}]})
+print(sandbox._child.pid, flush=True)
+script = "local s = ('x'):rep(6e6) for i = 1, 1e9 do local t = s .. i end"
+sandbox.ask({"run": "lua", "script": script, "object": {}, "now": 1})
+"""
+
+
+def killed_with_its_script(signals: Callable[[int, int], None]) -> float:
+    """Kill a process while its script runs; the seconds until the script's process is gone."""
+    with subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE) as parent:
+        child = int(parent.stdout.readline())  # type: ignore[union-attr]  # it is piped
+        time.sleep(0.05)
+        signals(parent.pid, child)
+        parent.wait()
+    start = time.monotonic()
+    while is_there(child) and time.monotonic() < start + 10:
+        time.sleep(0.01)
+    return time.monotonic() - start
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process runs. One that nobody waits for yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_a_script_ends_with_its_parent_although_that_is_killed() -> None:
+    assert [took for _ in range(3) if (took := killed_with_its_script(lambda pid, _: os.kill(pid, signal.SIGKILL))) > 1] == []
+
+
+@pytest.mark.slow
+def test_ten_of_ten_scripts_end_with_their_parents() -> None:
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
+        for _ in range(10):
+            assert killed_with_its_script(lambda pid, _, number=number: os.kill(pid, number)) < 1
+
+
+def test_a_script_that_misses_the_signal_ends_by_its_limit_of_computing() -> None:
+    with Sandbox() as sandbox:
+        start = time.monotonic()
+        with pytest.raises(Stopped, match=r"after 0.25 s of computing"):
+            sandbox.ask({"run": "lua", "script": "local s = ('x'):rep(6e6) for i = 1, 1e9 do local t = s .. i end", "object": {}, "now": 1})
+        assert time.monotonic() - start < 5

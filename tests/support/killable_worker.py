@@ -18,8 +18,11 @@ class WorkerProcess:
         self.process = process
 
     @classmethod
-    async def start(cls, settings: Settings, *arguments: str) -> "WorkerProcess":
-        command = ["-m", "tests.support.worker_process", ",".join(settings.nats), settings.prefix, *arguments]
+    async def start(
+        cls, settings: Settings, *arguments: str, program: str = "tests.support.worker_process"
+    ) -> "WorkerProcess":
+        """`program`: the module that runs the worker."""
+        command = ["-m", program, ",".join(settings.nats), settings.prefix, *arguments]
         environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
         process = await asyncio.create_subprocess_exec(
             sys.executable, *command, cwd=ROOT, env=environment, stderr=asyncio.subprocess.PIPE
