@@ -366,6 +366,12 @@ class ClusterUnusable(SetupError):
     problem: str
 
 
+class DecisionStuck(PhaselineError):
+    """the decision of one event took more than {seconds} s: this worker ends, and the next one tries the event again"""
+
+    seconds: int
+
+
 class ServerRefused(PhaselineError):
     """the server refused a request to {subject}"""
 

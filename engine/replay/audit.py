@@ -198,6 +198,9 @@ class Audit:
             self.report.by_others += 1
             self._apply(processor, [read(message) for message in messages])
             return
+        if step.is_parked:
+            self.report.records += 1
+            return
         records = [
             record for record in self.processors.answer(step.partition, step.event) if is_under(record, self.root)
         ]

@@ -7,6 +7,7 @@ Belongs here: the protocol that replay, audit, what-if and export read, whether 
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from phaseline.engine.core import process
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tree import Tree, evolve
@@ -19,6 +20,7 @@ from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
+PARKED = process.PARKED.encode()
 STEP = 1_000
 """Events between two reports of the progress."""
 
@@ -57,6 +59,11 @@ class RecordedStep(NamedTuple):
     tables: str | None = None
     is_erased: bool = False
     """Whether the messages are those of events that were erased from EVENTS: raw Secrets, and what was purged."""
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether workers ended while they decided the event. It must not be decided again; it changed nothing."""
+        return len(self.messages) == 1 and ".fault." in self.messages[0].subject and PARKED in self.messages[0].body
 
 
 class LogSource(Protocol):
@@ -155,7 +162,7 @@ async def rebuild(
         tree = processors[step.partition].tree
         for gone in erased(step):
             evolve(tree, gone)
-        if step.event is None:
+        if step.event is None or step.is_parked:
             continue
         for record in processors.answer(step.partition, step.event):
             if is_under(record, root):

@@ -39,12 +39,18 @@ class Claim:
     async def append_one(self, message: Message, position: int) -> None:
         """Commit one record without a checkpoint. The record's cause says the position."""
         self._advance(position)
+        self.checkpoint = replace(self.checkpoint, attempts=0, trying=0, tries=0)
         await self.fence.append_one(*message)
 
     async def move(self, position: int) -> None:
         """Commit the checkpoint of `position` alone."""
         self._advance(position)
         self.checkpoint = self._next(position, self.checkpoint.plan)
+        await self.fence.move(self.checkpoint.encode_as)
+
+    async def note_try(self, event: int, tries: int) -> None:
+        """Note beside the checkpoint that this owner is about to decide the event at a position."""
+        self.checkpoint = replace(self.checkpoint, trying=event, tries=tries)
         await self.fence.move(self.checkpoint.encode_as)
 
     def vouch(self, position: int) -> None:
@@ -64,6 +70,4 @@ class Claim:
         # While a plan is under way, the tree is ahead of what is committed.
         entities = self.checkpoint.entities if plan is not None else len(self.tree)
         clear = self.checkpoint.clear or 0
-        return replace(
-            self.checkpoint, position=position, plan=plan, entities=entities, pending=self.pending, clear=clear
-        )
+        return replace(self.checkpoint.after(position, plan), entities=entities, pending=self.pending, clear=clear)

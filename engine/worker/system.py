@@ -23,6 +23,8 @@ from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 
+HUNG = 30.0
+"""Seconds of computing without a turn of the event loop after which a worker process ends by SIGVTALRM."""
 DRAIN = 10.0
 """Seconds that a worker process of ours has to finish its commits."""
 
@@ -62,10 +64,28 @@ async def work(
         return None
     try:
         worker = Worker(wire, settings, kinds, name, ready)
-        await worker.run(stop)
+        alive = asyncio.create_task(_stay_alive())
+        try:
+            await worker.run(stop)
+        finally:
+            alive.cancel()
     finally:
         await opened.__aexit__(None, None, None)
     return worker
+
+
+async def _stay_alive() -> None:
+    """Let the kernel end this process once its event loop has not run for `HUNG` seconds of computing.
+
+    Rules in a thread cannot hold up the loop, except by code in C that keeps the interpreter to itself. Seconds of
+    computing are counted, so a process that is frozen for a while goes on afterwards.
+    """
+    try:
+        while True:
+            signal.setitimer(signal.ITIMER_VIRTUAL, HUNG)
+            await asyncio.sleep(HUNG / 10)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 @asynccontextmanager

@@ -38,7 +38,7 @@ async def take_over(
     # fence fails.
     era = await table_eras.latest(installation, partition)
     table_eras.check(kinds, era, partition, accepted)
-    own = replace(last, epoch=last.epoch + 1, worker=worker)
+    own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
     fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end)
     await fence.move(own.encode_as)
     # While a plan is under way, some records of its event are in the tree, and some are not.
@@ -47,6 +47,10 @@ async def take_over(
     position = max(last.position, highest) if last.plan is None else last.position
     log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
     claim = Claim(partition, tree, fence, own, position, last.pending if position == last.position else 0)
+    if last.attempts and last.plan is None and position > last.position:
+        # Lone records do not write the checkpoint: the former owner did get on.
+        claim.checkpoint = replace(own, position=position, attempts=1, trying=0, tries=0)
+        await fence.move(claim.checkpoint.encode_as)
     if era is None or era.digest != kinds.digest:
         # The event of a plan was decided by the former tables.
         begins = max(position, 0 if last.plan is None else last.plan.cause)

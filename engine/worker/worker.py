@@ -17,6 +17,7 @@ from phaseline.engine.core.process import EventCounts
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
     ApiFailed,
+    DecisionStuck,
     Fenced,
     KindMissing,
     LogEmptied,
@@ -75,9 +76,15 @@ class Worker:
         self.done = EventCounts()
         self.ready = ready or asyncio.Event()
         self._leases: Leases | None = None
+        self._stop = asyncio.Event()
+        self._stuck: DecisionStuck | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until `stop`; then finish the commits under way and give up the partitions."""
+        """Work until `stop`; then finish the commits under way and give up the partitions.
+
+        Raises `DecisionStuck` if the decision of an event does not end: only the end of the process ends it.
+        """
+        self._stop = stop
         libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
@@ -99,6 +106,8 @@ class Worker:
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
             await leases.release_all()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
+        if self._stuck is not None:
+            raise self._stuck
 
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
@@ -160,6 +169,9 @@ class Worker:
             await partition.run(stop)
         except Fenced as error:
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
+        except DecisionStuck as error:
+            self._stuck = error
+            self._stop.set()
         except TablesDiffer as error:
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)
