@@ -7,8 +7,8 @@ Belongs here: the protocol that replay, audit, what-if and export read, whether 
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NamedTuple, Protocol
 
-from phaseline.engine.core.message import Message
 from phaseline.engine.core import process
+from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.errors import RecordUnreadable
@@ -55,7 +55,6 @@ class RecordedStep(NamedTuple):
     event: InboxEvent | None
     messages: list[Message]
     tables: str | None = None
-
 
     @property
     def is_parked(self) -> bool:
