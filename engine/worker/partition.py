@@ -32,8 +32,8 @@ AHEAD = 200
 """Waiting events that are worth deciding while a commit is under way. Fewer events wait until it is done."""
 
 
-CAREFUL = 3
-"""From how many owners in a row without a commit on, an owner notes each event before it decides it."""
+CAREFUL = 2
+"""From how many owners in a row at one position on, an owner notes each event before it decides it."""
 TRIES = 3
 """After how many owners that ended on the same noted event it is parked."""
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -250,12 +250,12 @@ sandbox.ask({"run": "lua", "script": script, "object": {}, "now": 1})
 """
 
 
-def killed_with_its_script(signals: Callable[[int, int], None]) -> float:
-    """Kill a process while its script runs; the seconds until the script's process is gone."""
+def killed_with_its_script(number: int) -> float:
+    """End a process by a signal while its script runs; the seconds until the script's process is gone."""
     with subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE) as parent:
         child = int(parent.stdout.readline())  # type: ignore[union-attr]  # it is piped
         time.sleep(0.05)
-        signals(parent.pid, child)
+        parent.send_signal(number)
         parent.wait()
     start = time.monotonic()
     while is_there(child) and time.monotonic() < start + 10:
@@ -272,16 +272,14 @@ def is_there(pid: int) -> bool:
 
 
 def test_a_script_ends_with_its_parent_although_that_is_killed() -> None:
-    assert [
-        took for _ in range(3) if (took := killed_with_its_script(lambda pid, _: os.kill(pid, signal.SIGKILL))) > 1
-    ] == []
+    assert [took for _ in range(3) if (took := killed_with_its_script(signal.SIGKILL)) > 1] == []
 
 
 @pytest.mark.slow
 def test_ten_of_ten_scripts_end_with_their_parents() -> None:
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
         for _ in range(10):
-            assert killed_with_its_script(lambda pid, _, number=number: os.kill(pid, number)) < 1
+            assert killed_with_its_script(number) < 1
 
 
 def test_a_script_that_misses_the_signal_ends_by_its_limit_of_computing() -> None:

@@ -9,12 +9,20 @@ from dataclasses import replace
 
 import pytest
 
+from phaseline.engine.core.process import Processor
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
+from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.audit import Audit
+from phaseline.engine.replay.recorded_log import Span
+from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.partition import CAREFUL, TRIES
+from phaseline.engine.worker.takeover import take_over
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import Rejection
+from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import line_with
 from tests.support.installation import LIMIT, until_decided
@@ -29,10 +37,10 @@ INNOCENT_SECONDS = 2.0
 
 
 def rare_windows(fleet: RandomEvents) -> Iterator[Sent]:
-    """Two windows that hardly ever open, and a thousand of them."""
+    """Two windows that hardly ever open, a hundred of them, and a thousand."""
     rare = {"kind": "allow", "schedule": "0 0 29 2 *", "duration": "1m", "applications": ["*"]}
     shut = {"kind": "deny", "schedule": "* * * * *", "duration": "2m", "applications": ["*"]}
-    for number, windows in enumerate(([rare, shut], [rare] * 500 + [shut] * 500)):
+    for number, windows in enumerate(([rare, shut], [rare] * 50 + [shut] * 50, [rare] * 1_000)):
         yield fleet.event("application_set", "configure", f"bad{number}", sync_windows=windows)
         yield fleet.event("application", "configure", f"bad{number}/a", auto_sync=True)
         for _ in range(20):
@@ -148,10 +156,12 @@ async def test_sigterm_is_heard_while_a_rule_runs(settings: Settings, wire: Wire
         assert time.monotonic() - start < 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["end", "loop", "keep"])
 async def test_an_event_that_ends_workers_is_parked(settings: Settings, wire: Wire, how: str) -> None:
     settings = replace(settings, partitions=1)
-    async with stalling(settings, wire) as (layout, fleet, worker):
+    async with stalling(settings, wire) as (layout, fleet, first):
+        worker = first
         poison, after = fleet.event("stall", "begin", "c/s", how=how), fleet.event("node", "cordon", "c/p/n0")
         await publish(wire, [poison, after])
         ends = 0
@@ -161,7 +171,7 @@ async def test_an_event_that_ends_workers_is_parked(settings: Settings, wire: Wi
                 assert ends <= 5
                 worker = await WorkerProcess.start(settings, program=STALLING)
         assert ends == 5
-        await worker.stop()
+        await worker.kill()
     found = [wire_codec.read(message.body) for message in await committed(wire, layout, 0)]
     [parked] = [record for record in found if isinstance(record, Rejection)]
     assert (parked.kind, parked.id, parked.reason) == ("stall", "c/s", "fault")
@@ -204,3 +214,51 @@ async def storm(settings: Settings, wire: Wire, kills: int, events: int) -> None
 
 
 CONFIG = kubernetes_object("v1", "ConfigMap", metadata={"name": "c"})
+
+
+async def test_an_event_is_parked_once_three_owners_noted_it_and_ended(settings: Settings, wire: Wire) -> None:
+    """The same without processes: owners that take over, note the event, and commit nothing."""
+    settings = replace(settings, partitions=1)
+    layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
+    installation = Installation(wire, layout, BUILT_IN_KINDS)
+    await publish(wire, list(fleet.cluster("c", 1)))
+    async with workers(settings, 1):
+        await until_decided(wire, layout)
+    await publish(wire, [fleet.event("node", "cordon", "c/p/n0"), fleet.event("node", "drain", "c/p/n0")])
+    attempts = []
+    for _ in range(1 + TRIES):
+        claim = await take_over(installation, 0, "ends")
+        attempts.append(claim.checkpoint.attempts)
+        if claim.checkpoint.attempts >= CAREFUL:
+            await claim.note_try(claim.position + 1, claim.checkpoint.tries + 1)
+    assert attempts == [1, 2, 3, 4]
+    async with workers(settings, 1):
+        await until_decided(wire, layout)
+    after = await take_over(installation, 0, "looks")
+    assert (after.checkpoint.attempts, after.checkpoint.trying, after.checkpoint.tries) == (1, 0, 0)
+    found = [wire_codec.read(message.body) for message in await committed(wire, layout, 0)]
+    [parked] = [record for record in found if isinstance(record, Rejection)]
+    assert (parked.trigger, parked.reason) == ("cordon", "fault")
+    assert isinstance(found[-1], Transition)
+    assert found[-1].trigger == "drain"
+    async with ServerLog.open(installation, Span()) as log:
+        report = await Audit(log, BUILT_IN_KINDS, None, None).run()
+    assert (report.holds, report.reworded) == (True, 0)
+
+
+async def test_owners_that_get_on_by_lone_records_are_not_counted(settings: Settings, wire: Wire) -> None:
+    settings = replace(settings, partitions=1)
+    layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
+    installation = Installation(wire, layout, BUILT_IN_KINDS)
+    await publish(wire, list(fleet.cluster("c", 1)))
+    async with workers(settings, 1):
+        await until_decided(wire, layout)
+    for number in range(4):
+        claim = await take_over(installation, 0, "alone")
+        assert claim.checkpoint.attempts == 1
+        [sent] = [fleet.event("node", ("cordon", "uncordon")[number % 2], "c/p/n0")]
+        await publish(wire, [sent])
+        processor = Processor(claim.tree, installation.subjects, 0)
+        async with Reader(wire, layout.events, [installation.subjects.stored(0)], claim.position + 1) as reader:
+            batch = processor.process(await reader.take(1), claim.position)
+        await claim.append_one(batch.messages[0], batch.position)

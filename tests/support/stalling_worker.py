@@ -58,11 +58,16 @@ STALL = Table(
     kind="stall",
     id=("cluster", "stall"),
     parent="cluster",
+    intents=("begin",),
     facets=(
         Facet(
             name="phase",
             labels=(Label("There", OK, "There", "There"),),
-            rows=(Row((ABSENT, DELETED), "begin", "There"), Row(("There",), "begin", "There")),
+            rows=(
+                Row((ABSENT, DELETED), "begin", "There"),
+                Row(("There",), "begin", "There"),
+                Row(("There",), "ended", DELETED),
+            ),
         ),
     ),
     interprets=(Interpret(("begin",), (), misbehave),),
