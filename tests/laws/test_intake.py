@@ -81,7 +81,7 @@ def test_a_rejection_names_the_problem(sent: Sent, reason: str, says: str) -> No
 
 
 @pytest.mark.parametrize(("data", "says"), [
-    ({"grams": 2**64}, "data.grams must have at most 64 bits"), ({"grams": -(2**63) - 1}, "data.grams must have at most 64 bits"),
+    ({"grams": 2**64}, "a whole number must have at most 64 bits"), ({"grams": -(2**63) - 1}, "a whole number must have at most 64 bits"),
     ({"grams": 1.0}, "data.grams must be int, found float"), ({"grams": True}, "data.grams must be int, found bool"), ({"worth": True}, "data.worth must be float, found bool"),
     ({"stamps": ["red", "green"]}, "data.stamps must be one of red, blue, found 'green'"), ({"stamps": "red"}, "data.stamps must be a list of str"),
     ({"stamps": [["red"]]}, "data.stamps must be str, found list"), ({"to": "x" * 4097}, "data.to is longer than 4096 characters"),

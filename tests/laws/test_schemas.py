@@ -175,7 +175,8 @@ def test_a_history_that_makes_every_sort_of_record() -> None:
         event(8, "node", "created", "c1/p/m", sequence=2),
     ]
     found = [codec.decode(body) for body in record_bodies(history)]
-    assert {body["type"].rpartition(".")[2] for body in found} == set(RECORDS)
+    # A worker makes losses, not the core.
+    assert {body["type"].rpartition(".")[2] for body in found} == set(RECORDS) - {"lost"}
     assert {body["data"]["cause"]["by"] for body in found} >= {"event", "cascade", "view"}
     for body in found:
         written = json.loads(codec.encode_json(body))

@@ -62,8 +62,8 @@ def test_nothing_stands_unused() -> None:
 def test_parameters_are_those_of_the_address() -> None:
     for channel in DOCUMENT["channels"].values():
         named = re.findall(r"{([^}]*)}", channel["address"])
-        assert list(channel["parameters"]) == named
-        assert len(set(named)) == len(named)
+        # A loss names its partition twice.
+        assert list(channel["parameters"]) == [*dict.fromkeys(named)]
         assert all(re.fullmatch(r"[A-Za-z0-9_-]+", name) for name in named)
 
 

