@@ -1,9 +1,5 @@
 """Every sort of bad input on the real server: each ends as a rejection, and the worker lives (docs/bad-input.md)."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from dataclasses import replace
-
 import pytest
 import pytest_asyncio
 from hypothesis import HealthCheck, Phase, given
@@ -11,45 +7,22 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from phaseline.engine.errors import NoSuchStream
-from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.worker import Worker
-from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import MAX_PAYLOAD, Rejection
+from phaseline.schemas import codec
+from phaseline.schemas.records import MAX_PAYLOAD
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.log_check import assert_log_is_the_fold, decided, stored
+from tests.support.log_check import assert_log_is_the_fold, rejections, stored
 from tests.support.random_events import RandomEvents, Sent, publish
 
 KINDS = BUILT_IN_KINDS
 
 
 @pytest_asyncio.fixture
-async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
+async def layout(working: Settings, wire: Wire) -> Layout:
     """An installation with a worker."""
-    settings = replace(settings, partitions=2)
-    stop = asyncio.Event()
-    worker = Worker(wire, settings, KINDS)
-    running = asyncio.create_task(worker.run(stop))
-    await worker.ready.wait()
-    yield await provision(wire, settings)
-    stop.set()
-    await running
-
-
-async def rejections(wire: Wire, layout: Layout, sent: int) -> list[Rejection]:
-    """All rejections, once `sent` events are decided."""
-    async with asyncio.timeout(60):
-        while (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["messages"] < sent or not await decided(
-            wire, layout
-        ):
-            await asyncio.sleep(0.05)
-    found = []
-    for message in await stored(wire, layout.log, [f"{layout.prefix}.log.*.rejection.>"]):
-        record = wire_codec.read(message.data)
-        assert isinstance(record, Rejection)
-        found.append(record)
-    return found
+    return await inspect(wire, working)
 
 
 def envelope(type_: str = "node.ready", **attributes: object) -> bytes:

@@ -3,13 +3,23 @@
 import asyncio
 from typing import Any
 
-from phaseline.engine.jetstream.streams import Layout
+import pytest_asyncio
+
+from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
-from tests.nats.test_bad_input import KINDS, layout, rejections
-from tests.support.log_check import assert_log_is_the_fold
+from phaseline.engine.settings import Settings
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.log_check import assert_log_is_the_fold, rejections
 from tests.support.random_events import RandomEvents, Sent, publish
 
-__all__ = ["layout"]
+KINDS = BUILT_IN_KINDS
+
+
+@pytest_asyncio.fixture
+async def layout(working: Settings, wire: Wire) -> Layout:
+    """An installation with a worker."""
+    return await inspect(wire, working)
+
 
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}}
 RESOURCE = "shop/shop/apps:Deployment/shop/web"

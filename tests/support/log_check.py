@@ -1,8 +1,9 @@
 """Compares the log of an installation with what the core makes of its events, byte for byte.
 
-Belongs here: the comparison. Does not: making events, killing workers.
+Belongs here: the comparison, and reading the log for tests. Does not: making events, killing workers.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 from phaseline.engine.core.message import Message
@@ -126,4 +127,19 @@ def folded(log: Log, place: int) -> dict[tuple[str, str], Entity]:
     for logged in log:
         if logged.sequence <= place and isinstance(logged.record, Transition):
             found[logged.record.entity.kind, logged.record.entity.id] = logged.record.entity
+    return found
+
+
+async def rejections(wire: Wire, layout: Layout, sent: int) -> list[Rejection]:
+    """All rejections, once `sent` events are decided."""
+    async with asyncio.timeout(60):
+        while (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["messages"] < sent or not await decided(
+            wire, layout
+        ):
+            await asyncio.sleep(0.05)
+    found = []
+    for message in await stored(wire, layout.log, [f"{layout.prefix}.log.*.rejection.>"]):
+        record = wire_codec.read(message.data)
+        assert isinstance(record, Rejection)
+        found.append(record)
     return found
