@@ -218,8 +218,10 @@ class Connection(Client):
         self._up()
 
     async def _on_error(self, error: Exception) -> None:
-        self.cause = _text(error)
-        log.debug("nats_trouble", error=self.cause)
+        # A server that refuses us says why, then closes: the broken pipe that may follow is not the cause.
+        follows = isinstance(error, BrokenPipeError | ConnectionResetError) and "authorization" in self.cause.lower()
+        self.cause = self.cause if follows else _text(error)
+        log.debug("nats_trouble", error=_text(error))
         self._failures += 1
         refused = "authorization" in self.cause.lower()
         tried_all = not self._patient and self._failures >= len(self._settings.nats)

@@ -85,9 +85,12 @@ class Spy:
 
     async def after(self, other: Wire) -> set[str]:
         """The subjects seen, once all that `other` sent has been handled and answered."""
-        await other.flush()
-        await asyncio.sleep(0.15)
-        await self.wire.flush()
+        await other.flush(30)
+        count = -1
+        while count != len(self.seen):
+            count = len(self.seen)
+            await asyncio.sleep(0.2)
+            await self.wire.flush(30)
         return set(self.seen)
 
 
@@ -164,7 +167,8 @@ async def test_each_role_can_do_its_work(*, jwt: bool) -> None:
                 pass
         async with Client.open(server.settings("reader")) as reader:
             assert (await reader.emco.status("c1", output="summary"))["state"] == "Created"
-            assert len([node async for node in reader.list("node", tree="c1")]) == 1_200
+            while len([node async for node in reader.list("node", tree="c1")]) < 1_200:
+                await asyncio.sleep(0.05)  # states are a copy of the log
             records = reader.watch("node", start="start", follow=False)
             assert [record.entity.id async for record in records] == [f"c1/p/n{number}" for number in range(1_200)]
 

@@ -1,6 +1,8 @@
 """The command `accounts`, and what its users can do with the other commands where the server uses what it printed."""
 
 import asyncio
+import itertools
+import json
 import os
 import re
 from collections.abc import AsyncIterator
@@ -49,7 +51,7 @@ class Printed(EmbeddedServer):
             PHASELINE_NATS=self.url,
             PHASELINE_NKEY=str(self.folder / "keys" / f"{user}.nk"),
             PHASELINE_INBOX_PREFIX=f"_INBOX_{user}",
-            PHASELINE_TIMEOUT="3",
+            PHASELINE_TIMEOUT="30",
             **more,
         )
 
@@ -93,10 +95,15 @@ async def test_each_user_can_do_its_work(server: Printed, reads: str) -> None:
 async def test_a_reader_follows_what_happens(server: Printed) -> None:
     reader = server.shell("reader", PHASELINE_API_PREFIX="pl.read")
     watching = await reader.start("watch", "--json", "--limit", "1", "--tree", "c1")
-    await asyncio.sleep(1.0)
-    assert (await server.shell("tree-c1")("publish", "cluster", "create", "c1")).code == 0
-    out, err = await asyncio.wait_for(watching.communicate(), 30)
-    assert b"Creating" in out, err
+    agent = server.shell("tree-c1")
+    assert (await agent("publish", "cluster", "adopt", "c1", "--data", '{"phase": "Running"}')).code == 0
+    read = asyncio.create_task(watching.communicate())
+    for trigger in itertools.cycle(["overdue", "renewed"]):  # until it watches
+        assert (await agent("publish", "cluster", trigger, "c1", "--force")).code == 0
+        if (await asyncio.wait({read}, timeout=0.5))[0]:
+            break
+    out, err = await read
+    assert json.loads(out)["subject"] == "cluster/c1", err
 
 
 async def test_keys_stay_when_a_tree_is_added(tmp_path: Path) -> None:
