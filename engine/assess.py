@@ -16,6 +16,7 @@ from phaseline.machines.kubernetes.diff.differences import Difference
 from phaseline.machines.kubernetes.health.result import HealthResult
 from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
 from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, pair_up
+from phaseline.schemas import bounds
 
 Manifest = Mapping[str, Any]
 Rules = Overrides | Manifest | Iterable[Manifest]
@@ -39,6 +40,7 @@ def assess(
     dry_run: the API server's answer to a dry-run apply of `desired`. Raises `BadManifest` if `rules` or `profile` is
     wrong.
     """
+    _check_depth(live=live, desired=desired, dry_run=dry_run)
     return rules_of_assess.assess(
         live,
         desired,
@@ -65,7 +67,9 @@ def assess_all(
     `assess`. Raises `BadManifest` if `rules` or `profile` is wrong.
     """
     overrides = read_rules(rules, profile)
-    pairs = pair_up([*live], [*desired] if desired is not None else [])
+    live, desired = [*live], None if desired is None else [*desired]
+    _check_depth(live=live, desired=desired)
+    pairs = pair_up(live, desired or [])
     return assess_pairs(pairs, overrides, shared_runner(), now=int(time.time()), is_declared=desired is not None)
 
 
@@ -74,6 +78,7 @@ def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manif
 
     Values of Secrets are masked. The arguments are those of `assess`. Raises `BadManifest` if `rules` is wrong.
     """
+    _check_depth(live=live, desired=desired, dry_run=dry_run)
     return rules_of_assess.compare_sides(live, desired, read_rules(rules), shared_runner(), dry_run)[0]
 
 
@@ -83,6 +88,14 @@ def health(live: Manifest, *, rules: Rules = (), profile: str | None = None) -> 
     The arguments are those of `assess`. Raises `BadManifest` if `rules` or `profile` is wrong.
     """
     return assess(live, rules=rules, profile=profile).health
+
+
+def _check_depth(**manifests: Any) -> None:
+    for name, one in manifests.items():
+        try:
+            bounds.check_depth(one, bounds.LEVELS + 1)  # a list of manifests is one level more
+        except bounds.Unbounded as error:
+            raise BadManifest(where=name, problem=str(error)) from None
 
 
 def read_rules(rules: Rules, profile: str | None = None) -> Overrides:

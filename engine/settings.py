@@ -16,6 +16,7 @@ DEFAULT_URL = "nats://127.0.0.1:4222"
 JETSTREAM = "$JS.API"
 DEFAULT_PARTITIONS = 8
 MAX_PARTITIONS = 256
+HUNDRED_YEARS = 100 * 365 * 86_400.0
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z")
 _INBOX = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*\Z")
 PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key", "message_id_key")
@@ -81,8 +82,9 @@ class Settings:
             "dedupe_window",
             f"must be 0.1 s to a day, found {self.dedupe_window:g} s",
         )
-        kept_long_enough = self.events_max_age == 0 or self.events_max_age >= self.dedupe_window
-        problem = f"must be 0, or at least the dedupe window, {self.dedupe_window:g} s; found {self.events_max_age:g} s"
+        kept_long_enough = self.events_max_age == 0 or self.dedupe_window <= self.events_max_age <= HUNDRED_YEARS
+        least = f"{self.dedupe_window:g} s"
+        problem = f"must be 0, or the dedupe window, {least}, to a hundred years; found {self.events_max_age:g} s"
         _check(kept_long_enough, "events_max_age", problem)
         _check(1.0 <= self.lease <= 3600, "lease", f"must be 1 s to an hour, found {self.lease:g} s")
         _check(
@@ -102,7 +104,7 @@ class Settings:
         )
         for name in PATHS:
             path = getattr(self, name)
-            _check(path is None or path.is_file(), name, f"{path} is not a file")
+            _check(path is None or _is_file(path), name, f"{path} is not a file")
 
     @property
     def shown(self) -> str:
@@ -152,6 +154,13 @@ def from_options(**options: Any) -> Settings:
         urls = options["nats"]
         options["nats"] = tuple(urls.split(",") if isinstance(urls, str) else urls)
     return Settings(**options)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # the name is too long, or holds a character that no name can hold
+        return False
 
 
 def _check(holds: bool, name: str, problem: str) -> None:

@@ -15,8 +15,8 @@ LEVELS = 100
 """How deep maps and lists may be nested in an event or in a manifest. Kubernetes' own kinds need fewer than 30."""
 WRAPPED = LEVELS + 20
 """The same for our own records and files, which hold parts of events."""
-LARGEST = 64 << 20
-"""The most bytes of one event or record in a file. It is the most that a NATS server can be told to take."""
+LARGEST = 16 << 20
+"""The most bytes of one event or record in a file. A NATS server takes 1 MB, unless it is told otherwise."""
 MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
 """The whole numbers that msgpack can hold."""
 

@@ -55,11 +55,12 @@ class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no type
 @click.option(
     "--shift-time", "shift", is_flag=True, help="Move the `time` of the events to now, keeping their distances."
 )
+@log_source.max_unpacked
 @click.option("--partial", is_flag=True, help="Import a damaged file as far as it can be read.")
 @options.as_json
 @options.connected
 def import_(
-    settings: Settings, file: Path, *, speed: float | str, shift: bool, partial: bool, as_json: bool
+    settings: Settings, file: Path, *, speed: float | str, shift: bool, partial: bool, most: int | None, as_json: bool
 ) -> int | None:
     """Publish the events of a file that `phaseline export` wrote, in order.
 
@@ -76,7 +77,8 @@ def import_(
             with log_source.progress_bar("sending") as bar:
                 task = bar.add_task("", total=None)
                 done = await import_log(
-                    Installation(wire, await inspect(wire, settings), installed()), file, clock, partial=partial,
+                    Installation(wire, await inspect(wire, settings), installed()), file, clock,
+                    partial=partial, most=most,
                     progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
                 )  # fmt: skip
         show_import(done, as_json=as_json)

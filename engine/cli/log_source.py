@@ -65,6 +65,16 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
     return tree(start(end(call)))
 
 
+def _in_bytes(_: click.Context, __: click.Parameter, gigabytes: int | None) -> int | None:
+    return None if gigabytes is None else gigabytes << 30
+
+
+max_unpacked = click.option(
+    "--max-unpacked", "most", type=click.IntRange(1, 1 << 20), callback=_in_bytes, metavar="GB",
+    help="How much a compressed file may unfold to. Default: 200 times its size, and at least 1 GB.",
+)  # fmt: skip
+
+
 @asynccontextmanager
 async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bool = True) -> AsyncIterator[ServerLog]:
     """Open a part of the log of an installation."""
@@ -79,19 +89,19 @@ async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bo
             yield log
 
 
-def of_file(path: Path, part: Part) -> FileLog:
-    """Open a part of a file."""
+def of_file(path: Path, part: Part, most: int | None = None) -> FileLog:
+    """Open a part of a file. most: how many bytes it may unfold to."""
     first, last = part.start or 1, part.end
     if isinstance(first, datetime):
-        first = _first_after(path, first)
+        first = _first_after(path, first, most)
     if isinstance(last, datetime):
-        last = _first_after(path, last) - 1
-    return FileLog(path, Span(part.root, first, last))
+        last = _first_after(path, last, most) - 1
+    return FileLog(path, Span(part.root, first, last), most)
 
 
-def _first_after(path: Path, moment: datetime) -> int:
+def _first_after(path: Path, moment: datetime, most: int | None) -> int:
     """The number of the first event stored at or after `moment`; one more than the last if there is none."""
-    file, wanted = LogFile(path), int(moment.timestamp() * 1e9)
+    file, wanted = LogFile(path, most), int(moment.timestamp() * 1e9)
     for item in file.items():
         if isinstance(item, EventItem) and item.time_ns >= wanted:
             return item.sequence

@@ -9,6 +9,7 @@ import click
 from rich.text import Text
 
 from phaseline.engine.cli import options, publish, render, terminal
+from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.watch import show_records
 from phaseline.engine.client.client import WAIT, Client
@@ -119,7 +120,7 @@ def described(place: int, record: Rejection) -> list[tuple[str, Text]]:
         "legal triggers": ", ".join(record.legal),
         "event": f"{record.cause.sequence}, {record.cause.event} of {record.cause.source}",
     }
-    return [(render.plain(name), render.text_of(value)) for name, value in rows.items() if value]
+    return [(plain(name), render.text_of(value)) for name, value in rows.items() if value]
 
 
 def show_body(body: bytes, *, whole: bool) -> None:

@@ -4,7 +4,6 @@ Belongs here: texts and colours that several commands share. Does not: the layou
 """
 
 import json
-import re
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from phaseline.engine.cli.controls import plain, plain_json
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, label_of
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
@@ -22,7 +22,6 @@ from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, State, Transition
 
 WIDE = 10_000
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 
 
@@ -68,14 +67,9 @@ def show_pairs(pairs: Iterable[tuple[str, Text]]) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print one line of JSON and flush it; bytes become base64."""
-    sys.stdout.write(codec.encode_json(value).decode() + "\n")
+    """Print one line of JSON and flush it; bytes become base64, and characters that steer a terminal are escaped."""
+    sys.stdout.write(plain_json(codec.encode_json(value).decode()) + "\n")
     sys.stdout.flush()
-
-
-def plain(text: str) -> str:
-    """`text` as it may go to a terminal: control characters, which could forge or hide output, made visible."""
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def text_of(value: object, style: str = "") -> Text:

@@ -11,6 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from phaseline.engine.cli import render, terminal
+from phaseline.engine.cli.controls import plain
 from phaseline.engine.client.client import Client
 from phaseline.engine.replay.dry_run import DryRun
 from phaseline.machines.compiler.kinds import Kinds
@@ -52,7 +53,7 @@ async def show_dry_run(
 def progress_when_slow(entity_id: str) -> Callable[[int], None]:
     """A callback that prints the number of entities read every few seconds; nothing if reading is fast."""
     last = time.monotonic()
-    root = render.plain(entity_id.partition("/")[0])
+    root = plain(entity_id.partition("/")[0])
 
     def progress(count: int) -> None:
         nonlocal last

@@ -48,12 +48,14 @@ Show = Callable[[int], None]
 @click.option(
     "--file", type=options.FILE, metavar="FILE", help="Read a log that `phaseline export` wrote, instead of a server."
 )
+@log_source.max_unpacked
 @log_source.part
 @options.as_json
 @options.connected
 def replay(
-    settings: Settings, *, audits: bool, changed: str | None, fail: bool, file: Path | None, part: Part, as_json: bool
-) -> int | None:
+    settings: Settings, *, audits: bool, changed: str | None, fail: bool, file: Path | None, most: int | None,
+    part: Part, as_json: bool,
+) -> int | None:  # fmt: skip
     """Decide recorded events again, without storing anything.
 
     With --audit, compare the log with the replay: it must hold the same records, in the same order, byte for byte, and
@@ -75,7 +77,7 @@ def replay(
 
     async def work() -> int:
         kinds = load_kinds(changed) if changed else installed()
-        async with opened(settings, file, part, kinds) as source:
+        async with opened(settings, file, part, kinds, most) as source:
             if audits:
                 return await _audit(source, kinds, part.root, as_json=as_json)
             if changed:
@@ -86,13 +88,15 @@ def replay(
 
 
 @asynccontextmanager
-async def opened(settings: Settings, file: Path | None, part: Part, kinds: Kinds) -> AsyncIterator[Source]:
-    """Open the log to replay."""
+async def opened(
+    settings: Settings, file: Path | None, part: Part, kinds: Kinds, most: int | None
+) -> AsyncIterator[Source]:
+    """Open the log to replay. most: how many bytes a file may unfold to."""
     if file is None:
         async with log_source.of_server(settings, part, kinds) as log:
             yield log
     else:
-        yield log_source.of_file(file, part)
+        yield log_source.of_file(file, part, most)
 
 
 async def _shown(source: Source, work: Callable[[Show], Awaitable[object]]) -> BadLogFile | None:

@@ -14,6 +14,7 @@ from typing import Any
 import click
 import structlog
 
+from phaseline.engine.cli.controls import plain, plain_event, plain_lines
 from phaseline.engine.errors import EventRefused, NatsUnreachable, NoAnswer, PhaselineError, TablesDiffer
 from phaseline.schemas.upcasting import NewerRecord
 
@@ -52,10 +53,10 @@ def guarded(function: Callable[[], int | None], *, verbose: bool) -> int:
 def say_error(error: BaseException, *, verbose: bool) -> None:
     """Print the error, its causes and what to do: one line each; the traceback only if `verbose`."""
     if verbose:
-        traceback.print_exception(error, file=sys.stderr)
+        print(plain_lines("".join(traceback.format_exception(error))), end="", file=sys.stderr)
     ours = isinstance(error, PhaselineError | NewerRecord)
     message = str(error) if ours else f"internal error, please report it: {type(error).__name__}: {error}"
-    say(f"{styled('error:', 'red')} {message}")
+    say(message, styled("error: ", "red"))
     cause = error.__cause__
     while cause is not None:
         text = (cause.strerror if isinstance(cause, OSError) else "") or str(cause) or type(cause).__name__
@@ -75,9 +76,9 @@ def styled(text: str, colour: str) -> str:
     return click.style(text, fg=colour, bold=True) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text
 
 
-def say(text: str) -> None:
-    """Print one line on stderr."""
-    print(text, file=sys.stderr, flush=True)
+def say(text: str, mark: str = "") -> None:
+    """Print one line on stderr. mark: what stands before the text, and may have a colour."""
+    print(f"{mark}{plain(text)}", file=sys.stderr, flush=True)
 
 
 def run(work: Coroutine[Any, Any, int | None]) -> int | None:
@@ -94,13 +95,16 @@ def log_like_a_server() -> None:
 def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_of_json: bool = False) -> None:
     """Log to stderr from level `least` on: readable lines, or JSON for log collectors."""
     terminal = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    last: Any = structlog.processors.JSONRenderer() if lines_of_json else structlog.dev.ConsoleRenderer(colors=terminal)
+    last: Any = structlog.processors.JSONRenderer()
+    if not lines_of_json:
+        last = structlog.dev.ConsoleRenderer(colors=terminal, exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *([structlog.processors.format_exc_info] if lines_of_json else []),
+            structlog.processors.format_exc_info,
+            *([] if lines_of_json else [plain_event]),
             last,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else least),

@@ -13,7 +13,7 @@ from phaseline.engine.core import intake
 from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kubernetes.secret_values import raw_secret_in
-from phaseline.schemas import codec, envelope
+from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.envelope import Event, Invalid
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
 
@@ -87,6 +87,7 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         raise Unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
     if kinds is not None:
         _check(kinds, read, address)
+        _check_bounds(message.body, body)
     return message
 
 
@@ -108,6 +109,13 @@ def _check_secrets(event: Event) -> None:
     """Raise `RejectedEvent` if the event holds the values of a Secret."""
     if event.data and (where := raw_secret_in({"data": event.data})) is not None:
         raise intake.RejectedEvent("secret", intake.secret_message(where))
+
+
+def _check_bounds(packed: bytes, body: dict[str, Any]) -> None:
+    try:
+        bounds.check_msgpack(packed, body, bounds.LEVELS)
+    except bounds.Unbounded as error:
+        raise EventRefused(reason="undecodable", message=f"msgpack: {error}") from None
 
 
 def address_of(event: Event) -> Address:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from phaseline.engine.errors import BadEventFile
-from phaseline.schemas import codec
+from phaseline.schemas import bounds, codec
 
 PIECE = 256 * 1024
 BOM = b"\xef\xbb\xbf"
@@ -71,6 +71,8 @@ class EventFile:
 
     def _lines(self, piece: bytes) -> Iterator[FileEvent]:
         *lines, self._rest = (self._rest + piece).split(b"\n")
+        if len(self._rest) > bounds.LARGEST:
+            raise self._broken(f"line {self._count + len(lines) + 1}", f"it has more than {bounds.LARGEST:,} bytes")
         for line in lines:
             self._count += 1
             if line.strip():

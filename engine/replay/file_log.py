@@ -38,9 +38,9 @@ class FileLog:
     undecided = 0
     foreign = ()
 
-    def __init__(self, path: Path, span: Span | None = None) -> None:
-        """Open the file. Reads the part of `span` that the file holds."""
-        self.file = LogFile(path)
+    def __init__(self, path: Path, span: Span | None = None, most: int | None = None) -> None:
+        """Open the file. Reads the part of `span` that the file holds. most: as for `LogFile`."""
+        self.file = LogFile(path, most)
         header, self.span = self.file.header, span or Span()
         self.prefix, self.partitions, self.has_records = header.prefix, header.partitions, header.records
         self.begins = max(header.first, self.span.first)

@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.errors import EventRefused, LogFileDamaged
+from phaseline.engine.core.message import Message
+from phaseline.engine.errors import EventRefused, LogFileDamaged, RecordUnreadable
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventMessage
@@ -20,9 +21,10 @@ from phaseline.engine.publish.pipeline import Pipeline
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Header, StateItem
+from phaseline.engine.replay.recorded_log import read as read_record
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import DELETED, FROM_DATA
-from phaseline.schemas import codec, envelope, wire_codec
+from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, Rejection, timestamp
 from phaseline.schemas.subjects import Subjects
@@ -76,17 +78,19 @@ class Clock:
 
 async def import_log(
     installation: Installation, path: Path, clock: Callable[[Header], Clock], *,
-    partial: bool = False, begin: Callable[[int], None] = no_progress, progress: Callable[[int], None] = no_progress,
+    partial: bool = False, most: int | None = None,
+    begin: Callable[[int], None] = no_progress, progress: Callable[[int], None] = no_progress,
 ) -> ImportResult:  # fmt: skip
     """Send all messages of the file in order. Raises what `LogFile` and `Pipeline` raise.
 
     partial: send what can be read of a damaged file. Otherwise the whole file is checked before anything is sent.
+    most: as for `LogFile`.
     begin: called once with the number of messages, if that is known. progress: called with the number of messages sent
     since the last call.
     """
     if not partial:
-        begin(_checked(path))
-    file, done = LogFile(path), ImportResult()
+        begin(_checked(path, most))
+    file, done = LogFile(path, most), ImportResult()
     player = Player(installation.subjects, installation.kinds, file.header, clock(file.header), done)
     async with Pipeline(installation.wire, 4096, 30.0, None) as pipeline:
         async for message in player.messages(file, pipeline, partial=partial):
@@ -96,9 +100,9 @@ async def import_log(
     return done
 
 
-def _checked(path: Path) -> int:
+def _checked(path: Path, most: int | None) -> int:
     """Read the whole file, and return how many messages it makes."""
-    file = LogFile(path)
+    file = LogFile(path, most)
     for _ in file.items():
         pass
     return file.counts["state"] + file.counts["event"]
@@ -188,6 +192,7 @@ class Player:
 
 
 def _entity(body: bytes) -> Entity:
-    record = wire_codec.read(body)
-    assert not isinstance(record, Rejection)
+    record = read_record(Message("state", body))
+    if isinstance(record, Rejection):
+        raise RecordUnreadable(subject="state", problem="it is a rejection")
     return record.entity

@@ -1,29 +1,25 @@
 """Reads a log file piece by piece and checks it to the last byte.
 
-Belongs here: opening, decompressing, the errors of a damaged file. Does not: the items (`log_format`), writing
-(`log_writer`), turning items into steps (`file_log`).
-The first bytes decide how a file is read; its name does not matter.
+Belongs here: the parts of a file in order, the errors of a damaged file. Does not: opening and decompressing
+(`log_bytes`), the items (`log_format`), writing (`log_writer`), turning items into steps (`file_log`).
 """
 
-import gzip
 import hashlib
-import io
 import sys
+import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
-from typing import IO, cast
 
 import msgspec
 
 from phaseline.engine.errors import BadLogFile, LogFileDamaged, NoLogFile
 from phaseline.engine.replay import log_format
+from phaseline.engine.replay.log_bytes import LogBytes, lines
 from phaseline.engine.replay.log_format import ITEM_NAMES, End, EventItem, Header, Item, Malformed, Part
-from phaseline.engine.replay.log_writer import STANDARD
-from phaseline.schemas import codec, libraries
-
-PIECE = 1 << 18
-ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
+from phaseline.schemas import codec
 
 
 class LogFile:
@@ -33,9 +29,9 @@ class LogFile:
     items that could be read.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open it and read the header."""
-        self.path = path
+    def __init__(self, path: Path, most: int | None = None) -> None:
+        """Open it and read the header. most: how many bytes it may unfold to, if it is compressed (`LogBytes`)."""
+        self.path, self._most = path, most
         self.counts: Counter[str] = Counter()
         self.last = 0
         """The position of the last event that was read."""
@@ -86,14 +82,15 @@ class LogFile:
             raise LogFileDamaged(name=self.path, read=self.summary(), problem=problem)
 
     def _read(self) -> Iterator[Part]:
-        with sys.stdin.buffer if self.path == STANDARD else self.path.open("rb") as file:
-            source = _decompressed(cast("io.BufferedReader", file))
-            first = source.read(PIECE)
-            yield from self._lines(source, first) if first[:1] == b"{" else self._values(source, first)
+        with closing(LogBytes(self.path, self._most)) as source:
+            pieces = source.pieces()
+            first = next(pieces, b"")
+            everything = chain([first], pieces)
+            yield from self._lines(everything) if first[:1] == b"{" else self._values(everything)
 
-    def _values(self, source: IO[bytes], piece: bytes) -> Iterator[Part]:
-        values, held, begin = codec.Values(), b"", 0
-        while piece:
+    def _values(self, pieces: Iterable[bytes]) -> Iterator[Part]:
+        values, held, begin = codec.Values(), bytearray(), 0
+        for piece in pieces:
             held += piece
             for value in values.feed(piece):
                 part = log_format.unpack(value)
@@ -101,31 +98,25 @@ class LogFile:
                     self._digest.update(held[: values.begin - begin])
                 yield part
             self._digest.update(held[: values.end - begin])
-            held, begin = held[values.end - begin :], values.end
-            piece = source.read(PIECE)
+            del held[: values.end - begin]
+            begin = values.end
 
-    def _lines(self, source: IO[bytes], piece: bytes) -> Iterator[Part]:
-        rest = b""
-        while piece:
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in lines:
-                part = log_format.from_line(line)
-                if not isinstance(part, End):
-                    self._digest.update(line + b"\n")
-                yield part
-            piece = source.read(PIECE)
+    def _lines(self, pieces: Iterator[bytes]) -> Iterator[Part]:
+        for line in lines(pieces):
+            part = log_format.from_line(line)
+            if not isinstance(part, End):
+                self._digest.update(line + b"\n")
+            yield part
 
 
 def _broken(*further: type[Exception]) -> tuple[type[Exception], ...]:
     """The exceptions that damaged bytes can raise, and `further` ones."""
     zstandard = sys.modules.get("zstandard")
-    return (Malformed, codec.Undecodable, OSError, *(() if zstandard is None else (zstandard.ZstdError,)), *further)
-
-
-def _decompressed(file: io.BufferedReader) -> IO[bytes]:
-    start = file.peek(len(ZSTD))
-    if start.startswith(ZSTD):
-        with libraries.needed("zstandard", "a log file compressed by zstd"):
-            import zstandard  # noqa: PLC0415  # the extra `cli` installs it
-        return cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
-    return cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if start.startswith(GZIP) else file
+    return (
+        Malformed,
+        codec.Undecodable,
+        OSError,
+        zlib.error,
+        *(() if zstandard is None else (zstandard.ZstdError,)),
+        *further,
+    )

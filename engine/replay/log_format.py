@@ -5,9 +5,10 @@ Belongs here: the items and their bytes. Does not: files, compression, checksums
 
 import base64
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
 from phaseline.schemas import codec
 from phaseline.schemas.records import nanoseconds, timestamp
@@ -15,6 +16,10 @@ from phaseline.schemas.records import nanoseconds, timestamp
 FORMAT = 1
 NAME = "phaseline"
 """The key that marks a header."""
+Position = Annotated[int, Meta(ge=0)]
+TimeNs = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+PartitionNumber = Annotated[str, Meta(pattern="^[0-9]{1,3}$")]
+PartitionCount = Annotated[int, Meta(ge=1, le=256)]
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,16 +31,16 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     format: int = FORMAT
     written_by: str = ""
     prefix: str
-    partitions: int
+    partitions: PartitionCount
     tree: str | None = None
-    first: int = 1
-    last: int = 0
-    since: int = 0
-    until: int = 0
+    first: Position = 1
+    last: Position = 0
+    since: TimeNs = 0
+    until: TimeNs = 0
     records: bool = False
     """Whether the file also holds the records that the events made."""
-    eras: dict[str, list[dict[str, Any]]] = {}
-    purged: list[int] = []
+    eras: dict[PartitionNumber, list[dict[str, Any]]] = {}
+    purged: list[Position] = []
     """The positions of events that were purged: the file holds their records, and not the events."""
 
 
@@ -51,8 +56,8 @@ class EventItem(NamedTuple):
     address: its subject from the root of the tree on.
     """
 
-    sequence: int
-    time_ns: int
+    sequence: Position
+    time_ns: TimeNs
     address: str
     data: bytes
     timer: bool = False
@@ -117,9 +122,9 @@ def unpack(value: Any) -> Part:
         name, *rest = value
         if name == "end":
             return msgspec.convert(rest[0], End)
-        return ITEMS[name](*rest)
+        return msgspec.convert(rest, ITEMS[name])
     except (TypeError, ValueError, KeyError, IndexError) as error:
-        raise Malformed(f"not an item of a log: {str(value)[:80]}") from error
+        raise Malformed(f"not an item of a log: {value!r:.80}") from error
 
 
 def to_line(part: Part) -> bytes:
@@ -152,7 +157,7 @@ def from_line(line: bytes) -> Part:
         return _item(values)
     except Malformed:
         raise
-    except (codec.Undecodable, KeyError, TypeError, ValueError) as error:
+    except (codec.Undecodable, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise Malformed(f"not an item of a log: {line[:80].decode(errors='replace').strip()} ({error})") from error
 
 
@@ -166,11 +171,12 @@ def _item(values: dict[str, Any]) -> Item:
     if name == "expected":
         return ExpectedItem(body)
     if "place" in values:
-        return RecordItem(values["place"], body)
-    return EventItem(
+        return msgspec.convert((values["place"], body), RecordItem)
+    given = (
         values["sequence"], nanoseconds(values["time"]), values["address"], body,
         bool(values.get("timer")), bool(values.get("copied")),
     )  # fmt: skip
+    return msgspec.convert(given, EventItem)
 
 
 def _body(name: str, body: bytes) -> dict[str, Any]:

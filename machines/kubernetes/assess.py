@@ -186,12 +186,25 @@ def _hidden(
 ) -> Iterator[HiddenDifference]:
     """The differences that rules hide, each with the first rule that hides it."""
     seen = {one.pointer for one in left}
+    at: dict[str, int] = {}
+    """By path, the first effect at this path."""
+    below: dict[str, int] = {}
+    """By path, the first effect at this path or below it."""
+    for index, effect in enumerate(effects):
+        for place in effect.pointers:
+            at.setdefault(place, index)
+            for above in _and_above(place):
+                below.setdefault(above, index)
     for one in before:
-        if one.pointer in seen:
-            continue
-        by = next((effect for effect in effects for place in effect.pointers if _meet(place, one.pointer)), effects[0])
-        yield HiddenDifference(one, by)
+        if one.pointer not in seen:
+            found = [at[above] for above in _and_above(one.pointer) if above in at]
+            by = min([*found, below.get(one.pointer, len(effects))])
+            yield HiddenDifference(one, effects[by if by < len(effects) else 0])
 
 
-def _meet(one: str, other: str) -> bool:
-    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+def _and_above(path: str) -> Iterator[str]:
+    """A path, and every path above it."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+    yield ""

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from phaseline.engine.errors import Fenced
@@ -35,8 +35,9 @@ from tests.support.commit_model.server import (
     inject_record,
     store,
 )
-from tests.support.effort import examples, many_examples
+from tests.support.effort import examples
 from tests.support.log_check import stored
+from tests.support.prove_scale import scaled
 
 LIMIT = 60
 FENCES = st.sampled_from(("right", "right", "stale", "none"))
@@ -165,9 +166,9 @@ def _text(payload: Checkpoint | str) -> bytes:
 
 
 async def agree(url: str, operations: Sequence[Operation]) -> None:
-    settings = Settings(nats=(url,), prefix=f"model{next(_serial)}", partitions=1, storage="memory")
-    async with Wire.open(settings, name="model") as wire:
-        layout = await provision(wire, settings)
+    chosen = Settings(nats=(url,), prefix=f"model{next(_serial)}", partitions=1, storage="memory")
+    async with Wire.open(chosen, name="model") as wire:
+        layout = await provision(wire, chosen)
         both = Both(wire, layout)
         try:
             for operation in operations:
@@ -191,6 +192,6 @@ def test_the_model_agrees_with_the_server(server: EmbeddedServer, operations: Se
 
 @pytest.mark.slow
 @given(OPERATIONS)
-@many_examples()
+@settings(max_examples=scaled(3_000, 50), derandomize=False)
 def test_the_model_agrees_with_the_server_for_long(server: EmbeddedServer, operations: Sequence[Operation]) -> None:
     asyncio.run(agree(server.url, operations))

@@ -74,8 +74,10 @@ def hostile(fleet: RandomEvents) -> list[Sent]:
         for text in ("[" * 100_000, '[{"a":' * 3_000, "[" + "9" * 10_000 + "]")
     ]
     script = [*observed, *scaled]
+    progressing = {"live": {**DEPLOYMENT, "spec": {"replicas": 3}, "status": {"updatedReplicas": 1}}}
     for data in CONFIGURED:
         script += [fleet.event("application", "configure", "shop/shop", **data), observed[0]]
+        script.append(fleet.event("resource", "observed", RESOURCE, **progressing))
         script.append(fleet.event("application", "sync", "shop/shop"))
     return script
 

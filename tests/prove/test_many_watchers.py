@@ -27,7 +27,14 @@ async def watched(client: Client, seen: list[int]) -> None:
         seen.append(watch.sequence)  # noqa: PERF401  # the list is looked at meanwhile
 
 
-async def watchers(settings: Settings, wire: Wire, folder: Path, count: int, events: int) -> None:
+async def watchers(settings: Settings, folder: Path, count: int, events: int) -> None:
+    # All watchers run in this process. While they decode, its own requests wait.
+    settings = replace(settings, request_timeout=LIMIT)
+    async with Wire.open(settings, name="test") as wire:
+        await watchers_of(settings, wire, folder, count, events)
+
+
+async def watchers_of(settings: Settings, wire: Wire, folder: Path, count: int, events: int) -> None:
     layout = await provision(wire, settings)
     fleet = RandomEvents(settings.prefix)
     seen: list[list[int]] = [[] for _ in range(count)]
@@ -51,10 +58,10 @@ async def watchers(settings: Settings, wire: Wire, folder: Path, count: int, eve
     assert all(one == wanted for one in seen)
 
 
-async def test_some_watchers(settings: Settings, wire: Wire, tmp_path: Path) -> None:
-    await watchers(replace(settings, partitions=3), wire, tmp_path, count=20, events=200)
+async def test_some_watchers(settings: Settings, tmp_path: Path) -> None:
+    await watchers(replace(settings, partitions=3), tmp_path, count=20, events=200)
 
 
 @pytest.mark.slow
-async def test_five_hundred_watchers(settings: Settings, wire: Wire, tmp_path: Path) -> None:
-    await watchers(replace(settings, partitions=8), wire, tmp_path, scaled(500, 20), events=scaled(5_000, 200))
+async def test_five_hundred_watchers(settings: Settings, tmp_path: Path) -> None:
+    await watchers(replace(settings, partitions=8), tmp_path, scaled(500, 20), events=scaled(5_000, 200))

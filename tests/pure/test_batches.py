@@ -75,8 +75,11 @@ def test_a_batch_ends_when_it_is_full_and_the_next_one_goes_on() -> None:
 
 def test_an_event_that_does_not_fit_waits_for_the_next_batch_with_all_its_schedules() -> None:
     working, signal = with_flags(1), [event("mast", "lit", "m")]  # makes three messages, one of them a schedule
-    assert working.process(numbered([*masts(BATCH_LIMIT - 2), *signal]), 0).events == BATCH_LIMIT - 2
+    later = [event("mast", "raised", "later")]
+    assert working.process(numbered([*masts(BATCH_LIMIT - 2), *signal, *later]), 0).events == BATCH_LIMIT - 2
     batch = with_flags(1).process(numbered([*masts(BATCH_LIMIT - 3), *signal]), 0)
+    assert (batch.events, len(batch.messages)) == (BATCH_LIMIT - 2, BATCH_LIMIT)
+    batch = with_flags(1).process(numbered([*signal, *masts(BATCH_LIMIT)]), 0)
     assert (batch.events, len(batch.messages)) == (BATCH_LIMIT - 2, BATCH_LIMIT)
 
 
@@ -103,6 +106,13 @@ def test_a_plain_publish_is_enough_for_one_transition_of_the_last_event(
     assert batch.is_single == is_single
 
 
+def test_a_plain_publish_is_not_enough_if_an_earlier_event_left_no_record() -> None:
+    working = processor()
+    working.process(numbered(masts(1)), 0)
+    batch = working.process(numbered([*masts(1), event("mast", "lit", "m0")], 2), 1)
+    assert (batch.events, len(batch.messages), batch.is_single) == (2, 1, False)
+
+
 def test_each_event_is_counted_once_with_its_answer() -> None:
     working = processor()
     sent = [
@@ -125,10 +135,13 @@ def schedules(batch: Batch) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for message in batch.messages:
         headers = dict(message.headers)
+        flag = message.subject.split(".")[-1]
         if "Nats-Schedule-Next" in headers:
-            found[headers["Nats-Scheduler"].split(".")[-1]] = None
+            assert headers["Nats-Scheduler"] == SUBJECTS.timer(0, "flag", "phase", f"m/{flag}")
+            found[flag] = None
         elif headers:
-            found[message.subject.split(".")[-1]] = codec.decode(message.body)["data"]["due"] / SECOND
+            assert headers["Nats-Schedule-Target"] == SUBJECTS.fired("flag", "worn", f"m/{flag}")
+            found[flag] = codec.decode(message.body)["data"]["due"] / SECOND
     return found
 
 
@@ -142,9 +155,9 @@ def test_each_timer_that_a_batch_changes_is_set_or_cancelled_once() -> None:
     ]
     batch = working.process(numbered(sent), 0)
     assert schedules(batch) == {"a": 8, "b": 8, "c": 8}
-    changes = [event("flag", "furled", "m/a"), event("flag", "mended", "m/b", {"days": 5.5, "sewn": 1})]
-    assert schedules(working.process(numbered(changes, 7), 6)) == {"a": None, "b": 13.5}
-    [same] = numbered([event("flag", "mended", "m/b", {"days": 5.5, "sewn": 1})], 9)
+    changes = [event("flag", "furled", "m/a"), event("flag", "mended", "m/b", {"days": 0.5, "sewn": 1})]
+    assert schedules(working.process(numbered(changes, 7), 6)) == {"a": None, "b": 8.5}
+    [same] = numbered([event("flag", "mended", "m/b", {"days": 0.5, "sewn": 1})], 9)
     assert schedules(working.process([same], 8)) == {}
     ends = [event("flag", "mended", "m/c", {"sewn": 1}), event("mast", "struck", "m")]
     assert schedules(working.process(numbered(ends, 10), 9)) == {"b": None, "c": None}

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phaseline.engine.assess import assess, assess_all, diff
 from phaseline.engine.core.intake import Arrival, read
+from phaseline.engine.errors import BadManifest
 from phaseline.machines.kubernetes.health.autoscaling import V1_CONDITIONS
 from phaseline.machines.kubernetes.health.registry import assess_health
 from phaseline.schemas import bounds, codec, envelope
@@ -163,3 +165,13 @@ def test_events_of_the_envelope_are_bound_too() -> None:
         envelope.decode(
             codec.encode({"specversion": "1.0", "id": "1", "source": "/x", "type": "t", "more": nested(100)})
         )
+
+
+def test_manifests_of_many_levels_in_the_api() -> None:
+    deep: Any = 1
+    for _ in range(50_000):
+        deep = {"a": deep}
+    live = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": deep}
+    for call in (lambda: assess(live), lambda: assess_all([live], [live]), lambda: diff(live, live)):
+        with pytest.raises(BadManifest, match=r"nested more than 10\d levels deep"):
+            call()

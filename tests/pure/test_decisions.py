@@ -60,11 +60,13 @@ DEPOT = Table(
 )
 VAN = Table(
     kind="van", id=("depot", "van"), parent="depot", intents=(), derived=("called", "sent"),
-    attributes=(Field("called", int, "the position of the last call"),),
+    attributes=(
+        Field("called", int, "the position of the last call"), Field("driver", str, "who drives"), Field("cargo", str, "what"),
+    ),
     facets=(
         Facet("phase", labels=(label("Parked"), label("Away"), label("Locked")), rows=(
             Row((ABSENT, DELETED), "built", "Parked"),
-            Row(("Parked",), "left", "Away"),
+            Row(("Parked",), "left", "Away", assigns=("driver",)),
             Row(("Away",), "back", "Parked"),
             Row((LIVE,), "called", SAME, computes=stamp),
             Row(("Parked",), "sent", FROM_DATA, when=(Above("depot", ("Open",)),)),
@@ -72,7 +74,7 @@ VAN = Table(
         ), views=(View("Locked", (Above("depot", ("Shut",)),), base=("Parked",)),)),
         Facet("load", labels=(label("Empty"), label("Full")), rows=(
             Row((ABSENT, DELETED), "built", "Empty"),
-            Row(("Empty",), "left", "Full"),
+            Row(("Empty",), "left", "Full", assigns=("cargo",)),
             Row(("Full",), "emptied", "Empty"),
             Row((LIVE,), "scrapped", DELETED),
         )),
@@ -124,12 +126,43 @@ def test_two_facets_move_with_one_trigger_though_nothing_else_can_follow() -> No
     ]
 
 
+def test_each_facet_that_moves_assigns_the_attributes_of_its_row() -> None:
+    history = story(*BUILT)
+    history.take(event("van", "left", "d/v", {"driver": "Li", "cargo": "tea", "called": 5}))
+    assert history.tree.entities["van"]["d/v"].attributes == {"driver": "Li", "cargo": "tea"}
+
+
+def test_a_rejection_lists_what_a_publisher_could_send_now() -> None:
+    history = story(*BUILT)
+    [refused] = history.take(event("van", "emptied", "d/w")).records
+    assert isinstance(refused, Rejection)
+    assert (refused.state, refused.legal) == (None, ("built",))
+    [refused] = history.take(event("depot", "reopened", "e")).records
+    assert isinstance(refused, Rejection)
+    history.take(event("van", "scrapped", "d/v"))
+    [refused] = history.take(event("van", "left", "d/v")).records
+    assert isinstance(refused, Rejection)
+    assert (refused.state, refused.legal) == (
+        {"phase": State(DELETED), "load": State(DELETED)},
+        ("built",),
+    )
+
+
 def test_an_event_below_a_deleted_parent_makes_the_parent_known_again() -> None:
     history = story(*BUILT, ("van", "left", "d/v"), ("depot", "razed", "d"))
     assert told(history.take(event("van", "emptied", "d/v"))) == [
         ("depot/d phase", "Open", "adopt"),
         ("van/d/v load", "Empty", "emptied"),
     ]
+
+
+def test_what_is_made_again_forgets_its_attributes_though_its_row_assigns_none() -> None:
+    history = story(*BUILT)
+    assert history.take(event("depot", "dispatch", "d", {"next": "v", "place": "Away"})).accepted
+    assert history.tree.entities["depot"]["d"].attributes == {"next": "v", "place": "Away"}
+    for trigger in ("razed", "opened"):
+        assert history.take(event("depot", trigger, "d")).accepted
+    assert history.tree.entities["depot"]["d"].attributes == {}
 
 
 def test_a_numbered_event_that_changes_only_others_leaves_a_mark() -> None:

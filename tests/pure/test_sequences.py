@@ -25,3 +25,7 @@ def test_the_source_that_was_silent_longest_is_forgotten() -> None:
     assert entity is not None
     assert list(entity.sequences) == [f"/s{number}" for number in range(MAX_SOURCES)]
     assert decide(tree, arrival(99, "/s0", 9, "error")).records == []
+    (record,) = decide(tree, arrival(100, "/s5", 10, "created")).records
+    assert isinstance(record, Transition | Mark)
+    assert set(record.entity.sequences) == set(entity.sequences)
+    assert list(record.entity.sequences)[-1] == "/s5"

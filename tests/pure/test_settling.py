@@ -7,8 +7,12 @@ each feature alone (`test_multi_facet`), laws over random histories (`tests/laws
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.intake import Arrival
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.predicates import AnyBelow, Scene
+from phaseline.machines.language.predicates import Above, AnyBelow, Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
@@ -26,9 +30,10 @@ from phaseline.machines.language.table import (
     Row,
     RuleEvent,
     Table,
+    Timeout,
     View,
 )
-from phaseline.schemas.records import SECOND, State, Transition
+from phaseline.schemas.records import SECOND, Cause, State, Transition
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, HistoryStep, event
 
@@ -55,7 +60,7 @@ def dated(attributes: Attributes, happened: RuleEvent) -> Mapping[str, Any] | Re
 STORE = Table(
     kind="store", id=("store",), intents=(), derived=("flooded",), known_by="itself",
     attributes=(Field("sale", int, "the price of every box"),),
-    fields={"weighed": (Field("boxes", str, "the boxes", many=True),)},
+    fields=dict.fromkeys(("weighed", "dried"), (Field("boxes", str, "the boxes", many=True),)),
     facets=(Facet("phase", labels=(label("Open"), label("Worried"), label("Wet")), rows=(
         Row((ABSENT, DELETED), "opened", "Open"),
         Row(("Open",), "weighed", SAME),
@@ -68,7 +73,7 @@ STORE = Table(
         Cascade("drain", at=("room",), on=("flooded",)),
         Cascade("reprice", at=("box",), on=("priced",), data={"price": "sale"}),
     ),
-    fan_outs=(FanOut(("sealed",), at="box", on=("weighed",), rule=weighed),),
+    fan_outs=(FanOut(("sealed",), at="box", on=("weighed", "dried"), rule=weighed),),
     on_tally=(OnTally(AnyBelow("store", "box", ("Leaking",)), "flooded"),),
 )
 ROOM = Table(
@@ -116,7 +121,82 @@ BOX = Table(
         )),
     ),
 )
+TANK = Table(
+    kind="tank", id=("tank",), intents=(), derived=("overflowed", "filled"), known_by="itself",
+    facets=(Facet("phase", labels=(label("Empty"), label("Full"), label("Spilt")), rows=(
+        Row((ABSENT, DELETED), "built", "Empty"),
+        Row(("Full",), "overflowed", "Spilt"),
+        Row(("Empty",), "filled", "Full"),
+        Row(("Full", "Spilt"), "drained", "Empty"),
+        Row((LIVE,), "scrapped", DELETED),
+    )),),
+    cascades=(Cascade("secure", at=("drop",), on=("drained",)),),
+    on_tally=(
+        OnTally(AnyBelow("tank", "drop", ("Fallen",)), "overflowed"),
+        OnTally(AnyBelow("tank", "drop", ("Fallen",)), "filled"),
+    ),
+)
+DROP = Table(
+    kind="drop", id=("tank", "drop"), parent="tank", intents=("secure",),
+    facets=(Facet("phase", labels=(label("Fallen"), label("Loose"), label("Held")), rows=(
+        Row((ABSENT, DELETED), "fell", "Fallen"),
+        Row(("Fallen",), "secure", "Held"),
+        Row((LIVE,), "dried", DELETED),
+    ), views=(View("Loose", (Above("tank", ("Spilt",), base=True),), base=("Fallen",)),)),),
+)
+DESK = Table(
+    kind="desk", id=("desk",), intents=(), known_by="itself",
+    facets=(Facet("phase", labels=(label("Open"), label("Closed"), label("Watched")), rows=(
+        Row((ABSENT, DELETED, "Closed", "Watched"), "opened", "Open"),
+        Row(("Open",), "closed", "Closed"),
+        Row(("Open",), "watched", "Watched"),
+        Row((LIVE,), "gone", DELETED),
+    )),),
+)
+JOB = Table(
+    kind="job", id=("desk", "job"), parent="desk", intents=(), derived=("late",),
+    facets=(Facet("phase", healthy="Waiting", labels=(
+        label("Waiting"), label("Waiting", "Slow"), label("Waiting", "Seen"), label("Stopped"),
+    ), rows=(
+        Row((ABSENT, DELETED), "ordered", "Waiting", condition=OK),
+        Row(("Waiting",), "late", SAME, sets="Slow"),
+        Row((LIVE,), "done", DELETED),
+    ), views=(
+        View("Stopped", (Above("desk", ("Closed",)),)),
+        View("Waiting", (Above("desk", ("Watched",)),), condition="Seen"),
+    ), timeouts=(Timeout("Waiting", "late", 60),)),),
+)
+YARD = Table(
+    kind="yard", id=("yard",), intents=(), known_by="itself",
+    facets=(Facet("phase", labels=(label("Open"), label("Shut")), rows=(
+        Row((ABSENT, DELETED, "Shut"), "opened", "Open"), Row(("Open",), "shut", "Shut"), Row((LIVE,), "gone", DELETED),
+    )),),
+)
+SHED = Table(
+    kind="shed", id=("yard", "shed"), parent="yard", intents=(), known_by="itself",
+    facets=(
+        Facet("phase", labels=(label("Free"), label("Used"), label("Torn"), label("Hidden")), rows=(
+            Row((ABSENT, DELETED), "built", "Free"),
+            Row(("Free",), "taken", "Used"),
+            Row(("Free",), "torn", "Torn"),
+            Row((LIVE,), "gone", DELETED),
+        ), views=(View("Hidden", (Above("yard", ("Shut",)),), base=("Free", "Used")),)),
+        Facet("lock", labels=(label("Unlocked"), label("Locked")), rows=(
+            Row((ABSENT, DELETED), "built", "Unlocked"), Row(("Unlocked",), "locked", "Locked"), Row((LIVE,), "gone", DELETED),
+        )),
+    ),
+)
+SHOWS = {"reach": Above("shed", ("Locked",), facet=1), "sight": Above("shed", ("Hidden",)), "work": Above("shed", ("Used",), base=True)}
+TOOL = Table(
+    kind="tool", id=("yard", "shed", "tool"), parent="shed", intents=(),
+    facets=tuple(Facet(name, labels=(label("Plain"), label("Marked")), rows=(
+        Row((ABSENT, DELETED), "bought", "Plain"), Row((LIVE,), "sold", DELETED),
+    ), views=(View("Marked", (above,)),)) for name, above in SHOWS.items()),
+)
 # fmt: on
+YARDS = Kinds((YARD, SHED, TOOL))
+DESKS = Kinds((DESK, JOB))
+TANKS = Kinds((TANK, DROP))
 KINDS = Kinds((STORE, ROOM, SHELF, BOX))
 
 
@@ -173,6 +253,15 @@ def test_a_fan_out_can_ask_scripts_and_reaches_only_what_the_rule_names() -> Non
     assert told(step) == [("box/s/b/s/y lid", "Sealed", "sealed")]
 
 
+def test_a_fan_out_reaches_below_though_the_event_also_moves_its_entity() -> None:
+    history = store(("box", "put", "s/a/s/x"), ("box", "put_wet", "s/a/s/y"))
+    assert phases(history, "store", "s") == ["Wet"]
+    assert told(history.take(event("store", "dried", "s", {"boxes": ["s/a/s/x"]}))) == [
+        ("store/s phase", "Open", "dried"),
+        ("box/s/a/s/x lid", "Sealed", "sealed"),
+    ]
+
+
 def test_a_view_that_counts_a_condition_stays_while_something_else_changes() -> None:
     history = store(("box", "put", "s/a/s/x"), ("box", "put", "s/a/s/y"))
     assert ("store/s phase", "Worried", "cracked") in told(history.take(event("box", "cracked", "s/a/s/x")))
@@ -193,3 +282,70 @@ def test_a_cascade_whose_rule_refuses_leaves_the_attributes() -> None:
     history.take(event("store", "priced", "s", {"sale": 3}))
     assert history.take(event("store", "priced", "s", {"sale": 13})).accepted
     assert box(history, "s/a/s/x")[1] == {"price": 3, "at": 5}
+
+
+def test_a_tally_fires_again_in_the_same_event_what_had_no_row_at_first() -> None:
+    history = History(TANKS)
+    history.take(event("tank", "built", "t"))
+    assert told(history.take(event("drop", "fell", "t/d"))) == [
+        ("drop/t/d phase", "Loose", "fell"),
+        ("tank/t phase", "Spilt", "overflowed"),
+    ]
+
+
+def test_an_intent_that_a_cascade_fires_is_judged_by_what_the_event_shows() -> None:
+    history = History(TANKS)
+    for found in (("tank", "built", "t"), ("drop", "fell", "t/d")):
+        history.take(event(*found))
+    assert told(history.take(event("tank", "drained", "t"))) == [
+        ("tank/t phase", "Empty", "drained"),
+        ("drop/t/d phase", "Held", "secure"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "changes"),
+    [
+        ("locked", {"reach": "Marked"}),
+        ("taken", {"work": "Marked"}),
+        ("torn", {"sight": "Plain"}),
+    ],
+    ids=["another facet", "the base under a view", "the state over a base"],
+)
+def test_views_below_follow_what_they_look_at(trigger: str, changes: dict[str, str]) -> None:
+    history = History(YARDS)
+    for found in (
+        ("yard", "opened", "y"),
+        ("shed", "built", "y/s"),
+        ("tool", "bought", "y/s/t"),
+        ("yard", "shut", "y"),
+    ):
+        assert history.take(event(*found)).accepted
+    assert phases(history, "tool", "y/s/t") == ["Plain", "Marked", "Plain"]
+    step = history.take(event("shed", trigger, "y/s"))
+    assert {
+        r.facet: r.after.phase for r in step.records if isinstance(r, Transition) and r.entity.kind == "tool"
+    } == changes
+
+
+@pytest.mark.parametrize(
+    ("shows", "ends", "condition"),
+    [("closed", "opened", OK), ("watched", "opened", "Slow")],
+    ids=["the view shows another phase", "the view shows the same phase"],
+)
+def test_a_condition_of_a_timeout_goes_when_a_view_ends_the_stay(shows: str, ends: str, condition: str) -> None:
+    history = History(DESKS)
+    for found in (("desk", "opened", "d"), ("job", "ordered", "d/j")):
+        assert history.take(event(*found)).accepted
+    job = history.tree.entities["job"]
+    due = job["d/j"].timers["phase"]
+    cause = Cause(9, "t", "/t", "timer")
+    [slow] = decide(history.tree, Arrival("job", "late", "d/j", {}, cause, None, due, ("phase", due))).records
+    assert isinstance(slow, Transition)
+    assert slow.entity.timers == {}, "a timer without repeat_after fires once"
+    history.tree.put(slow.entity)
+    assert job["d/j"].facets[0].state == State("Waiting", ("Slow",))
+    assert history.take(event("desk", shows, "d")).accepted
+    assert job["d/j"].facets[0].state == (State("Stopped", (OK,)) if shows == "closed" else State("Waiting", ("Seen",)))
+    assert history.take(event("desk", ends, "d")).accepted
+    assert job["d/j"].facets[0].state == State("Waiting", (condition,))

@@ -6,6 +6,7 @@ Belongs here: making values, data, manifests and events. Does not: what is done 
 import json
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -101,10 +102,15 @@ def of_field(field: Field, chance: random.Random) -> Any:
         int: lambda: chance.choice([number for number in NUMBERS if isinstance(number, int)]),
         float: lambda: chance.choice([*NUMBERS, float("nan"), float("inf")]),
         bool: lambda: chance.random() < 0.5,
-        dict: lambda: chance.choice((manifest, _report, _settings))(chance),
+        dict: partial(_map, chance),
     }
     one = makers[field.type]
     return [one() for _ in range(chance.randrange(4))] if field.many else one()
+
+
+def _map(chance: random.Random) -> Any:
+    makers: list[Callable[[random.Random], Any]] = [manifest, _report, _settings]
+    return chance.choice(makers)(chance)
 
 
 def _report(chance: random.Random) -> Any:

@@ -44,6 +44,7 @@ class Recorder:
         self.problems: list[str] = []
         self.epochs: dict[str, list[int]] = defaultdict(list)
         self.gaps = 0
+        self.over = False
         self._last: dict[str, tuple[int, int]] = {}
 
     async def take(self, message: Msg) -> None:
@@ -70,8 +71,10 @@ class Recorder:
                 self.epochs[partition].append(found["epoch"])
 
     async def keep_looking(self) -> None:
-        """Look again and again, also while the server is away."""
-        while True:
+        """Look again and again until the end, also while the server is away. It is not cancelled, for nats-py can
+        swallow that.
+        """
+        while not self.over:
             with suppress(TimeoutError, NatsError, OSError):
                 await self.look()
             await asyncio.sleep(EACH)
@@ -129,6 +132,6 @@ async def recording(url: str, prefix: str) -> AsyncIterator[Recorder]:
     try:
         yield recorder
     finally:
-        looking.cancel()
-        await asyncio.gather(looking, return_exceptions=True)
+        recorder.over = True
+        await looking
         await client.close()

@@ -44,7 +44,7 @@ class Fleet:
         await self.start()
 
     async def frozen(self) -> None:
-        """One worker stands still until the others have taken its partitions, then wakes up and believes that it owns them."""
+        """One worker stands still until others may have its partitions. Then it wakes up and goes on."""
         worker = self.dice.choice(self.running)
         worker.process.send_signal(signal.SIGSTOP)
         await asyncio.sleep(self.settings.lease * self.dice.uniform(0.5, 3.0))

@@ -89,13 +89,14 @@ def _of_lists(
         for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
             yield from differences(one, other, schema, (*path, index))
         return
-    if sorted(names[0]) == sorted(names[1]):
+    there = [set(side) for side in names]
+    if there[0] == there[1]:  # no name is there twice
         yield Difference(path, wanted, found)
     for index, one in enumerate(wanted):
-        if names[0][index] not in names[1]:
+        if names[0][index] not in there[1]:
             yield Difference((*path, index), one, NONE)
     for index, one in enumerate(found):
-        if names[1][index] not in names[0]:
+        if names[1][index] not in there[0]:
             yield Difference((*path, index), NONE, one)
 
 

@@ -152,6 +152,8 @@ def answered(worker: Worker, seq: int, story: Story, protocol: Protocol) -> Work
         return worker._replace(phase="load", request=None, claimed_at=seq)
     if request.form == "settle":
         return worker._replace(phase="look", request=None)
+    if request.form == "clear":
+        return _send_lone(worker, story.records(worker.position + 1)[0])
     worker = worker._replace(position=stored.position)
     if request.form == "piece" and stored.plan is None:
         purge = Request(worker.life, "purge", 0, 0, bound=seq if protocol.purge_bound else 0)
@@ -207,7 +209,11 @@ def refused(worker: Worker, server: Server, story: Story, protocol: Protocol) ->
         return None
     if protocol.knows and any(_newer(one, worker, protocol) for one in well_formed):
         return None
-    return _repeat(worker._replace(expected=place, attempt=worker.attempt + 1))
+    again = worker._replace(expected=place, attempt=worker.attempt + 1)
+    if worker.request is not None and worker.request.form == "lone":
+        # A checkpoint first: it removes the foreign messages.
+        return _send(again, "clear", worker.known.position, worker.known.plan)
+    return _repeat(again)
 
 
 def _newer(found: Checkpoint, worker: Worker, protocol: Protocol) -> bool:

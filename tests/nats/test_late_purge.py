@@ -1,0 +1,41 @@
+"""The request that deletes a finished plan may arrive late, when another owner's plan is under way."""
+
+from typing import Any
+
+import pytest
+
+from phaseline.engine.core.message import Message
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.checkpoint import Plan
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker import oversized_commit
+from phaseline.engine.worker.takeover import take_over
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.log_check import stored
+
+
+async def test_a_late_purge_leaves_a_later_plan(
+    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation = Installation(wire, await provision(wire, settings), BUILT_IN_KINDS)
+    plans, log, api = [installation.subjects.plan(0, "*")], installation.layout.log, wire.api
+    held: list[tuple[str, dict[str, Any] | None]] = []
+
+    async def hold_purges(suffix: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        if not suffix.startswith("STREAM.PURGE."):
+            return await api(suffix, body)
+        held.append((suffix, body))
+        return {}
+
+    first = await take_over(installation, 0, "first")
+    monkeypatch.setattr(wire, "api", hold_purges)
+    subject = installation.subjects.transition(0, "node", "phase", "Running", "c1")
+    await oversized_commit.commit(installation, first, [Message(f"{subject}.{n}", b"") for n in range(1_100)], 1)
+    assert len(await stored(wire, log, plans)) == 1
+    second = await take_over(installation, 0, "second")
+    await second.append([Message(installation.subjects.plan(0, 0), b"later")], 1, Plan(2, 1, 0))
+    (late,) = held
+    await api(*late)
+    assert [message.data for message in await stored(wire, log, plans)] == [b"later"]

@@ -1,0 +1,74 @@
+"""Which events make unknown ancestors known, in which order, and which ancestor a rejection names.
+
+Belongs here: `core.adoption` on three invented levels. Does not: the adoption of built-in kinds (`test_*_stories`).
+"""
+
+import pytest
+
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, KnownBy, Row, Table
+from phaseline.schemas.records import Rejection, State, Transition
+from tests.support.sample_kinds import label
+from tests.support.strategies import History, event
+
+
+def place(kind: str, *above: str, known_by: KnownBy) -> Table:
+    """A kind that is made by an observation or ordered by an intent, and razed."""
+    rows = (
+        Row((ABSENT, DELETED), "made", "There"),
+        Row((ABSENT, DELETED), "order", "There"),
+        Row(("There",), "worn", "Worn"),
+        Row((LIVE,), "razed", DELETED),
+    )
+    facet = Facet("phase", adopted=State("There", (OK,)), labels=(label("There"), label("Worn")), rows=rows)
+    parent = above[-1] if above else None
+    return Table(kind=kind, id=(*above, kind), parent=parent, intents=("order",), facets=(facet,), known_by=known_by)
+
+
+def history(port: KnownBy, pier: KnownBy) -> History:
+    """An empty history of ports, their piers, and the boats at these."""
+    boat = place("boat", "port", "pier", known_by="itself")
+    return History(Kinds((place("port", known_by=port), place("pier", "port", known_by=pier), boat)))
+
+
+@pytest.mark.parametrize(
+    ("port", "pier", "trigger", "missing"),
+    [
+        ("observations", "observations", "made", None),
+        ("anything", "anything", "order", None),
+        ("anything", "observations", "made", None),
+        ("observations", "observations", "order", "pier/p/q"),
+        ("anything", "observations", "order", "pier/p/q"),
+        ("observations", "anything", "order", "port/p"),
+        ("itself", "observations", "made", "port/p"),
+        ("observations", "itself", "made", "pier/p/q"),
+        ("itself", "itself", "made", "pier/p/q"),
+    ],
+)
+def test_an_event_makes_all_its_ancestors_known_or_none(
+    port: KnownBy, pier: KnownBy, trigger: str, missing: str | None
+) -> None:
+    records = history(port, pier).decide(event("boat", trigger, "p/q/b")).records
+    if missing is None:
+        assert [(r.entity.id, r.trigger) for r in records if isinstance(r, Transition)] == [
+            ("p", "adopt"),
+            ("p/q", "adopt"),
+            ("p/q/b", trigger),
+        ]
+    else:
+        [refused] = records
+        assert isinstance(refused, Rejection)
+        assert (refused.reason, refused.message) == (
+            "unknown_parent",
+            f"{missing} is unknown: create or adopt it first",
+        )
+
+
+@pytest.mark.parametrize("pier", ["itself", "anything"])
+def test_a_live_parent_is_enough_though_its_own_parent_is_deleted(pier: KnownBy) -> None:
+    told = history("itself", pier)
+    for found in (("port", "made", "p"), ("pier", "made", "p/q"), ("port", "razed", "p"), ("boat", "made", "p/q/b")):
+        assert told.take(event(*found)).accepted
+    [refused] = told.take(event("pier", "made", "p/r")).records
+    assert isinstance(refused, Rejection)
+    assert refused.message == "port/p is deleted: create or adopt it first"
