@@ -28,8 +28,8 @@ SPY = "spy"
 class AccountsServer(EmbeddedServer):
     """A server with the accounts of a plan. `keys`: the folder of its users' seeds."""
 
-    def __init__(self, plan: AccountPlan, keys: Path, *, jwt: bool = False) -> None:
-        super().__init__()
+    def __init__(self, plan: AccountPlan, keys: Path, *, jwt: bool = False, data: Path | None = None) -> None:
+        super().__init__(data)
         self.plan, self.keys, self.jwt = plan, KeyFolder(keys), jwt
         self._stop = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
