@@ -51,7 +51,7 @@ ROWS = {
         ["{p}.status.>", "{p}.owner.>", "$SRV.>"],
         answers=True,
     ),
-    "operator": Row("engine", ["{p}.events.>", "{p}.status.>", "$SRV.>", "$JS.API.>"], FEED),
+    "operator": Row("engine", ["{p}.events.>", "{p}.tables.*.purged", "{p}.status.>", "$SRV.>", "$JS.API.>"], FEED),
     "tree": Row("publishers", ["{p}.events.{name}.>"], []),
     "reader": Row("readers", ["{p}.read.>", "{p}.status.>"], FEED),
     "watcher": Row("watchers", [], FEED),
@@ -124,6 +124,24 @@ async def test_no_message_of_a_role_arrives_where_it_may_not(server: AccountsSer
             with pytest.raises((NotPermitted, NoAnswer)):
                 await wire.request(subject, b"{}", timeout=1.0)
         assert await spy.after(wire) == set()
+
+
+@pytest.mark.parametrize(
+    ("user", "own"),
+    [
+        ("operator", ()),
+        ("engine", ("log", "mark", "plan", "tables", "timer", "lease", "owner")),
+    ],
+)
+async def test_users_of_the_engines_account_keep_to_their_subjects(
+    server: AccountsServer, user: str, own: tuple[str, ...]
+) -> None:
+    """By mistake they cannot do what is not theirs. Reply subjects stay open to them: they are trusted."""
+    others = [subject for subject in INTERNAL if subject.startswith("pl.") and subject.split(".")[1] not in own]
+    async with Wire.open(server.settings(user)) as wire:
+        for subject in others:
+            with pytest.raises(NotPermitted):
+                await wire.request(subject, b"{}", timeout=30)
 
 
 @pytest.mark.parametrize("user", ["tree-c1", "reader"])

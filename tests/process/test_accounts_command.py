@@ -90,6 +90,15 @@ async def test_each_user_can_do_its_work(server: Printed, reads: str) -> None:
     assert (denied.code, "pl.events.c2.cluster.create" in denied.err) == (1, True)
 
 
+async def test_an_operator_maintains_and_a_reader_does_not(server: Printed) -> None:
+    assert (await server.shell("tree-c1")("publish", "cluster", "create", "c1")).code == 0
+    reader, operator = server.shell("reader", PHASELINE_API_PREFIX="pl.read"), server.shell("operator")
+    assert (await reader("purge", "cluster", "c1", "--yes")).code in (1, 3)
+    purged = await operator("purge", "cluster", "c1", "--yes", "--json")
+    assert purged.code == 0, purged.err
+    assert (await operator("replay", "--audit")).code == 0
+
+
 async def test_a_reader_follows_what_happens(server: Printed) -> None:
     reader = server.shell("reader", PHASELINE_API_PREFIX="pl.read")
     watching = await reader.start("watch", "--json", "--limit", "1", "--tree", "c1")
