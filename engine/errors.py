@@ -59,10 +59,11 @@ class NoSuchStream(NoResponders):
 
 
 class Unconfirmed(NoAnswer):
-    """event {event!r} of {source!r} may be stored or not: publish it again with the same id, it will be stored once"""
+    """event {event!r} of {source!r} may be stored or not ({cause}): publish it again with its id, it counts once"""
 
     event: str
     source: str
+    cause: str
 
 
 class Undecided(NoAnswer):
@@ -336,9 +337,26 @@ class PortTaken(SetupError):
     port: int
 
 
+class KeyUnsafe(SetupError):
+    """the key of the embedded server is not safe: {path} {problem}; {remedy}"""
+
+    path: Path
+    problem: str
+    remedy: str
+
+
 class ServerFailed(SetupError):
     """nats-server did not start: {cause}"""
 
+    cause: str
+
+
+class ServerGone(SetupError):
+    """nats-server ended {times} times within {seconds:g} s, last with {how}: {cause}"""
+
+    times: int
+    seconds: float
+    how: str
     cause: str
 
 
@@ -346,6 +364,12 @@ class ClusterUnusable(SetupError):
     """cannot watch the cluster: {problem}"""
 
     problem: str
+
+
+class DecisionStuck(PhaselineError):
+    """the decision of one event took more than {seconds} s: this worker ends, and the next one tries the event again"""
+
+    seconds: int
 
 
 class ServerRefused(PhaselineError):
@@ -369,6 +393,10 @@ class ApiFailed(ServerRefused):
     err_code: int
 
 
+class NoRoom(ApiFailed):
+    """NATS has no room for {subject}: {description} (code {code}, error {err_code}); make room or raise its limits"""
+
+
 class Fenced(ServerRefused):
     """another worker has committed to {subject}: this process no longer owns the partition"""
 
@@ -383,6 +411,16 @@ class LogDamaged(PhaselineError):
     """the log does not hold what it should under {subject}"""
 
     subject: str
+
+
+class LogEmptied(LogDamaged):
+    """partition {partition} has no checkpoint in the log, but STATE has place {place}: restore it, or --accept-loss
+
+    Restore the stream from a backup. Or start a worker with `--accept-loss`, which goes on from STATE.
+    """
+
+    partition: int
+    place: int
 
 
 class PlanLost(LogDamaged):

@@ -57,6 +57,8 @@ class Settings:
 
     accept_tables: str = ""
     """The digest of the tables with which a worker may continue where other tables decided before."""
+    accept_loss: bool = False
+    """Whether a worker may go on from STATE where the log was emptied."""
 
     def __post_init__(self) -> None:
         _check(bool(self.nats), "nats", "needs at least one URL")

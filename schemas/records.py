@@ -24,6 +24,8 @@ Reason = Literal[
     "fault",
     "secret",
 ]
+What = Literal["events", "states", "log"]
+"""What can be lost."""
 MAX_PAYLOAD = 4096
 """The most bytes of an undecodable body that its rejection keeps."""
 
@@ -124,6 +126,32 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 
 
 Record = Transition | Rejection | Mark
+
+
+class Loss(msgspec.Struct, frozen=True, gc=False):
+    """What a worker found missing in a partition. It belongs to no entity, so it is no `Record`.
+
+    first, last: the positions of the events between which some are missing. at_least, at_most: how many; None if nobody
+    can know. time: when it was found, ns.
+    """
+
+    partition: int
+    what: What
+    first: int
+    last: int
+    at_least: int
+    at_most: int | None
+    worker: str
+    time: int
+
+    @property
+    def count(self) -> str:
+        """How many are missing, in words."""
+        if self.at_most is None:
+            return "an unknown number of"
+        if self.at_least == self.at_most:
+            return str(self.at_least)
+        return f"{self.at_least} to {self.at_most}" if self.at_least else f"at most {self.at_most}"
 
 
 @lru_cache(maxsize=4096)

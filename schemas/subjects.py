@@ -223,6 +223,10 @@ class Subjects:
         """The rejections of a partition whose events held a raw Secret."""
         return f"{self.prefix}.log.{partition}.rejection.*.secret.>"
 
+    def loss(self, partition: int | str, what: str) -> str:
+        """The subject of a loss in the log."""
+        return f"{self.prefix}.log.{partition}.loss.{what}.{partition}"
+
     def checkpoint(self, partition: int) -> str:
         """The fence of a partition. Like a mark, it has the tokens of a transition: one filter selects both."""
         return f"{self.prefix}.mark.{partition}.transition.checkpoint.-.-.-"

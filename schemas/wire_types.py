@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from msgspec import Meta, Struct, field
 
-from phaseline.schemas.records import By, Reason
+from phaseline.schemas.records import By, Reason, What
 
 D = TypeVar("D")
 
@@ -111,6 +111,24 @@ class MarkData(Struct, frozen=True, gc=False):
     version: Version
     cause: CauseMap
     entity: EntityMap
+
+
+class LossData(Struct, frozen=True, gc=False):
+    """What a worker found missing when it took a partition over, or while it worked on it."""
+
+    partition: Annotated[int, Meta(ge=0, description="The number of the partition.")]
+    what: Annotated[
+        What,
+        Meta(
+            description="`events`: events expired before they were decided. `states`: entities are in neither STATE "
+            "nor the log. `log`: the log was emptied, and the worker was told to go on from STATE."
+        ),
+    ]
+    first: Annotated[int, Meta(ge=0, description="For `events`: the first position that may be missing; else 0.")]
+    last: Annotated[int, Meta(ge=0, description="For `events`: the last position that may be missing; else 0.")]
+    at_least: Annotated[int, Meta(ge=0, description="How many are missing at least; equal to `at_most` if exact.")]
+    at_most: Annotated[int | None, Meta(description="How many are missing at most; null if nobody can know.")]
+    worker: Annotated[str, Meta(description="The worker that found it.")]
 
 
 class RecordMap(Struct, Generic[D], frozen=True, gc=False):

@@ -14,6 +14,7 @@ import click
 from phaseline.engine.cli import terminal
 from phaseline.engine.cli.help import Shared
 from phaseline.engine.errors import BadSetting, NameUnknown
+from phaseline.engine.jetstream.server_key import with_key
 from phaseline.engine.log.when import NOW, START, Time, parse
 from phaseline.engine.settings import Settings, from_options
 
@@ -90,7 +91,7 @@ def settings_of(values: dict[str, Any]) -> Settings:
     if "timeout" in chosen:
         chosen["connect_timeout"] = chosen["request_timeout"] = chosen.pop("timeout")
     try:
-        return from_options(**chosen)
+        return with_key(from_options(**chosen))
     except BadSetting as error:
         name = {"connect_timeout": "timeout", "request_timeout": "timeout"}.get(error.name, error.name)
         raise click.BadParameter(error.problem, param_hint=flag(name)) from error

@@ -87,7 +87,7 @@ def show(settings: Settings, place: int, *, as_json: bool) -> int | None:
             if as_json:
                 render.show_json(render.record_map(place, logged.wire))
                 return
-            body = await client.event(record.cause.sequence)
+            body = None if record.reason == "secret" else await client.event(record.cause.sequence)
             render.show_pairs(described(place, record))
             kept = record.payload if body is None else body
             if kept is None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
 from rich.text import Text
 
 from phaseline.engine.cli import render, terminal
@@ -18,7 +19,7 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog
 from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import State
+from phaseline.schemas.records import State, timestamp
 
 SHOWN = 50
 """The largest number of rows of a table for people. JSON has all."""
@@ -45,6 +46,19 @@ def show_foreign(messages: Sequence[Foreign]) -> None:
         terminal.say(f"{counted(len(messages) - SHOWN, 'more foreign message')}; --json shows all")
 
 
+def show_missing(report: AuditReport) -> None:
+    """Print what is missing, in EVENTS, STATE and LOG."""
+    for loss in report.losses[:SHOWN]:
+        where = f" between the positions {loss.first} and {loss.last}" if loss.what == "events" else ""
+        when = f", noted by {loss.worker} at {timestamp(loss.time)}" if loss.time else ", not noted by a worker yet"
+        what = {"events": "events that were never decided", "states": "entities", "log": "records"}[loss.what]
+        terminal.say(f"lost: in partition {loss.partition}, {loss.count} {what}{where}{when}")
+    for partition in report.emptied:
+        terminal.say(f"the log of partition {partition} was emptied: STATE has copied a checkpoint that it lacks")
+    if report.without_state:
+        terminal.say(f"STATE lacks {counted(report.without_state, 'entity', 'entities')} of the log")
+
+
 def show_audit(report: AuditReport, *, as_json: bool) -> None:
     """Print the result of an audit, and the first difference of each entity."""
     differences = list(report.divergences.values())
@@ -55,6 +69,7 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
             {
                 **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
                 "foreign": [found._asdict() for found in report.foreign],
+                "losses": [msgspec.to_builtins(loss) for loss in report.losses],
             }
         )  # fmt: skip
         return
@@ -76,6 +91,7 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
             f"erased events: {report.erased:,} with a raw Secret, {report.purged:,} purged; their records are taken "
             "from the log"
         )
+    show_missing(report)
     show_foreign(report.foreign)
     if report.rewordings:
         first = report.rewordings[0]
@@ -86,7 +102,8 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
     entities = counted(report.entities, "entity", "entities")
     sums = f"{counted(report.events, 'event')}, {counted(report.records, 'record')}, {entities}"
     differing = "1 entity differs" if len(differences) == 1 else f"{len(differences):,} entities differ"
-    result = "the log equals the replay" if report.holds else differing
+    equal = "the log equals the replay" if report.holds else "the log or STATE is incomplete"
+    result = differing if differences else equal
     render.show_line(render.text_of(f"{sums}: {result}", "green" if report.holds else "red"))
 
 

@@ -27,6 +27,12 @@ HINTS: dict[type[PhaselineError], str] = {
     EventRefused: "--force sends it anyway, to see the rejection",
 }
 
+NO_KEY = (
+    "this server takes only users that it knows: give --nkey or --creds. If it is the server of a `phaseline up`, it "
+    "belongs to another user, or started with another state directory (XDG_STATE_HOME)"
+)
+"""What to do where a server refuses a user."""
+
 
 def guarded(function: Callable[[], int | None], *, verbose: bool) -> int:
     """Call `function` and return the exit code; an error is printed on stderr."""
@@ -66,7 +72,7 @@ def say_error(error: BaseException, *, verbose: bool) -> None:
         cause = cause.__cause__
     hint = "" if ours or verbose else "-v shows the traceback"
     if isinstance(error, PhaselineError):
-        hint = HINTS.get(type(error), "")
+        hint = NO_KEY if "authorization violation" in message.lower() else HINTS.get(type(error), "")
     if hint:
         say(f"  {hint}")
 

@@ -48,25 +48,31 @@ from phaseline.machines.built_in import installed
     show_default=True,
     help="`always` writes to disk before each answer: it survives power cuts, and is much slower.",
 )
+@click.option("--open", "is_open", is_flag=True, envvar="PHASELINE_OPEN", show_envvar=True,
+              help="Let every user of this machine connect, without a key.")  # fmt: skip
 @options.connected
 @installation
-def up(settings: Settings, *, data: Path | None, port: int, workers: int, sync: str) -> int | None:
+def up(settings: Settings, *, data: Path | None, port: int, workers: int, sync: str, is_open: bool) -> int | None:
     """Run a whole system on an embedded NATS server, on the loopback interface, until Ctrl-C.
 
-    It is meant for development, demonstrations and single machines. Any NATS client can connect.
+    It is meant for development, demonstrations and single machines. Only the user who starts it may connect, with the
+    key `phaseline.nk` in the data directory. Commands of the same user find the key by themselves. Other NATS clients
+    need it, for example `nats --nkey DIR/phaseline.nk`.
     """
     terminal.log_like_a_server()
 
     async def work() -> None:
         stop = system.stopped_by_signals()
         always = sync == "always"
-        async with system.system(settings, installed(), data, port, workers=workers, sync_always=always) as (
-            server,
-            _,
-            task,
-        ):
+        async with system.system(
+            settings, installed(), data, port, workers=workers, sync_always=always, is_open=is_open
+        ) as (server, _, task):
             kept = data or "temporary, deleted at the end"
             terminal.say(f"Phaseline listens on {server.url}. Data directory: {kept}. Stop with Ctrl-C.")
+            if server.key is None:
+                terminal.say("Every user of this machine may connect.")
+            else:
+                terminal.say(f"Only you may connect. Other NATS clients need the key {server.key.path}.")
             option = "" if server.url == "nats://127.0.0.1:4222" else f" --nats {server.url}"
             terminal.say(f"Try in another terminal: phaseline publish{option} cluster create c1 --wait")
             await system.until(stop, task)

@@ -41,6 +41,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "type": str, "default": "",
         "help": "Digest of the tables installed here, to continue with them where other tables decided before.",
     },
+    "accept_loss": {
+        "is_flag": True, "default": False,
+        "help": "Go on from STATE where the log was emptied. What the log held is lost for good.",
+    },
     "lease": {
         "type": float, "default": 2.0,
         "help": "Seconds that a worker may be silent before others take its partitions.",

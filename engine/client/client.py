@@ -13,6 +13,7 @@ from phaseline.engine.client.products import Emco, Fleet, Gitops
 from phaseline.engine.client.session import Session
 from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explain.model import Explanation
+from phaseline.engine.jetstream.server_key import with_key
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of, latest, log_records
 from phaseline.engine.log.as_of import AsOf
@@ -50,7 +51,7 @@ async def connect(
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
     against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
     """
-    async with Client.open(from_options(nats=url, **settings), source=source, kinds=kinds) as client:
+    async with Client.open(with_key(from_options(nats=url, **settings)), source=source, kinds=kinds) as client:
         yield client
 
 
@@ -157,6 +158,8 @@ class Client:
         progress: Callable[[PublishResult], None] | None = None,
     ) -> PublishResult:
         """Store events in order, `window` of them in flight; the answer counts new and earlier stored ones.
+
+        On a cluster only one event of each tree is in flight: so the order of each tree survives a change of leader.
 
         An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
         The first event that would be rejected raises `EventRefused`; all events before it are stored then. After

@@ -144,6 +144,8 @@ class Client:
     ) -> PublishResult:
         """Store events in order, `window` of them in flight; the answer counts new and earlier stored ones.
 
+        On a cluster only one event of each tree is in flight: so the order of each tree survives a change of leader.
+
         An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
         The first event that would be rejected raises `EventRefused`; all events before it are stored then. After
         trouble with the servers the client sends again, until nothing has moved for `patience` seconds: `Unconfirmed`.

@@ -69,7 +69,7 @@ def _without_body(subjects: Subjects, subject: str, where: str, body: bytes, seq
         event: Event | None = envelope.decode(body)
     except (codec.Undecodable, Invalid):
         event = None
-    return reject(subject, address_of(subjects, subject), event, b"", sequence, time, "secret", secret_message(where))
+    return reject(subject, address_of(subjects, subject), event, None, sequence, time, "secret", secret_message(where))
 
 
 def secret_message(where: str) -> str:
@@ -89,14 +89,15 @@ def address_of(subjects: Subjects, subject: str) -> Address | None:
 
 
 def reject(
-    subject: str, address: Address | None, event: Event | None, body: bytes, sequence: int, time: int,
+    subject: str, address: Address | None, event: Event | None, body: bytes | None, sequence: int, time: int,
     reason: Reason, message: str,
 ) -> Rejection:  # fmt: skip
-    """The rejection of a message that is no arrival. It keeps the first bytes of the body."""
+    """The rejection of a message that is no arrival. It keeps the first bytes of the body, if one is given."""
     known = address or ("-", "-", "/".join(subject.split(".")[-3:]))
     kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in known)
     cause = Cause(sequence, event.id if event else "", event.source if event else "", "event")
-    return Rejection(kind, entity_id, trigger, reason, message[:MAX_TEXT], None, (), cause, time, body[:MAX_PAYLOAD])
+    kept = None if body is None else body[:MAX_PAYLOAD]
+    return Rejection(kind, entity_id, trigger, reason, message[:MAX_TEXT], None, (), cause, time, kept)
 
 
 def _timer_arrival(kind: Kind, address: Address, event: Event, sequence: int, time: int) -> Arrival:

@@ -5,7 +5,7 @@ reading and committing (`worker.partition`), reading an event's bytes (`intake`)
 kind.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -30,6 +30,10 @@ LONGEST_ERROR = 1_024
 
 COPY = b"\r\nNats-Stream:"
 """A header of every answer to a direct get. The server stores such an answer where a request's reply subject says."""
+
+
+PARKED = "workers ended while they decided this event"
+"""The end of the first clause of a parked event's message. The records of such an event are never made again."""
 
 
 class InboxEvent(Protocol):
@@ -129,10 +133,13 @@ class Processor:
         self.installation = f"phaseline/{subjects.prefix}"
         self.counts = EventCounts()
 
-    def process(self, events: Iterable[InboxEvent], position: int) -> Batch:
+    def process(
+        self, events: Iterable[InboxEvent], position: int, enough: Callable[[InboxEvent], bool] = lambda _: False
+    ) -> Batch:
         """Decide events in order until one batch is full, and change the tree. The caller passes the rest again.
 
         position: of the last event before these. An event with more than `BATCH_LIMIT` messages is a batch of its own.
+        enough: called after each event; the batch ends once it returns True.
         """
         batch = Batch(position)
         for event in events:
@@ -142,9 +149,20 @@ class Processor:
             if batch.events and size > BATCH_LIMIT:
                 break
             self._add(batch, event, decision, schedules)
-            if size >= BATCH_LIMIT:
+            if enough(event) or size >= BATCH_LIMIT:
                 break
         timers.attach(batch.messages, batch.schedules, self.installation)
+        return batch
+
+    def park(self, event: InboxEvent, position: int, workers: int) -> Batch:
+        """Reject an event without deciding it, because `workers` ended while they decided it."""
+        address = intake.address_of(self.subjects, event.subject)
+        message = f"{workers} {PARKED}, so it was not decided again: find out which of its rules fails or never ends"
+        rejection = intake.reject(
+            event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
+        )
+        batch = Batch(position)
+        self._add(batch, event, Decision([rejection]), {})
         return batch
 
     def answer(self, event: InboxEvent) -> Decision:

@@ -3,5 +3,5 @@
 Belongs here: `connection` and `frames` (the bytes of one connection), `wire` (requests and replies), `api_reply`,
 `reader` with `consumer`, `direct_reader` and `stream_reader` (reading a stream in order), `direct_get`, `erase`,
 `micro` (NATS services), `reply_subjects` (which requests are answered), `streams` (the streams of an installation),
-`embedded` (a server of our own). Does not: what messages mean.
+`embedded` with `server_key` (a server of our own, and who may connect). Does not: what messages mean.
 """

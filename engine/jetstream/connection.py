@@ -11,6 +11,7 @@ minor version.
 import asyncio
 import json
 import ssl
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,8 @@ from phaseline.schemas import libraries
 
 PENDING_LIMIT = 64 << 20
 """Bytes that may wait to be sent."""
+SAY_AGAIN = 30.0
+"""Seconds between two log lines that say that no server is reached."""
 Callback = Callable[[str, bytes, bytes | None, str], None]
 """Called with the subject, the data, the raw header block or None (`frames.read_headers`), the reply subject or ""."""
 
@@ -45,6 +48,8 @@ class Connection(Client):
         self._first_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failures = 0
         self._patient = False
+        self._say_again = 0.0
+        """From when on to say again that no server is reached."""
         self.cause = "no answer yet"
         """The last error of the connection."""
 
@@ -116,6 +121,11 @@ class Connection(Client):
     def version(self) -> str:
         """The version of the server."""
         return str(self._server_info.get("version", ""))
+
+    @property
+    def clustered(self) -> bool:
+        """Whether the server is a member of a cluster."""
+        return bool(self._server_info.get("cluster"))
 
     # ---- sending and receiving
 
@@ -223,6 +233,9 @@ class Connection(Client):
         self.cause = self.cause if follows else _text(error)
         log.debug("nats_trouble", error=_text(error))
         self._failures += 1
+        if self._patient and not self.is_connected and time.monotonic() > self._say_again:
+            self._say_again = time.monotonic() + SAY_AGAIN
+            log.warning("nats_unreachable", url=self._settings.shown, error=self.cause)
         refused = "authorization" in self.cause.lower()
         tried_all = not self._patient and self._failures >= len(self._settings.nats)
         if (refused or tried_all) and not self._first_failed.done():

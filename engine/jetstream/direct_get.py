@@ -17,6 +17,8 @@ PENDING = "Nats-Num-Pending"
 """A header that every reply to a request for several messages has, and the only reply to other requests does not."""
 END_OF_BATCH = "204"
 """The status that ends the replies to a request for several messages."""
+SOURCE = b"\r\nNats-Stream-Source:"
+"""The header of a message that a stream copied from another one."""
 NO_MESSAGE = 10037
 """The error code where the subject has no message."""
 
@@ -40,6 +42,14 @@ async def last_message_from_leader(wire: Wire, stream: str, subject: str) -> Las
         raise
     data, block = (base64.b64decode(message.get(name, "")) for name in ("data", "hdrs"))
     return LastMessage(data, int(message["seq"]), message["subject"], block or None)
+
+
+def origin(block: bytes | None) -> int:
+    """The sequence that a message had in the stream from which its own stream copied it; 0 if it is no such copy."""
+    if block is None or SOURCE not in block:
+        return 0
+    words = block.partition(SOURCE)[2].split(None, 2)
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
 
 
 async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float = 10.0) -> list[Reply]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
+from phaseline.engine.jetstream import server_key
 
 START_LIMIT = 20.0
 STOP_LIMIT = 10.0
@@ -34,21 +35,29 @@ class EmbeddedServer:
 
     data: the directory for its files; None means a temporary one, which is removed at the end. port: 0 means a free
     one. sync_always: sync each write to the disk before it is acknowledged. Otherwise a power cut can lose two minutes.
+    protected: only who has the key in the data directory may connect (`server_key`).
     """
 
-    def __init__(self, data: Path | None = None, port: int = 0, *, sync_always: bool = False) -> None:
+    def __init__(
+        self, data: Path | None = None, port: int = 0, *, sync_always: bool = False, protected: bool = False
+    ) -> None:
         self._kept = data is not None
         self._data = data or Path()
         self._port = port
-        self._sync_always = sync_always
+        self._sync_always, self._protected = sync_always, protected
+        self.key: server_key.ServerKey | None = None
+        """The key of the server's only user; None if everybody may connect."""
         self._process: subprocess.Popen[bytes] | None = None
         self._lock: IO[bytes] | None = None
+        self.limit = 0
+        """Bytes that the server may store."""
 
     async def __aenter__(self) -> Self:
         if not self._kept:
             self._data = Path(tempfile.mkdtemp(prefix="phaseline-"))
         try:
             self._lock = await _lock_data(self._data)
+            self.key = server_key.prepare(self._data) if self._protected else None
             await self.start()
         except BaseException:
             await self._clean_up()
@@ -74,6 +83,16 @@ class EmbeddedServer:
         return 0 if self._process is None else self._process.pid
 
     @property
+    def data(self) -> Path:
+        """The directory of the server's files."""
+        return self._data
+
+    @property
+    def exit_status(self) -> int | None:
+        """How the process ended: None while it runs, negative for a signal; 1 if it did not start."""
+        return 1 if self._process is None else self._process.poll()
+
+    @property
     def log(self) -> Path:
         """The log file of the server."""
         return self._data / "nats-server.log"
@@ -82,6 +101,7 @@ class EmbeddedServer:
         """Start the process and wait until it listens; raises `PortTaken`, `NoServerBinary`, `ServerFailed`."""
         binary = find_binary()
         config = self._data / "nats-server.conf"
+        self.limit = self.store_limit()
         config.write_text(self._config())
         for stale in self._data.glob("nats-server_*.ports"):
             stale.unlink()
@@ -98,6 +118,19 @@ class EmbeddedServer:
             preexec_fn=_die_with_parent(),  # noqa: PLW1509  # it makes two system calls and takes no lock
         )
         await self._until_ready(self._process, read_from)
+
+    def store_limit(self) -> int:
+        """The bytes that the server may store if it is started now: 9/10 of those that it has and of the free space.
+
+        Its own default is 3/4 of the free space alone. So after a restart it could be over its limit at once.
+        """
+        files = (self._data / "jetstream").rglob("*")
+        stored = sum(size for file in files if (size := _size(file)))
+        return (stored + shutil.disk_usage(self._data).free) // 10 * 9
+
+    def last_words(self) -> str:
+        """The last error in the server's log, or its last line."""
+        return _last_words(self.log.read_text(errors="replace") if self.log.exists() else "")
 
     async def stop(self) -> None:
         """Stop the server with SIGTERM; kill it after a limit."""
@@ -119,8 +152,11 @@ class EmbeddedServer:
             f"ports_file_dir: {json.dumps(str(self._data))}",
             f"log_file: {json.dumps(str(self.log))}",
             "logfile_size_limit: 16MB",
-            f"jetstream {{ store_dir: {json.dumps(str(self._data))}{', sync_interval: always' * self._sync_always} }}",
+            f"jetstream {{ store_dir: {json.dumps(str(self._data))}, max_file_store: {self.limit}"
+            f"{', sync_interval: always' * self._sync_always} }}",
         ]
+        if self.key is not None:
+            lines.append(f"authorization {{ users: [{{ nkey: {self.key.public} }}] }}")
         return "\n".join(lines) + "\n"
 
     async def _until_ready(self, process: subprocess.Popen[bytes], read_from: int) -> None:
@@ -140,8 +176,7 @@ class EmbeddedServer:
         text = self.log.read_bytes()[read_from:].decode(errors="replace") if self.log.exists() else ""
         if "address already in use" in text:
             return PortTaken(port=self._port)
-        fatal = [line for line in text.splitlines() if "[FTL]" in line or "[ERR]" in line]
-        return ServerFailed(cause=(fatal or text.splitlines() or ["its log is empty"])[-1].rpartition("] ")[2])
+        return ServerFailed(cause=_last_words(text))
 
     async def _end(self, number: signal.Signals) -> None:
         process, self._process = self._process, None
@@ -163,6 +198,19 @@ class EmbeddedServer:
                 self._lock = None
             if not self._kept:
                 shutil.rmtree(self._data, ignore_errors=True)
+
+
+def _last_words(text: str) -> str:
+    fatal = [line for line in text.splitlines() if "[FTL]" in line or "[ERR]" in line]
+    return (fatal or text.splitlines() or ["its log is empty"])[-1].rpartition("] ")[2]
+
+
+def _size(file: Path) -> int:
+    """The size of a file; 0 of a directory, and of a file that the server has deleted meanwhile."""
+    try:
+        return file.stat().st_size if file.is_file() else 0
+    except OSError:
+        return 0
 
 
 def find_binary() -> str:

@@ -1,6 +1,6 @@
 """Erasing stored messages for good: the server writes over their bytes, and no reader gets them any more.
 
-Belongs here: erasing one message of a stream, and the copy of an event in LIVE. Does not: which messages to erase
+Belongs here: erasing one message of a stream, finding the copy of an event in LIVE. Does not: which messages to erase
 (`worker.erasure`, `log.purge`).
 On one node the bytes in the file are overwritten at once. With replicas each node does the same in its own copy; the
 servers' replication logs hold a message until the servers compact them.
@@ -21,10 +21,11 @@ SOURCE = "Nats-Stream-Source"
 
 
 class Copy(NamedTuple):
-    """The copy of an event in LIVE: its sequence there, and the position of the event."""
+    """The copy of an event in LIVE: its sequence there, the position of the event, its body."""
 
     sequence: int
     position: int
+    body: bytes
 
 
 async def erase(wire: Wire, stream: str, sequence: int) -> bool:
@@ -47,12 +48,5 @@ async def copy_on(wire: Wire, stream: str, subject: str) -> Copy | None:
             return None
         raise
     source = frames.read_headers(base64.b64decode(message.get("hdrs", ""))).get(SOURCE, "").split(" ")
-    return Copy(int(message["seq"]), int(source[1]) if len(source) > 1 and source[1].isdigit() else 0)
-
-
-async def erase_copy(wire: Wire, stream: str, subject: str, position: int) -> bool:
-    """Erase the copy of the event at `position`; False if no copy of it, or of a later event, has arrived yet."""
-    copy = await copy_on(wire, stream, subject)
-    if copy is not None and copy.position == position:
-        await erase(wire, stream, copy.sequence)
-    return copy is not None and copy.position >= position
+    position = int(source[1]) if len(source) > 1 and source[1].isdigit() else 0
+    return Copy(int(message["seq"]), position, base64.b64decode(message.get("data", "")))

@@ -74,6 +74,8 @@ class Reader:
         self._silent_checks = 0
         self._backlog = 0
         """How many messages the consumer had when it was created."""
+        self.pending = 0
+        """How many messages followed the last one that came, at the time when the server sent it."""
         self._end: int | None = None
         """The sequence of the last message that was in the stream at the start; None while it is not known."""
         self._failure: PhaselineError | None = None
@@ -109,6 +111,16 @@ class Reader:
     def buffered(self) -> int:
         """How many messages `take` can return at once."""
         return len(self._buffer)
+
+    @property
+    def backlog(self) -> int:
+        """How many messages were to be read when the reader was opened."""
+        return self._backlog
+
+    @property
+    def delivered(self) -> int:
+        """The sequence of the last message that came; 0 if none has."""
+        return self._last
 
     @property
     def caught_up(self) -> bool:
@@ -149,7 +161,7 @@ class Reader:
             f"CONSUMER.CREATE.{self._stream}.{self._name}",
             consumer.create_request(self._stream, self._name, self._filters, self._start, self._last),
         )
-        self._backlog = int(created["num_pending"])
+        self._backlog = self.pending = int(created["num_pending"])
         if not self._backlog:
             self._end_known()
         self._silent_checks = 0
@@ -197,7 +209,7 @@ class Reader:
             return
         self._requested -= 1
         self._silent_checks = 0
-        self._last = sequence
+        self._last, self.pending = sequence, pending
         self._buffered_bytes += len(data)
         self._buffer.append(Stored(subject, data, sequence, time_ns, pending, block))
         if self._end is None and (not pending or self._delivered >= self._backlog):

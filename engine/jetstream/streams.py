@@ -6,7 +6,17 @@ Belongs here: their configuration and names. Does not: reading (`reader`), commi
 from dataclasses import dataclass
 from typing import Any
 
-from phaseline.engine.errors import ApiFailed, NotProvisioned, PartitionsDiffer, PrefixTaken, StreamsDiffer
+from phaseline.engine.errors import (
+    ApiFailed,
+    NoAnswer,
+    NoResponders,
+    NotPermitted,
+    NotProvisioned,
+    PartitionsDiffer,
+    PrefixTaken,
+    StreamsDiffer,
+)
+from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
 from phaseline.schemas.records import SECOND
@@ -42,7 +52,7 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS)
     if await _config(wire, layout.log) is None:
-        await _create(wire, layout.log, log(settings))
+        await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
     found = await _config(wire, layout.events)
     if found is None:
         await _create(wire, layout.events, events(settings, layout))
@@ -60,6 +70,14 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
     for name, config in wanted:
         _check_shape(name, await _config(wire, name) or {}, config)
     return layout
+
+
+async def _first_place(wire: Wire, layout: Layout) -> dict[str, int]:
+    """Where a new LOG starts if the former one was deleted: after all that STATE has copied."""
+    if await _config(wire, layout.state) is None:
+        return {}
+    last = await last_message_from_leader(wire, layout.state, ">")
+    return {} if last is None else {"first_seq": origin(last.block) + 1}
 
 
 def _check_shape(name: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -88,6 +106,19 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
     if found is None or await _config(wire, layout.state) is None:
         raise NotProvisioned(prefix=settings.prefix)
     return layout_of(settings, _partitions(found, settings))
+
+
+async def is_absent(wire: Wire, stream: str) -> bool:
+    """Whether the server says that there is no such stream, or no JetStream; False where that cannot be known now."""
+    try:
+        await wire.api(f"STREAM.INFO.{stream}")
+    except ApiFailed as error:
+        return bool(error.err_code == STREAM_NOT_FOUND)
+    except NoResponders:
+        return True
+    except (NoAnswer, NotPermitted):
+        return False
+    return False
 
 
 def _partitions(config: dict[str, Any], settings: Settings) -> int:

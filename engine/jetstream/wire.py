@@ -31,6 +31,9 @@ from phaseline.engine.jetstream.frames import Headers
 from phaseline.engine.jetstream.reply_subjects import ReplySubjects
 from phaseline.engine.settings import JETSTREAM, Settings
 
+SILENT_STREAM = "; the stream has no leader now, or the server cannot write to its disk (see the server's log)"
+"""Why a server that is connected does not answer. After a failed write it is silent until it is started again."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -84,6 +87,11 @@ class Wire:
     def max_payload(self) -> int:
         """The largest size of headers and data that the server accepts in one message, in bytes."""
         return self._connection.max_payload
+
+    @property
+    def clustered(self) -> bool:
+        """Whether the server is a member of a cluster, where the leader of a stream may change at any moment."""
+        return self._connection.clustered
 
     @property
     def pending(self) -> int:
@@ -202,6 +210,10 @@ class Wire:
             reply = await self.request(subject, payload, headers)
         except NoResponders as error:
             raise NoSuchStream(subject=subject) from error
+        except RequestTimedOut as error:
+            if error.hint or not self.connected:
+                raise
+            raise RequestTimedOut(subject=subject, seconds=error.seconds, hint=SILENT_STREAM) from error
         return read_ack(subject, reply.data)
 
     async def api(self, suffix: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Belongs here: the checkpoint's fields and bytes. Does not: storing it (`worker.f
 """
 
 import msgspec
+from msgspec.structs import replace
 
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
@@ -29,6 +30,10 @@ class Checkpoint(msgspec.Struct, frozen=True):
     """Who owns a partition, and up to which event it is decided.
 
     epoch: grows with each owner. position: of the last decided event. commit: a new name for each try to store it.
+    entities: how many the partition has. pending: how many events followed the one at the position when it was read.
+    clear: no event up to this position waits to be decided; None if an earlier version wrote the checkpoint.
+    attempts: how many owners in a row have begun at this position, the present one included, and committed nothing yet.
+    trying, tries: the event that such an owner was about to decide, and how many owners have tried it; 0 for none.
     """
 
     epoch: int = 0
@@ -36,10 +41,20 @@ class Checkpoint(msgspec.Struct, frozen=True):
     position: int = 0
     commit: str = ""
     plan: Plan | None = None
+    entities: int = 0
+    pending: int = 0
+    clear: int | None = None
+    attempts: int = 0
+    trying: int = 0
+    tries: int = 0
 
     def encode_as(self, commit: str) -> bytes:
         """The bytes for the log, with the name of the try that stores them."""
         return codec.encode({**msgspec.to_builtins(self), "commit": commit})
+
+    def after(self, position: int, plan: Plan | None = None) -> "Checkpoint":
+        """The checkpoint of a commit up to `position`. It forgets what was tried before."""
+        return replace(self, position=position, plan=plan, attempts=0, trying=0, tries=0)
 
 
 REQUIRED = frozenset(("epoch", "worker", "position", "commit", "plan"))

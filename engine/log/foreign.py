@@ -26,7 +26,6 @@ from phaseline.engine.jetstream.wire import Wire
 BATCH = b"\r\nNats-Batch-Id:"
 FENCED = b"\r\nNats-Expected-Last-Subject-Sequence:"
 UNDER_FENCE = b"\r\nNats-Expected-Last-Subject-Sequence-Subject:"
-SOURCE = b"\r\nNats-Stream-Source:"
 
 PATIENCE = 2.0
 """Seconds without a message after which the search for a worker's message begins anew."""
@@ -59,14 +58,6 @@ def is_copy(block: bytes | None) -> bool:
 def holds_copy(reply: Reply) -> bool:
     """Whether the message in the reply to a direct get is itself such an answer, so that it has the header twice."""
     return reply.block is not None and reply.block.count(COPY) > 1
-
-
-def origin(block: bytes | None) -> int:
-    """The place in LOG of a message that STATE copied from there; 0 if it is no such copy."""
-    if block is None or SOURCE not in block:
-        return 0
-    words = block.partition(SOURCE)[2].split(None, 2)
-    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
 
 
 class Foreign(NamedTuple):

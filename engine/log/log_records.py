@@ -19,7 +19,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
-from phaseline.schemas import codec, wire_codec
+from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.upcasting import NewerRecord
 
@@ -107,8 +107,9 @@ def message_in(reply: Reply) -> LastMessage:
 
 def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
     """The record in a message of LOG; None if no worker wrote it, which is reported. Raises `NewerRecord`."""
-    record = _record_in(message.data) if foreign.is_by_worker(message.block) else None
-    if record is None:
+    is_ours = foreign.is_by_worker(message.block)
+    record = _record_in(message.data) if is_ours else None
+    if record is None and not (is_ours and losses.is_loss(message.data)):
         foreign.report(stream, message)
     return record
 

@@ -3,10 +3,13 @@
 Belongs here: the window, and recovery after failures. Does not: making the messages (`compose`).
 After a failure the unacknowledged events are sent again in order, under the same ids, so the server drops those that it
 has. While the oldest event waits longer than `STALL`, nothing new is sent: this preserves the order.
+In a cluster a stream may change its leader between two events in flight: the first one is lost, the second one stored.
+There, only one event of each tree is in flight. The others of its tree wait here for its answer.
 """
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import AsyncIterable, Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,9 +17,18 @@ from typing import NamedTuple, Self
 
 import structlog
 
-from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NoSuchStream, PhaselineError, Unconfirmed
+from phaseline.engine.errors import (
+    ApiFailed,
+    NatsUnreachable,
+    NoAnswer,
+    NoRoom,
+    NoSuchStream,
+    PhaselineError,
+    Unconfirmed,
+)
 from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.api_reply import Ack, read_ack
+from phaseline.engine.jetstream.api_reply import Ack, can_pass, read_ack
+from phaseline.engine.jetstream.streams import is_absent
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.message_id import MESSAGE_ID, header, key_of, renamed
@@ -44,7 +56,7 @@ class PublishResult(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Flying:
-    """An event without an answer yet. `since`: when it was last sent, by the loop's clock.
+    """An event without an answer yet. `since`: when it was last sent, by the loop's clock; 0 if not yet.
 
     repeated: the server took its first try for a repeat, and we look whether it is one.
     """
@@ -74,12 +86,16 @@ class Pipeline:
         self._skip = len(self._inbox) + 1
         self._number = 0
         self._flying: dict[int, _Flying] = {}
+        """The events without an answer, by number. Of each tree the first one is sent, so the very first is, too."""
+        self._trees: dict[str, deque[int]] | None = {} if wire.clustered else None
+        """In a cluster: for each tree with an event in flight, the numbers of those that wait behind it."""
+        self._skip_tree = wire.settings.prefix.count(".") + 2
         self._batch: list[bytes] = []
         self._size = 0
-        self._stored = self._duplicates = 0
+        self._stored = self._duplicates = self._first = 0
         self._heard = self._shown = self._loop.time()
         self._moved = asyncio.Event()
-        self._trouble = self._failed = False
+        self._trouble = self._failed = self._full = False
         self._refusal: ApiFailed | None = None
         self._key = key_of(wire.settings)
         self._looks = not self._key
@@ -112,17 +128,51 @@ class Pipeline:
         self._number += 1
         frame = self._frame(message, self._number)
         now = self._loop.time()
-        self._flying[self._number] = _Flying(message, frame, now)
-        if not self._batch:
-            # This event must not wait until the caller has its next one.
-            self._loop.call_soon(self._flush)
-        self._batch.append(frame)
-        self._size += len(frame)
+        self._flying[self._number] = flying = _Flying(message, frame, 0.0)
+        if len(self._flying) == 1:
+            self._heard = now
+        if self._may_fly(message, self._number):
+            self._launch(flying)
         if self._size >= CHUNK:
             self._flush()
             await asyncio.sleep(0)
-        if len(self._flying) >= self._window or self._trouble or self._stalled(now):
+        if len(self._flying) >= self._window or self._trouble or self._refusal or self._stalled(now):
             await self._settle(self._window // 2)
+
+    def _may_fly(self, message: EventMessage, number: int) -> bool:
+        """Whether to send an event now; if not, it waits behind the one of its tree that is in flight."""
+        if self._trees is None:
+            return True
+        tree = self._tree(message)
+        waiting = self._trees.get(tree)
+        if waiting is None:
+            self._trees[tree] = deque()
+            return True
+        waiting.append(number)
+        return False
+
+    def _tree(self, message: EventMessage) -> str:
+        return message.subject.split(".", self._skip_tree + 1)[self._skip_tree]
+
+    def _launch(self, flying: _Flying) -> None:
+        """Send an event, together with others that are sent at the same time."""
+        flying.since = self._loop.time()
+        if not self._batch:
+            # This event must not wait until the caller has its next one.
+            self._loop.call_soon(self._flush)
+        self._batch.append(flying.frame)
+        self._size += len(flying.frame)
+
+    def _land(self, number: int) -> bool:
+        """Forget an event that has its answer, and send the next one of its tree. False if it was forgotten before."""
+        flying = self._flying.pop(number, None)
+        if flying is not None and self._trees is not None:
+            tree = self._tree(flying.message)
+            if waiting := self._trees[tree]:
+                self._launch(self._flying[waiting.popleft()])
+            else:
+                del self._trees[tree]
+        return flying is not None
 
     def _frame(self, message: EventMessage, number: int) -> bytes:
         headers = {MESSAGE_ID: header(self._key, message.message_id)}
@@ -137,13 +187,16 @@ class Pipeline:
         """Wait until at most `room` events are in flight, and recover from failures meanwhile."""
         self._flush()
         try:
-            while len(self._flying) > room or (self._flying and self._trouble):
-                if self._refusal is not None:
-                    raise self._refusal
+            while self._refusal is None and (len(self._flying) > room or (self._flying and self._trouble)):
                 if self._trouble or self._stalled(self._loop.time()):
                     await self._recover()
                 else:
                     await self._wait()
+            if self._refusal is not None:
+                # Events after the refused one are under way. Their answers make the counts right.
+                while self._flying and not self._trouble:
+                    await self._wait()
+                raise self._refusal
         except PhaselineError:
             self._failed = True
             raise
@@ -162,7 +215,7 @@ class Pipeline:
 
     def _flush(self) -> None:
         batch, self._batch, self._size = self._batch, [], 0
-        if batch and not self._trouble:
+        if batch and not self._trouble and self._refusal is None:
             self._send(b"".join(batch))
 
     def _send(self, buffer: bytes) -> None:
@@ -179,32 +232,40 @@ class Pipeline:
             # We may not look, it seems: then the server's word is taken.
             self._looks = False
         for flying in self._flying.values():
-            flying.again = True
+            flying.again = flying.again or flying.since > 0
         try:
             message = oldest.message
             headers = {MESSAGE_ID: header(self._key, message.message_id)}
-            await self._wire.publish_acked(message.subject, message.body, headers)
+            ack = await self._wire.publish_acked(message.subject, message.body, headers)
         except NoAnswer as error:
             await self._pause(error, oldest.message)
         except ApiFailed as error:
-            if not _is_temporary(error):
-                raise
-            await self._pause(error, oldest.message)
+            if can_pass(error):
+                await self._pause(error, oldest.message)
+            else:
+                self._refuse(number, error)
         else:
-            if self._flying.pop(number, None) is not None:
-                self._count(repeat=oldest.repeated)
-            now = self._loop.time()
-            for flying in self._flying.values():
+            if self._land(number):
+                self._count(ack, repeat=self._is_repeat(oldest, ack))
+            now, sent = self._loop.time(), [flying for flying in self._flying.values() if flying.since]
+            for flying in sent:
                 flying.since = now
             self._batch, self._size = [], 0
-            self._send(b"".join([flying.frame for flying in self._flying.values()]))
+            self._send(b"".join([flying.frame for flying in sent]))
 
     async def _pause(self, error: NoAnswer | ApiFailed, oldest: EventMessage) -> None:
-        if isinstance(error, NoSuchStream) and not self._stored + self._duplicates:
+        events = self._wire.settings.stream("EVENTS")
+        if isinstance(error, NoSuchStream) and not sum(self.result) and await is_absent(self._wire, events):
             raise error
         if self._loop.time() - self._heard > self._patience:
-            raise Unconfirmed(event=oldest.event, source=oldest.source) from error
-        log.info("publish_again", unacknowledged=len(self._flying), error=str(error))
+            if isinstance(error, NoRoom):
+                raise error
+            raise Unconfirmed(event=oldest.event, source=oldest.source, cause=str(error)) from error
+        if isinstance(error, NoRoom) and not self._full:
+            log.warning("publish_waits", unacknowledged=len(self._flying), error=str(error))
+        else:
+            log.info("publish_again", unacknowledged=len(self._flying), error=str(error))
+        self._full = isinstance(error, NoRoom)
         await asyncio.sleep(PAUSE)
         self._trouble = True
 
@@ -226,18 +287,28 @@ class Pipeline:
         try:
             ack = read_ack(flying.message.subject, data)
         except ApiFailed as error:
-            if not _is_temporary(error):
-                self._refusal = error
-            self._on_trouble()
+            if can_pass(error):
+                self._on_trouble()
+            else:
+                self._refuse(number, error)
             return
-        # If we sent it more than once, it may be a duplicate of our own attempt.
-        repeat = ack.duplicate and (flying.repeated or not flying.again)
+        repeat = self._is_repeat(flying, ack)
         if repeat and self._looks and not flying.again:
             self._look(number, flying, ack)
             return
-        del self._flying[number]
-        self._count(repeat=repeat)
+        self._land(number)
+        self._count(ack, repeat=repeat)
         self._moved.set()
+
+    def _refuse(self, number: int, error: ApiFailed) -> None:
+        """End with this error. No further event is sent."""
+        self._refusal = self._refusal or error
+        self._land(number)
+        self._moved.set()
+
+    def _is_repeat(self, flying: _Flying, ack: Ack) -> bool:
+        """Whether an event was stored before this call. If we sent it several times, it may repeat our own attempt."""
+        return ack.duplicate and (flying.repeated or not flying.again or ack.seq < self._first)
 
     def _look(self, number: int, flying: _Flying, ack: Ack) -> None:
         """Ask for the event that the server takes this one for."""
@@ -252,15 +323,18 @@ class Pipeline:
             return
         stored = frames.read_headers(block or b"").get("Nats-Subject")
         if stored is None or is_stored_as(flying.message.subject, stored):
-            del self._flying[number]
-            self._count(repeat=True)
+            self._land(number)
+            self._count(None, repeat=True)
             self._moved.set()
             return
         flying.message, flying.repeated, flying.again = renamed(flying.message), False, False
+        flying.since = self._loop.time()
         flying.frame = self._frame(flying.message, number)
         self._send(flying.frame)
 
-    def _count(self, *, repeat: bool) -> None:
+    def _count(self, ack: Ack | None, *, repeat: bool) -> None:
+        if ack is not None and not ack.duplicate and not self._first:
+            self._first = ack.seq
         if repeat:
             self._duplicates += 1
         else:
@@ -269,12 +343,6 @@ class Pipeline:
         if self._heard - self._shown > SHOW:
             self._shown = self._heard
             self._progress(self.result)
-
-
-def _is_temporary(error: ApiFailed) -> bool:
-    """Whether the server may accept the event later."""
-    code: int | None = error.code
-    return code is not None and code >= 500
 
 
 async def publish_many(

@@ -4,18 +4,25 @@ Belongs here: a single event and its receipt; resending a rejected event. Does n
 (`outcomes`).
 """
 
+import asyncio
 import time
 from typing import NamedTuple
 
 from phaseline.engine.errors import (
+    ApiFailed,
     ConnectionLost,
     EventGone,
     NatsUnreachable,
     NoAnswer,
+    NoRoom,
     NoSuchStream,
     NotRejected,
+    PhaselineError,
+    RequestTimedOut,
     Unconfirmed,
 )
+from phaseline.engine.jetstream.api_reply import can_pass
+from phaseline.engine.jetstream.streams import is_absent
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at, record_at
@@ -23,6 +30,9 @@ from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.message_id import MESSAGE_ID, header, is_repeat, key_of, renamed
 from phaseline.schemas import envelope
 from phaseline.schemas.records import Rejection
+
+PAUSE = 0.2
+"""Seconds between two tries."""
 
 
 class Receipt(NamedTuple):
@@ -39,10 +49,10 @@ class Receipt(NamedTuple):
 
 
 async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
-    """Store one event. Sends it again when the connection breaks, for `timeout` seconds.
+    """Store one event. Sends it again after trouble that can pass, for `timeout` seconds.
 
-    Raises `NatsUnreachable` if the event was never sent, `Unconfirmed` if it may or may not be stored, and what `Wire`
-    raises.
+    Raises `NatsUnreachable` if the event was never sent, `Unconfirmed` if it may or may not be stored, `NoRoom`, and
+    what `Wire` raises.
     """
     again, key = False, key_of(wire.settings)
     deadline = time.monotonic() + timeout
@@ -50,19 +60,27 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
         try:
             headers = {MESSAGE_ID: header(key, message.message_id)}
             ack = await wire.publish_acked(message.subject, message.body, headers)
-        except NoSuchStream:
-            raise
-        except NoAnswer as error:
-            if isinstance(error, NatsUnreachable) and not again:
+        except (NoAnswer, ApiFailed) as error:
+            again = again or isinstance(error, ConnectionLost | RequestTimedOut)
+            if not again and (isinstance(error, NatsUnreachable | NoRoom) or await _is_final(wire, error)):
                 raise
-            if not isinstance(error, ConnectionLost) or time.monotonic() > deadline:
-                raise Unconfirmed(event=message.event, source=message.source) from error
-            again = True
+            if time.monotonic() > deadline or not can_pass(error):
+                if not again:
+                    raise
+                raise Unconfirmed(event=message.event, source=message.source, cause=str(error)) from error
+            await asyncio.sleep(PAUSE)
         else:
             if ack.duplicate and not again and not await is_repeat(wire, message, ack):
                 message = renamed(message)
                 continue
             return Receipt(ack.seq, ack.duplicate and not again, message.event, message.source)
+
+
+async def _is_final(wire: Wire, error: PhaselineError) -> bool:
+    """Whether no other try can succeed."""
+    if isinstance(error, NoSuchStream):
+        return await is_absent(wire, wire.settings.stream("EVENTS"))
+    return not can_pass(error)
 
 
 async def resend(installation: Installation, sequence: int, timeout: float) -> Receipt:

@@ -32,7 +32,7 @@ from phaseline.engine.replay.recorded_log import (
     read,
 )
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Mark, Record, Rejection, Transition
+from phaseline.schemas.records import Loss, Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import quote
 
 
@@ -76,6 +76,7 @@ class AuditReport:
     taken as they are.
     by_others: how many events were decided by other tables than the ones at hand; their records are taken as they are.
     foreign: the messages on the subjects of workers that no worker wrote. They are skipped, and no divergence.
+    losses: what is missing. emptied: the partitions whose log was emptied. without_state: entities that STATE lacks.
     reworded: how many records differ only in a sentence of the engine, which is no divergence.
     rewordings: the first of these. divergences: the first difference of each entity, by kind and id.
     """
@@ -89,14 +90,17 @@ class AuditReport:
     purged: int = 0
     by_others: int = 0
     foreign: list[Foreign] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    emptied: list[int] = field(default_factory=list)
+    without_state: int = 0
     reworded: int = 0
     rewordings: list[Rewording] = field(default_factory=list)
     divergences: dict[tuple[str, str], Divergence] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
-        """Whether the log holds exactly the records that the events make."""
-        return not self.divergences
+        """Whether the log holds exactly the records that the events make, and STATE every entity."""
+        return not (self.divergences or self.emptied or self.without_state)
 
     def add_divergence(self, sequence: int, expected: Record | None, found: Record | None) -> None:
         """Add a difference, unless the report has one of that entity already."""
@@ -177,6 +181,8 @@ class Audit:
             self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
             self.report.erased, self.report.purged = self.source.erased, self.source.purged
             self.report.foreign += self.source.foreign
+            self.report.losses += self.source.losses
+            self.report.emptied += self.source.emptied
         return self.report
 
     def _compare(self, step: RecordedStep) -> None:
@@ -191,6 +197,9 @@ class Audit:
         if step.tables is not None and step.tables != processor.tree.kinds.digest:
             self.report.by_others += 1
             self._apply(processor, [read(message) for message in messages])
+            return
+        if step.is_parked:
+            self.report.records += 1
             return
         records = [
             record for record in self.processors.answer(step.partition, step.event) if is_under(record, self.root)
@@ -238,14 +247,18 @@ async def compare_states(installation: Installation, audit: Audit) -> None:
     An entity in STATE may be newer than the part of the log that the audit read. Where the versions are equal, the
     states must be equal.
     """
-    wire, state, subjects = installation.wire, installation.layout.state, installation.subjects
+    wire, stream, subjects, report = installation.wire, installation.layout.state, installation.subjects, audit.report
     for partition, processor in audit.processors.items():
+        held = 0
         for end in [">"] if audit.root is None else [quote(audit.root), f"{quote(audit.root)}.>"]:
-            async for slice_ in read_all(wire, state, [f"{installation.prefix}.state.{partition}.*.{end}"]):
+            async for slice_ in read_all(wire, stream, [f"{installation.prefix}.state.{partition}.*.{end}"]):
                 for stored in slice_:
                     if stored.subject == subjects.state_checkpoint(partition):
                         continue
-                    if record_in_state(state, stored) is None:
-                        audit.report.foreign.append(foreign.report(state, stored))
+                    record = record_in_state(stream, stored)
+                    if record is None:
+                        report.foreign.append(foreign.report(stream, stored))
                     else:
-                        audit.report.compare_state(processor, Message(stored.subject, stored.data))
+                        report.compare_state(processor, Message(stored.subject, stored.data))
+                    held += not isinstance(record, Mark)
+        report.without_state += max(0, len(processor.tree) - held)

@@ -36,7 +36,7 @@ class FileLog:
     """
 
     undecided = 0
-    foreign = ()
+    foreign = losses = emptied = ()
 
     def __init__(self, path: Path, span: Span | None = None, most: int | None = None) -> None:
         """Open the file. Reads the part of `span` that the file holds. most: as for `LogFile`."""

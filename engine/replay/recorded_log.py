@@ -7,6 +7,7 @@ Belongs here: the protocol that replay, audit, what-if and export read, whether 
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from phaseline.engine.core import process
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tree import Tree, evolve
@@ -16,9 +17,10 @@ from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition
+from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
+PARKED = process.PARKED.encode()
 STEP = 1_000
 """Events between two reports of the progress."""
 
@@ -58,6 +60,11 @@ class RecordedStep(NamedTuple):
     is_erased: bool = False
     """Whether the messages are those of events that were erased from EVENTS: raw Secrets, and what was purged."""
 
+    @property
+    def is_parked(self) -> bool:
+        """Whether workers ended while they decided the event. It must not be decided again; it changed nothing."""
+        return len(self.messages) == 1 and ".fault." in self.messages[0].subject and PARKED in self.messages[0].body
+
 
 class LogSource(Protocol):
     """The installation that a log comes from: its prefix, and how many partitions it has."""
@@ -84,6 +91,14 @@ class RecordedLog(LogSource, Protocol):
     """How many events with a raw Secret were found erased so far."""
     purged: int
     """How many events of this part of the log were purged; exact once all steps are read."""
+
+    @property
+    def losses(self) -> Sequence[Loss]:
+        """What workers found missing; and events that are gone undecided, though no worker has noticed yet."""
+
+    @property
+    def emptied(self) -> Sequence[int]:
+        """The partitions whose log has been emptied."""
 
     @property
     def foreign(self) -> Sequence[Foreign]:
@@ -147,7 +162,7 @@ async def rebuild(
         tree = processors[step.partition].tree
         for gone in erased(step):
             evolve(tree, gone)
-        if step.event is None:
+        if step.event is None or step.is_parked:
             continue
         for record in processors.answer(step.partition, step.event):
             if is_under(record, root):

@@ -12,16 +12,19 @@ from datetime import datetime
 from typing import Any, Self
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.errors import LogEmptied
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
-from phaseline.engine.log import checkpoint, foreign, purge, table_eras
+from phaseline.engine.log import foreign, purge, table_eras
+from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
 from phaseline.engine.log.table_eras import Era, decided_by
 from phaseline.engine.replay.recorded_log import RecordedStep, Span, cause_of, is_of_secret, part_erased, read
-from phaseline.schemas import codec
-from phaseline.schemas.records import Record, Rejection, nanoseconds
+from phaseline.engine.worker import former_owner
+from phaseline.schemas import codec, losses
+from phaseline.schemas.records import Loss, Record, Rejection, nanoseconds
 from phaseline.schemas.subjects import SHORTENED, quote
 
 
@@ -38,6 +41,8 @@ class LogCursor:
         self._next: Message | None = None
         self.cause: int | None = None
         self.earlier = 0
+        self.last_cause = 0
+        self.losses: list[Loss] = []
         self.foreign: list[Foreign] = []
 
     async def advance(self) -> Message | None:
@@ -54,9 +59,11 @@ class LogCursor:
             stored = self._held.popleft()
             if not foreign.is_by_owner(stored.block):
                 self.foreign.append(foreign.report(self._reader.stream, stored))
+            elif ".loss." in stored.subject and losses.is_loss(stored.data):
+                self.losses.append(losses.read(stored.data))
             elif self._wanted(stored.subject):
                 self._next = Message(stored.subject, stored.data)
-                self.cause = cause_of(stored.data, self.cause or 0)
+                self.cause = self.last_cause = cause_of(stored.data, self.cause or 0)
                 return current
 
     async def take_up_to(self, sequence: int) -> list[Message]:
@@ -83,7 +90,11 @@ class ServerLog:
         """Which tables decided which events, by partition."""
         self.purged_positions: set[int] = set()
         self._decided: dict[int, int] = {}
+        self._clear: dict[int, int | None] = {}
         self._cursors: dict[int, LogCursor] = {}
+        self._first = 0
+        """The first event that EVENTS holds."""
+        self.emptied: list[int] = []
         self._stalled: set[int] = set()
         """Partitions whose next event, and so each later one, is undecided."""
 
@@ -106,14 +117,15 @@ class ServerLog:
             yield log
 
     async def _measure(self) -> None:
-        wire, layout, subjects = self.installation.wire, self.installation.layout, self.installation.subjects
+        wire, layout = self.installation.wire, self.installation.layout
         held = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]
+        self._first = int(held["first_seq"])
         self.begins = max(self.span.first, int(held["first_seq"]), 1)
         self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
         # The checkpoints are read before the log. So the log that is read holds all records of the decided events.
         for partition in self._own_partitions():
-            last = await checkpoint.last(wire, layout.log, subjects.checkpoint(partition))
-            self._decided[partition] = 0 if last is None else last.position
+            last = await self._last_checkpoint(partition)
+            self._decided[partition], self._clear[partition] = last.position, last.clear
             self.eras[partition] = await table_eras.eras(self.installation, partition)
             for note in await purge.notes(self.installation, partition):
                 if self.span.root in (None, note.id.partition("/")[0]):
@@ -124,6 +136,29 @@ class ServerLog:
     def foreign(self) -> list[Foreign]:
         """See `RecordedLog.foreign`."""
         return [found for cursor in self._cursors.values() for found in cursor.foreign]
+
+    @property
+    def losses(self) -> list[Loss]:
+        """See `RecordedLog.losses`."""
+        noted = [loss for cursor in self._cursors.values() for loss in cursor.losses]
+        return noted + [gap for partition in self._cursors for gap in self._gap(partition)]
+
+    def _gap(self, partition: int) -> list[Loss]:
+        """The events that EVENTS dropped undecided, if no worker has noted it yet."""
+        clear = self._clear[partition]
+        known = max(self._decided[partition], clear or 0, self._cursors[partition].last_cause)
+        gone = self._first - 1 - known
+        if clear is None or gone <= 0:
+            return []
+        at_least = gone if self.partitions == 1 else 0
+        return [Loss(partition, "events", known + 1, self._first - 1, at_least, gone, "", 0)]
+
+    async def _last_checkpoint(self, partition: int) -> Checkpoint:
+        try:
+            return (await former_owner.read(self.installation, partition, accept_loss=False)).checkpoint
+        except LogEmptied:
+            self.emptied.append(partition)
+            return Checkpoint()
 
     async def initial_messages(self) -> AsyncIterator[Message]:
         """The log messages of all events before the first event of the span."""

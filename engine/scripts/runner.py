@@ -4,7 +4,9 @@ Belongs here: `SandboxRunner`, and the runner that this process shares. Does not
 """
 
 import atexit
-from collections.abc import Mapping
+import json
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from phaseline.engine.scripts.sandbox import Sandbox, Stopped
@@ -14,6 +16,10 @@ from phaseline.machines.language.scripts import JqResult
 from phaseline.machines.language.table import MAX_TEXT
 from phaseline.schemas import libraries
 
+PAUSE = 60.0
+"""Seconds in which a script that had to be stopped is not run again: its answer stays what it was."""
+REMEMBERED = 1_000
+
 
 class SandboxRunner:
     """A `ScriptRunner` that uses a sandbox. The caller owns the sandbox and closes it."""
@@ -22,12 +28,14 @@ class SandboxRunner:
         """Use `sandbox`."""
         self.sandbox = sandbox
         self._checked = False
+        self._stopped: dict[Any, tuple[float, str]] = {}
+        """Scripts that had to be stopped: until when they are not run again, and why."""
 
     def lua(self, script: str, live: Mapping[str, Any], now: int) -> HealthResult:
         """Run a health script. A failure leads to Unknown with the reason, no answer to an empty status."""
         self._check()
         try:
-            answer = self.sandbox.ask({"run": "lua", "script": script, "object": live, "now": now})
+            answer = self._ask(script, {"run": "lua", "script": script, "object": live, "now": now})
         except Stopped as error:
             return unknown(f"health script: {error}")
         if "error" in answer:
@@ -38,16 +46,32 @@ class SandboxRunner:
             return unknown(f"health script: {status!r:.60} is no health; those are {', '.join(SOURCE_ORDER)}")
         return HealthResult(status, message[:MAX_TEXT])
 
-    def jq(self, program: str, value: Any) -> JqResult:
-        """Delete the paths that a jq program selects from `value`. A failure returns `value` with the problem."""
+    def jq(self, programs: Sequence[str], values: Sequence[Any]) -> list[list[JqResult]]:
+        """Delete the paths that jq programs select from `values`. A failure returns the value with the problem."""
         self._check()
         try:
-            answer = self.sandbox.ask({"run": "jq", "program": program, "object": value})
+            request = {"run": "jq", "programs": list(programs), "objects": list(values)}
+            answers = self._ask(tuple(programs), request)["answers"]
         except Stopped as error:
-            return JqResult(value, str(error))
-        if "error" in answer:
-            return JqResult(value, answer["error"], broken=answer["broken"])
-        return JqResult(answer["object"])
+            return [[JqResult(value, str(error)) for value in values] for _ in programs]
+        found, results = list(values), []
+        for answer in answers:
+            results.append([_jq_result(one, value) for one, value in zip(answer, found, strict=True)])
+            found = [result.value for result in results[-1]]
+        return results
+
+    def _ask(self, key: Any, request: dict[str, Any]) -> dict[str, Any]:
+        """Run a script; raises `Stopped` if it has to be stopped, or had to be within the last `PAUSE` seconds."""
+        until, why = self._stopped.get(key, (0.0, ""))
+        if time.monotonic() < until:
+            raise Stopped(why)
+        try:
+            return self.sandbox.ask(request)
+        except Stopped as error:
+            if len(self._stopped) >= REMEMBERED:
+                self._stopped.clear()
+            self._stopped[key] = time.monotonic() + PAUSE, str(error)
+            raise
 
     def _check(self) -> None:
         """Raise `NotInstalled` if the child process could not start: it loads both languages."""
@@ -55,6 +79,12 @@ class SandboxRunner:
             libraries.require("lupa", "a health script in Lua")
             libraries.require("jq", "an ignore rule in jq")
             self._checked = True
+
+
+def _jq_result(answer: Mapping[str, Any], value: Any) -> JqResult:
+    if "error" in answer:
+        return JqResult(value, answer["error"], broken=answer["broken"])
+    return JqResult(json.loads(answer["object"]) if "object" in answer else value)
 
 
 def shared_runner() -> SandboxRunner:

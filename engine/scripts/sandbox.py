@@ -6,21 +6,27 @@ Belongs here: starting the process, sending requests, killing it. Does not: the 
 import contextlib
 import os
 import select
+import signal
 import struct
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
 
 from phaseline.schemas import codec
 
-SECONDS = 1.0
-"""The most seconds that a script may take."""
+SECONDS = 0.25
+"""The most seconds of computing that a request may take. Limits counted in steps and bytes come first."""
+WAIT = 5.0
+"""The most seconds to wait for an answer, if the process gets no time to compute."""
 START_SECONDS = 15.0
 """The most seconds that the process may take to start, on a busy machine."""
 HEAD = struct.Struct(">I")
+_STARTER = ThreadPoolExecutor(1, "phaseline-scripts")
+"""Starts the processes. The kernel ends a process with the thread that started it, and this one lives to the end."""
 
 
 class Stopped(Exception):
@@ -31,7 +37,7 @@ class Sandbox:
     """One child process, started with the first request. Threads take turns."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
-        """`seconds`: how long a script may take."""
+        """`seconds`: how long a request may compute."""
         self.seconds = seconds
         self._child: subprocess.Popen[bytes] | None = None
         self._turn = threading.Lock()
@@ -50,36 +56,48 @@ class Sandbox:
             return self._ask(codec.encode(request))
 
     def _ask(self, body: bytes) -> dict[str, Any]:
+        if self._child is not None and self._child.poll() is not None:
+            self.close()  # somebody ended it between two requests
         child = self._child or self._start()
         try:
-            self._write(child, HEAD.pack(len(body)) + body, self.seconds)
-            return self._answer(child, self.seconds)
+            self._write(child, HEAD.pack(len(body)) + body, WAIT)
+            return self._answer(child, WAIT)
         except TimeoutError:
             self.close()
-            raise Stopped(f"it was stopped after {self.seconds:g} s") from None
+            raise Stopped(f"it was stopped after {WAIT:g} s") from None
         except (EOFError, BrokenPipeError):
-            self.close()
+            if self.close() in (-signal.SIGPROF, -signal.SIGXCPU):
+                raise Stopped(f"it was stopped after {self.seconds:g} s of computing") from None
             raise Stopped("its process ended: it needed too much memory, or too deep a stack") from None
 
-    def close(self) -> None:
-        """End the process. The next request starts another one."""
+    def close(self) -> int:
+        """End the process, and return its exit status. The next request starts another one."""
         child, self._child = self._child, None
         if child is None:
-            return
+            return 0
+        with contextlib.suppress(subprocess.TimeoutExpired):  # one that has closed its pipe is about to end
+            child.wait(1.0 if self._has_ended(child) else 0)
         child.kill()
-        child.wait()
+        status = child.wait()
         for pipe in (child.stdin, child.stdout):
             with contextlib.suppress(BrokenPipeError):
                 if pipe is not None:
                     pipe.close()
+        return status
+
+    @staticmethod
+    def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+        """Whether the process has closed its end of the pipe, or will in a moment."""
+        ready, _, _ = select.select([child.stdout.fileno()], [], [], 0)  # type: ignore[union-attr]  # it is piped
+        return bool(ready)
 
     def _start(self) -> subprocess.Popen[bytes]:
         kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-        command = [sys.executable, "-m", "phaseline.engine.scripts.child"]
-        self._child = subprocess.Popen(  # noqa: S603  # our own module, nothing from outside
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env=kept,
-            start_new_session=True,
-        )  # fmt: skip
+        command = [sys.executable, "-m", "phaseline.engine.scripts.child", str(os.getpid()), str(self.seconds)]
+        self._child = _STARTER.submit(
+            subprocess.Popen, command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            bufsize=0, env=kept, start_new_session=True,
+        ).result()  # fmt: skip
         os.set_blocking(self._child.stdin.fileno(), False)  # type: ignore[union-attr]  # it is piped
         try:
             self._answer(self._child, START_SECONDS)

@@ -7,26 +7,28 @@ partition erases what the last one did not: it looks at every such rejection in 
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+import itertools
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from typing import NamedTuple, Self
 
 import structlog
 
 from phaseline.engine.core.process import InboxEvent
-from phaseline.engine.errors import ApiFailed, NoAnswer, PhaselineError
-from phaseline.engine.jetstream.erase import erase, erase_copy
+from phaseline.engine.errors import PhaselineError
+from phaseline.engine.jetstream.erase import copy_on, erase
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
-from phaseline.schemas import wire_codec
+from phaseline.machines.kubernetes.secret_values import raw_secret
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection
 
 COPIED = (0.0, 0.05, 0.2, 0.75, 3.0)
 """Seconds before each look for the copy in LIVE, which may arrive after the event was erased."""
 AT_ONCE = 50
 """Events that are erased at the same time, at most."""
-PAUSE = 2.0
-"""Seconds before a failed erasure is tried again."""
+PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Seconds before a failed erasure is tried again; the last number repeats."""
 
 log = structlog.get_logger(__name__)
 
@@ -76,18 +78,17 @@ class Erasure:
 
     async def _erase(self, found: Erasable) -> None:
         """Erase an event and its copy, however long that takes."""
+        pauses = itertools.chain(PAUSES, itertools.repeat(PAUSES[-1]))
         while True:
             try:
                 async with self._gate:
                     if await self._erased(found):
                         log.warning("secret_erased", partition=self._partition, position=found.position)
-                    return
-            except (NoAnswer, ApiFailed) as error:
-                log.warning("secret_not_erased", partition=self._partition, position=found.position, error=str(error))
             except PhaselineError as error:
-                log.error("secret_not_erased", partition=self._partition, position=found.position, error=str(error))  # noqa: TRY400
+                log.warning("secret_not_erased", partition=self._partition, position=found.position, error=str(error))
+                await asyncio.sleep(next(pauses))
+            else:
                 return
-            await asyncio.sleep(PAUSE)
 
     async def _erased(self, found: Erasable) -> bool:
         """Erase an event and its copy; False if the event did not exist any more."""
@@ -95,35 +96,44 @@ class Erasure:
         existed = await erase(wire, layout.events, found.position)
         for pause in COPIED if existed else COPIED[:1]:
             await asyncio.sleep(pause)
-            if not found.live or await erase_copy(wire, layout.live, found.live, found.position):
+            copy = await copy_on(wire, layout.live, found.live) if found.live else None
+            if copy is not None and copy.position == found.position and raw_secret(copy.body) is not None:
+                await erase(wire, layout.live, copy.sequence)
+            if not found.live or (copy is not None and copy.position >= found.position):
                 break
         return existed
 
     async def _erase_left(self) -> None:
         """Erase every event that a committed rejection says is erased, and that is still there."""
-        while True:
+        for pause in itertools.chain(PAUSES, itertools.repeat(PAUSES[-1])):
             try:
-                await self._look_back()
-            except (NoAnswer, ApiFailed) as error:
+                async for record in self._told():
+                    await self._erase_told(record)
+            except PhaselineError as error:
                 log.warning("secret_not_erased", partition=self._partition, position=0, error=str(error))
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(pause)
             else:
                 return
 
-    async def _look_back(self) -> None:
+    async def _told(self) -> AsyncIterator[Rejection]:
+        """The rejections of this partition, in the log, whose events held a raw Secret."""
         installation = self._installation
-        told = installation.subjects.secrets(self._partition)
-        async for slice_ in read_all(installation.wire, installation.layout.log, [told]):
+        filter_ = installation.subjects.secrets(self._partition)
+        async for slice_ in read_all(installation.wire, installation.layout.log, [filter_]):
             for stored in slice_:
-                record = wire_codec.read(stored.data)
+                try:
+                    record = wire_codec.read(stored.data)
+                except (codec.Undecodable, LookupError, TypeError, ValueError, AttributeError):
+                    continue  # not one of ours
                 if isinstance(record, Rejection):
-                    await self._erase(await self._left(record))
+                    yield record
 
-    async def _left(self, record: Rejection) -> Erasable:
-        """The event of a rejection. The copy's subject comes from the event while that exists, then from the id."""
+    async def _erase_told(self, record: Rejection) -> None:
+        """Erase the event of a rejection, if it does hold a raw Secret: a forged rejection must not erase anything."""
         event = await event_at(self._installation, record.cause.sequence)
         if event is not None:
-            return Erasable(record.cause.sequence, self._live_subject(event.subject))
-        is_copied = (record.kind, record.trigger) == ("resource", "observed")
-        live = self._installation.subjects.live(self._partition, record.id) if is_copied else ""
-        return Erasable(record.cause.sequence, live)
+            if raw_secret(event.body) is not None:
+                await self._erase(Erasable(record.cause.sequence, self._live_subject(event.subject)))
+        elif (record.kind, record.trigger) == ("resource", "observed"):
+            live = self._installation.subjects.live(self._partition, record.id)
+            await self._erase(Erasable(record.cause.sequence, live))

@@ -12,16 +12,12 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 
 import structlog
 
-from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge
-from phaseline.engine.jetstream.api_reply import read_ack
+from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge, PhaselineError
+from phaseline.engine.jetstream.api_reply import can_pass, read_ack
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.foreign import Standing
 
-TRANSIENT = (10176, 10164)
-"""Error codes after which another try can succeed: the server dropped the batch, the fence is in use (3 replicas)."""
-TOO_MANY_REQUESTS = 429
-"""The status code for too many open batches, or too much to store at once."""
 TIME_LIMIT = 30.0
 """Seconds after which a commit with an unknown outcome fails."""
 PAUSE = 0.2
@@ -148,9 +144,9 @@ class Fence:
         if time.monotonic() - started > TIME_LIMIT:
             raise Fenced(subject=self.subject)
 
-    async def _pause_after(self, error: Exception, started: float) -> None:
+    async def _pause_after(self, error: PhaselineError, started: float) -> None:
         """Wait before the next try; raise `error` if the time is up, or if no try can succeed."""
-        if _is_permanent(error) or time.monotonic() - started > TIME_LIMIT:
+        if not can_pass(error) or time.monotonic() - started > TIME_LIMIT:
             raise error
         log.info("commit_in_doubt", subject=self.subject, error=str(error))
         await asyncio.sleep(PAUSE)
@@ -171,13 +167,6 @@ class Fence:
         ahead = batch_frames(batch, messages, self._wire.max_payload)
         reply = await self._wire.request(self.subject, checkpoint, headers, ahead=ahead)
         return read_ack(self.subject, reply.data).seq
-
-
-def _is_permanent(error: Exception) -> bool:
-    """Whether the server will refuse the same request each time."""
-    if not isinstance(error, ApiFailed):
-        return False
-    return error.err_code not in TRANSIENT and error.code != TOO_MANY_REQUESTS and error.code < 500
 
 
 def batch_frames(batch: str, messages: Sequence[BatchMessage], limit: int) -> bytes:

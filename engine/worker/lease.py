@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 import structlog
 
@@ -15,10 +16,13 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.direct_get import LastMessage, gather, last_message_from_leader
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.schemas import codec
 
 RENEWALS = 4
 """How often a lease is renewed before it would expire."""
+LEAVE = 0.8
+"""Seconds that the server has to delete a lease."""
 NO_MESSAGES = "404"
 """The status where no worker has a key."""
 TTL = b"\r\nNats-TTL:"
@@ -71,13 +75,14 @@ class Leases:
         self._ttl = f"{round(seconds)}s"
         self.held: dict[int, int] = {}
         """By partition, the sequence of the key in LEASE."""
-        self._waits = False
+        self.waits = False
+        """Whether the last try to renew the leases failed."""
 
     async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback) -> None:
         """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
         while not stop.is_set():
             try:
-                await self._renew_all(gained, lost)
+                await unless_stopped(self._renew_all(gained, lost), stop)
                 self._log_outcome(None)
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                 self._log_outcome(error)
@@ -89,11 +94,11 @@ class Leases:
 
     def _log_outcome(self, error: Exception | None) -> None:
         """Log once that leases cannot be renewed, and once that they can be renewed again."""
-        if error is not None and not self._waits:
+        if error is not None and not self.waits:
             log.warning("lease_wait", worker=self._worker, error=str(error))
-        elif error is None and self._waits:
+        elif error is None and self.waits:
             log.info("lease_back", worker=self._worker)
-        self._waits = error is not None
+        self.waits = error is not None
 
     async def _renew_all(self, gained: Callback, lost: Callback) -> None:
         """Renew the leases of our share, give up the others, and take partitions of our share that nobody holds."""
@@ -133,12 +138,8 @@ class Leases:
 
     async def release_all(self) -> None:
         """Delete all leases, and the key that says that this worker is alive."""
-        for partition in list(self.held):
-            await self.give_up(partition)
-        try:
-            await self._wire.api(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
-        except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-            log.info("lease_left", worker=self._worker, error=str(error))
+        own = self._ask(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
+        await asyncio.gather(own, *(self.give_up(partition) for partition in list(self.held)))
 
     @property
     def _key_of_worker(self) -> str:
@@ -181,7 +182,14 @@ class Leases:
         return True
 
     async def _delete(self, sequence: int) -> None:
+        await self._ask(f"STREAM.MSG.DELETE.{self._layout.lease}", {"seq": sequence, "no_erase": True})
+
+    async def _ask(self, request: str, body: dict[str, Any]) -> None:
+        """Ask the server to delete something that would expire anyway."""
         try:
-            await self._wire.api(f"STREAM.MSG.DELETE.{self._layout.lease}", {"seq": sequence, "no_erase": True})
+            async with asyncio.timeout(LEAVE if self._wire.connected else 0):
+                await self._wire.api(request, body)
+        except TimeoutError:
+            log.info("lease_left", worker=self._worker, error="no answer in time")
         except (NoAnswer, NatsUnreachable, ApiFailed) as error:
             log.info("lease_left", worker=self._worker, error=str(error))

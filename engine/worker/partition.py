@@ -1,22 +1,27 @@
 """The loop of one partition: fetch events, decide them, commit their records, go on (docs/design.md, The commit).
 
-Belongs here: the loop, and the choice of a commit's form. Does not: rules (`core.decide`), making a commit safe
-(`fenced_commit`).
+Belongs here: the loop, and the choice of a commit's form. Does not: rules (`core.decide`), how long they may take
+(`deciding`), making a commit safe (`fenced_commit`).
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Self, TypeVar
 
+import structlog
+
 from phaseline.engine.core.process import BATCH_LIMIT, Batch, EventCounts, Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import NotOwned
+from phaseline.engine.errors import DecisionStuck, NotOwned
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker import oversized_commit
+from phaseline.engine.worker.claim import Claim
+from phaseline.engine.worker.claim_watch import ClaimWatch
+from phaseline.engine.worker.deciding import DecidingThread, Pace, SlowKinds, SlowLog
 from phaseline.engine.worker.erasure import Erasure
-from phaseline.engine.worker.takeover import Claim, take_over
+from phaseline.engine.worker.takeover import take_over
 
 T = TypeVar("T")
 SLICE = 1_000
@@ -25,6 +30,14 @@ IDLE = 0.5
 """Seconds after which an idle partition brings its checkpoint up to date."""
 AHEAD = 200
 """Waiting events that are worth deciding while a commit is under way. Fewer events wait until it is done."""
+
+
+CAREFUL = 2
+"""From how many owners in a row at one position on, an owner notes each event before it decides it."""
+TRIES = 3
+"""After how many owners that ended on the same noted event it is parked."""
+
+log = structlog.get_logger(__name__)
 
 
 class CommitSlot:
@@ -58,9 +71,11 @@ class CommitSlot:
 class Partition:
     """One share of the trees. This process owns it while `run` runs."""
 
-    def __init__(self, installation: Installation, number: int, worker: str, accepted: str = "") -> None:
-        """`worker` is the owner's name in checkpoints and log lines. `accepted` is passed to `take_over`."""
-        self.installation = installation
+    def __init__(
+        self, installation: Installation, number: int, worker: str, accepted: str = "", *, accept_loss: bool = False
+    ) -> None:
+        """`worker` is the owner's name in checkpoints and log lines. The last two are passed to `take_over`."""
+        self.installation, self.accept_loss = installation, accept_loss
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = EventCounts()
         self.tree: Tree | None = None
@@ -70,6 +85,11 @@ class Partition:
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._erasure: Erasure | None = None
+        self._still = asyncio.Event()
+        """Set while no thread changes the tree."""
+        self._still.set()
+        self._slow_log = SlowLog()
+        self._thread = DecidingThread(f"partition-{number}")
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take the partition over and process its events until `stop`; raises `Fenced` once another worker owns it."""
@@ -77,13 +97,18 @@ class Partition:
             await self._run(stop)
         finally:
             self.tree = None
+            self._thread.close()
+            self._still.set()
             for _, waiting in self._waiting:
                 waiting.cancel()
 
     async def _run(self, stop: asyncio.Event) -> None:
         """Fetch, decide, commit, go on. Events are decided while the commit before them is under way."""
-        claim = await take_over(self.installation, self.number, self.worker, self.accepted)
+        claim = await take_over(
+            self.installation, self.number, self.worker, self.accepted, accept_loss=self.accept_loss
+        )
         await oversized_commit.resume(self.installation, claim)
+        watch = ClaimWatch(self.installation, claim)
         processor = Processor(claim.tree, self.installation.subjects, self.number)
         self.counts, self.tree, self.position = processor.counts, claim.tree, claim.position
         async with (
@@ -92,13 +117,25 @@ class Partition:
             CommitSlot() as slot,
         ):
             events: list[Stored] = []
+            slow, slow_kinds = False, SlowKinds(self.installation.kinds, self.installation.prefix)
             while not stop.is_set():
+                if watch.is_due:
+                    await slot.wait()
+                    await watch.look(inbox)
                 if inbox.buffered < AHEAD:
                     await slot.wait()
-                events = events or await inbox.take(SLICE, IDLE)
-                batch = self._decide(processor, events, claim.position)
-                del events[: batch.events]
+                if not events:
+                    events = await inbox.take(SLICE, IDLE)
+                    slow = any(map(slow_kinds.has, events))
+                if claim.checkpoint.attempts >= CAREFUL and events:
+                    await slot.wait()
+                    batch = await self._try(claim, processor, events[0])
+                else:
+                    batch = await self._decide(processor, events, claim.position, in_thread=slow)
                 await slot.wait()
+                if batch.events:
+                    claim.pending = events[batch.events - 1].pending
+                del events[: batch.events]
                 await slot.start(self.commit(claim, batch))
 
     def _inbox(self, start: int) -> Reader:
@@ -106,12 +143,40 @@ class Partition:
         subject = self.installation.subjects.stored(self.number)
         return Reader(self.installation.wire, self.installation.layout.events, [subject], start=start)
 
-    def _decide(self, processor: Processor, events: Sequence[Stored], position: int) -> Batch:
-        """The next batch: the records of as many of these events as fit it."""
-        batch = processor.process(events, position)
-        self.decided, self.position = self.decided + 1, batch.position
+    async def _decide(self, processor: Processor, events: Sequence[Stored], position: int, *, in_thread: bool) -> Batch:
+        """The next batch: the records of as many of these events as fit it, and a slice's time."""
+        pace = Pace()
+        if in_thread:
+            self._still.clear()
+            try:
+                batch = await self._thread.run(lambda: processor.process(events, position, pace), pace)
+            except DecisionStuck:
+                at = events[pace.decided]
+                log.error("decision_stuck", partition=self.number, position=at.sequence, subject=at.subject)  # noqa: TRY400
+                raise
+            self._still.set()
+        else:
+            batch = processor.process(events, position, pace)
+        for event, seconds in pace.slow:
+            self._slow_log.add(processor, event, seconds)
         for fault in batch.faults:
             log_fault(*fault)
+        return self._decided(batch)
+
+    async def _try(self, claim: Claim, processor: Processor, event: Stored) -> Batch:
+        """Decide one event after a note of it, because owners ended here; park it if they ended on this very event."""
+        tried = claim.checkpoint.tries if claim.checkpoint.trying == event.sequence else 0
+        if tried >= TRIES:
+            log.error(
+                "event_given_up", partition=self.number, position=event.sequence, subject=event.subject, workers=tried
+            )
+            return self._decided(processor.park(event, claim.position, tried))
+        await claim.note_try(event.sequence, tried + 1)
+        return await self._decide(processor, [event], claim.position, in_thread=True)
+
+    def _decided(self, batch: Batch) -> Batch:
+        """Note that a batch is in the tree."""
+        self.decided, self.position = self.decided + 1, batch.position
         return batch
 
     async def commit(self, claim: Claim, batch: Batch) -> None:
@@ -135,6 +200,8 @@ class Partition:
 
         Raises `NotOwned` if the partition is not loaded, or is lost meanwhile.
         """
+        while not self._still.is_set():
+            await self._still.wait()
         if self.tree is None:
             raise NotOwned(partition=self.number)
         found, position = ask(self.tree), self.position

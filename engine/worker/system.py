@@ -8,17 +8,23 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import structlog
 
+from phaseline.engine.core.process import EventCounts
+from phaseline.engine.jetstream import server_key
 from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.jetstream.supervisor import Supervisor
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 
+HUNG = 30.0
+"""Seconds of computing without a turn of the event loop after which a worker process ends by SIGVTALRM."""
 DRAIN = 10.0
 """Seconds that a worker process of ours has to finish its commits."""
 
@@ -41,16 +47,45 @@ def stopped_by_signals() -> asyncio.Event:
     return stop
 
 
-async def work(settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None) -> Worker:
+async def work(
+    settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None
+) -> Worker | None:
     """Run one worker on a server that exists, until `stop`. Returns the worker with its counts.
+
+    None if the worker was stopped before it reached NATS.
 
     ready: set once the streams exist.
     """
     name = worker_name()
-    async with Wire.open(settings, name=name, patient=True) as wire:
+    opened = Wire.open(settings, name=name, patient=True)
+    wire = await unless_stopped(opened.__aenter__(), stop)
+    if wire is None:
+        log.info("worker_stopped", worker=name, **asdict(EventCounts()))
+        return None
+    try:
         worker = Worker(wire, settings, kinds, name, ready)
-        await worker.run(stop)
-        return worker
+        alive = asyncio.create_task(_stay_alive())
+        try:
+            await worker.run(stop)
+        finally:
+            alive.cancel()
+    finally:
+        await opened.__aexit__(None, None, None)
+    return worker
+
+
+async def _stay_alive() -> None:
+    """Let the kernel end this process once its event loop has not run for `HUNG` seconds of computing.
+
+    Rules in a thread cannot hold up the loop, except by code in C that keeps the interpreter to itself. Seconds of
+    computing are counted, so a process that is frozen for a while goes on afterwards.
+    """
+    try:
+        while True:
+            signal.setitimer(signal.ITIMER_VIRTUAL, HUNG)
+            await asyncio.sleep(HUNG / 10)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 @asynccontextmanager
@@ -62,26 +97,61 @@ async def system(
     *,
     workers: int = 1,
     sync_always: bool = False,
-) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker]]]:
-    """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end."""
-    async with EmbeddedServer(data, port, sync_always=sync_always) as server:
-        settings = replace(settings, nats=(server.url,))
+    is_open: bool = False,
+) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker | None]]]:
+    """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end.
+
+    The server is started again when it dies. The task ends with the worker, or with `ServerGone`.
+    is_open: everybody on this machine may connect. Otherwise only this user may, whose commands find the key.
+    """
+    async with (
+        EmbeddedServer(data, port, sync_always=sync_always, protected=not is_open) as server,
+        _announced(server),
+    ):
+        key = None if server.key is None else server.key.path
+        settings = replace(settings, nats=(server.url,), nkey=key, creds=None)
         stop, ready = asyncio.Event(), asyncio.Event()
-        task = asyncio.create_task(work(settings, kinds, stop, ready))
+        keeper = asyncio.create_task(Supervisor(server).run())
+        worker = asyncio.create_task(work(settings, kinds, stop, ready))
+        task = asyncio.create_task(_first_of(worker, keeper))
         others = [await _spawn(settings) for _ in range(workers - 1)]
         try:
             await until(ready, task)
             yield server, settings, task
         finally:
+            keeper.cancel()
             stop.set()
             for process in others:
                 if process.returncode is None:
                     process.terminate()
-            await asyncio.gather(task, *(_drained(process) for process in others))
+            await asyncio.gather(worker, *(_drained(process) for process in others))
+
+
+async def _first_of(worker: asyncio.Task[Worker | None], keeper: asyncio.Task[None]) -> Worker | None:
+    """The worker, once it has ended. Raises its error, or that of the server's keeper."""
+    await asyncio.wait({worker, keeper}, return_when=asyncio.FIRST_COMPLETED)
+    if keeper.done() and not keeper.cancelled():
+        keeper.result()
+    return await worker
+
+
+@asynccontextmanager
+async def _announced(server: EmbeddedServer) -> AsyncIterator[None]:
+    """While the server runs, commands of this user find its key."""
+    try:
+        server_key.announce(server.port, server.key)
+    except OSError as error:
+        log.warning("key_not_announced", path=str(error.filename), error=error.strerror or str(error))
+    try:
+        yield
+    finally:
+        if server.key is not None:
+            server_key.withdraw(server.port, server.key)
 
 
 async def _spawn(settings: Settings) -> asyncio.subprocess.Process:
     command = ["-m", "phaseline.engine.cli", "worker", "--nats", settings.nats[0], "--prefix", settings.prefix]
+    command += [] if settings.nkey is None else ["--nkey", str(settings.nkey)]
     return await asyncio.create_subprocess_exec(sys.executable, *command, start_new_session=True)
 
 
@@ -94,7 +164,7 @@ async def _drained(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-async def until(stop: asyncio.Event, task: asyncio.Task[Worker]) -> None:
+async def until(stop: asyncio.Event, task: asyncio.Task[Worker | None]) -> None:
     """Wait for `stop`. Raises the error of a worker that ends before that."""
     waiting = asyncio.create_task(stop.wait())
     try:

@@ -1,87 +1,77 @@
 """Taking over a partition: fence out the former owner, load the committed tree, note the tables.
 
-Belongs here: the steps from nothing to a `Claim` (docs/design.md, Taking over a partition), and the claim's commits.
-Does not: the loop that follows (`partition`), which worker should own which partition (`lease`).
+Belongs here: the steps from nothing to a `Claim` (docs/design.md, Taking over a partition). Does not: the claim's
+commits (`claim`), the loop that follows (`partition`), which worker should own which partition (`lease`).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
 
 import structlog
 from msgspec.structs import replace
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.core.tree import Tree
-from phaseline.engine.log import checkpoint, table_eras
-from phaseline.engine.log.checkpoint import Checkpoint, Plan
+from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
+from phaseline.engine.worker import event_loss, former_owner, repair_timers
+from phaseline.engine.worker.claim import Claim
 from phaseline.engine.worker.fenced_commit import Fence
+from phaseline.engine.worker.former_owner import Former
 from phaseline.engine.worker.load_states import load
+from phaseline.schemas.records import Loss
 
 log = structlog.get_logger(__name__)
 
 
-@dataclass(slots=True)
-class Claim:
-    """A partition that this worker owns: its tree, its fence, the last checkpoint, and its position.
-
-    The position can be ahead of the checkpoint's, because `append_one` does not write a checkpoint.
-    """
-
-    partition: int
-    tree: Tree
-    fence: Fence
-    checkpoint: Checkpoint
-    position: int
-
-    async def append(self, messages: Sequence[Message], position: int, plan: Plan | None = None) -> None:
-        """Commit `messages` and the checkpoint of `position` in one batch."""
-        self._advance(position)
-        self.checkpoint = replace(self.checkpoint, position=position, plan=plan)
-        await self.fence.append(messages, self.checkpoint.encode_as)
-
-    async def append_one(self, message: Message, position: int) -> None:
-        """Commit one record without a checkpoint. The record's cause says the position."""
-        self._advance(position)
-        await self.fence.append_one(*message)
-
-    async def move(self, position: int) -> None:
-        """Commit the checkpoint of `position` alone."""
-        self._advance(position)
-        self.checkpoint = replace(self.checkpoint, position=position)
-        await self.fence.move(self.checkpoint.encode_as)
-
-    def _advance(self, position: int) -> None:
-        """Set the position before the commit is sent, because the next events are decided while it is under way."""
-        self.position = position
-
-
-async def take_over(installation: Installation, partition: int, worker: str, accepted: str = "") -> Claim:
+async def take_over(
+    installation: Installation, partition: int, worker: str, accepted: str = "", *, accept_loss: bool = False
+) -> Claim:
     """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
 
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
+    Where the log was emptied: raises `LogEmptied`, unless `accept_loss`.
     """
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
-    found = await checkpoint.standing(installation.wire, installation.layout.log, subject)
+    former = await former_owner.read(installation, partition, accept_loss=accept_loss)
+    last = former.checkpoint
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
     # fence fails.
     era = await table_eras.latest(installation, partition)
     table_eras.check(kinds, era, partition, accepted)
-    last = checkpoint.decode(found.ours.data) if found.ours else Checkpoint()
-    own = replace(last, epoch=last.epoch + 1, worker=worker)
-    fence = Fence(installation.wire, installation.layout.log, subject, found.sequence, found.end)
+    own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
+    fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end)
     await fence.move(own.encode_as)
-    tree, highest = await load(installation, partition, fence.sequence)
-    # While a plan is under way, some records of its event are in the tree: the position is still before that event.
+    # While a plan is under way, some records of its event are in the tree, and some are not.
+    least = last.entities if last.plan is None else 0
+    tree, highest = await load(installation, partition, fence.sequence, least)
     position = max(last.position, highest) if last.plan is None else last.position
     log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
-    claim = Claim(partition, tree, fence, own, position)
+    claim = Claim(partition, tree, fence, own, position, last.pending if position == last.position else 0)
+    if last.attempts and last.plan is None and position > last.position:
+        # Lone records do not write the checkpoint: the former owner did get on.
+        claim.checkpoint = replace(own, position=position, attempts=1, trying=0, tries=0)
+        await fence.move(claim.checkpoint.encode_as)
     if era is None or era.digest != kinds.digest:
         # The event of a plan was decided by the former tables.
         begins = max(position, 0 if last.plan is None else last.plan.cause)
         await _note_tables(installation, claim, Era(begins, kinds.digest, kinds.versions, worker))
+    await _note_losses(installation, claim, former, least)
+    if last.plan is None:
+        await repair_timers.repair(installation, claim)
     return claim
+
+
+async def _note_losses(installation: Installation, claim: Claim, former: Former, least: int) -> None:
+    """Write into the log what is missing."""
+    worker, now = claim.checkpoint.worker, time.time_ns()
+    if former.lost:
+        log.warning("log_loss_accepted", partition=claim.partition, position=claim.position, entities=len(claim.tree))
+        await event_loss.append(installation, claim, Loss(claim.partition, "log", 0, 0, 0, None, worker, now))
+    if (missing := least - len(claim.tree)) > 0:
+        log.error("states_lost", partition=claim.partition, missing=missing, entities=len(claim.tree))
+        loss = Loss(claim.partition, "states", 0, 0, missing, missing, worker, now)
+        await event_loss.append(installation, claim, loss)
+    await event_loss.at_take_over(installation, claim)
 
 
 async def _note_tables(installation: Installation, claim: Claim, era: Era) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import os
 import secrets
 import socket
+import time
 from dataclasses import asdict
 
 import structlog
@@ -16,27 +17,32 @@ from phaseline.engine.core.process import EventCounts
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
     ApiFailed,
+    DecisionStuck,
     Fenced,
     KindMissing,
+    LogEmptied,
     NatsUnreachable,
     NoAnswer,
     PhaselineError,
     TablesDiffer,
 )
-from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.api_reply import can_pass
+from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
 
 MINIMUM_SERVER = (2, 15)
 """In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
-UNAVAILABLE = 503
+SAY_AGAIN = 30.0
+"""Seconds between two log lines that say that the worker waits."""
 REPORT = 60.0
 """Seconds between two log lines with counts."""
 DRAIN = 10.0
@@ -69,9 +75,16 @@ class Worker:
         """The partitions that status queries may read."""
         self.done = EventCounts()
         self.ready = ready or asyncio.Event()
+        self._leases: Leases | None = None
+        self._stop = asyncio.Event()
+        self._stuck: DecisionStuck | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until `stop`; then finish the commits under way and give up the partitions."""
+        """Work until `stop`; then finish the commits under way and give up the partitions.
+
+        Raises `DecisionStuck` if the decision of an event does not end: only the end of the process ends it.
+        """
+        self._stop = stop
         libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
@@ -80,7 +93,7 @@ class Worker:
             return
         layout = installation.layout
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
-        leases = Leases(installation, self.name, self.settings.lease)
+        self._leases = leases = Leases(installation, self.name, self.settings.lease)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         reporting = asyncio.create_task(self._report())
@@ -93,27 +106,31 @@ class Worker:
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
             await leases.release_all()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
+        if self._stuck is not None:
+            raise self._stuck
 
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
 
         Waits while the servers are away or elect a leader. Raises `TablesDiffer` if other tables decided before.
         """
-        waits = False
-        while not stop.is_set():
-            try:
-                return await self._checked(await provision(self.wire, self.settings))
-            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-                if isinstance(error, ApiFailed) and error.code != UNAVAILABLE:
-                    raise
-                if not waits:
-                    log.warning("worker_waits", worker=self.name, error=str(error))
-                waits = True
-                await asyncio.sleep(PAUSE)
-        return None
+        return await unless_stopped(self._provision(), stop)
 
-    async def _checked(self, layout: Layout) -> Installation:
-        installation = Installation(self.wire, layout, self.kinds)
+    async def _provision(self) -> Installation:
+        say_again = 0.0
+        while True:
+            try:
+                return await self._checked()
+            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                if not can_pass(error):
+                    raise
+                if time.monotonic() > say_again:
+                    say_again = time.monotonic() + SAY_AGAIN
+                    log.warning("worker_waits", worker=self.name, error=str(error))
+                await asyncio.sleep(PAUSE)
+
+    async def _checked(self) -> Installation:
+        installation = Installation(self.wire, await provision(self.wire, self.settings), self.kinds)
         await table_eras.check_all(installation, self.settings.accept_tables)
         return installation
 
@@ -124,7 +141,8 @@ class Worker:
 
     async def _start(self, installation: Installation, leases: Leases, status: StatusService, number: int) -> None:
         stop = asyncio.Event()
-        partition = Partition(installation, number, self.name, self.settings.accept_tables)
+        settings = self.settings
+        partition = Partition(installation, number, self.name, settings.accept_tables, accept_loss=settings.accept_loss)
         self.loaded[number] = partition
         listening = await status.listen(number)
         task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
@@ -132,11 +150,15 @@ class Worker:
 
     async def _end(self, number: int) -> None:
         if number in self.owned:
-            _, stop, task = self.owned[number]
+            partition, stop, task = self.owned[number]
             stop.set()
-            await asyncio.wait({task}, timeout=DRAIN)
+            # A partition that is not loaded commits nothing. Without answers no commit can be finished.
+            answers = self.wire.connected and not (self._leases and self._leases.waits)
+            seconds = DRAIN if partition.tree is not None and answers else 0.0
+            await asyncio.wait({task}, timeout=seconds)
             if not task.done():
-                log.warning("partition_cut_off", partition=number, worker=self.name, seconds=DRAIN)
+                if partition.tree is not None:
+                    log.warning("partition_cut_off", partition=number, worker=self.name, seconds=seconds)
                 task.cancel()
                 await asyncio.wait({task})
 
@@ -147,8 +169,15 @@ class Worker:
             await partition.run(stop)
         except Fenced as error:
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
+        except DecisionStuck as error:
+            self._stuck = error
+            self._stop.set()
         except TablesDiffer as error:
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
+            await asyncio.sleep(LONG_PAUSE)
+        except LogEmptied as error:
+            # The error says all, so there is no traceback.
+            log.error("log_emptied", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             await asyncio.sleep(LONG_PAUSE)
         except KindMissing as error:
             log.exception("partition_unreadable", partition=number, worker=self.name, error=str(error))

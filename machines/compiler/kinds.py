@@ -70,7 +70,7 @@ class Kind:
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
     timeouts: for each facet, the timeouts by phase.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
-    fast_path_ok: whether the kind has no timeouts, and no view that depends on the entity itself.
+    fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     bases: for each facet, every base that rows can lead to, its conditions sorted.
     may_grow: whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
@@ -102,7 +102,7 @@ class Kind:
         self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
         self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
-        self.fast_path_ok = not self.timed and not looks_at_itself(table)
+        self.fast_path_ok = not self.timed and not looks_at_itself(table) and not derives_messages(table)
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
         self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
@@ -221,6 +221,11 @@ def looks_at_itself(table: Table) -> bool:
         or (isinstance(predicate, Above | AttributeIs) and predicate.kind != table.kind)
         for predicate in predicates
     )
+
+
+def derives_messages(table: Table) -> bool:
+    """Whether transitions get a message from an attribute, or from the entities below."""
+    return any(facet.message_from is not None or facet.message_names is not None for facet in table.facets)
 
 
 def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:

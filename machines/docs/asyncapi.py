@@ -10,7 +10,7 @@ from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.machine import phases_of
 from phaseline.machines.docs import json_schema, messages
 from phaseline.schemas.envelope import SCHEMA_VERSION
-from phaseline.schemas.records import Reason
+from phaseline.schemas.records import Reason, What
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.upcasting import RECORD_VERSION
 
@@ -69,12 +69,19 @@ def _channels(kinds: Kinds, subjects: Subjects) -> dict[str, Map]:
         "transitions": subjects.transition("{partition}", "{kind}", "{facet}", "{state}", "{id}"),
         "rejections": subjects.rejection("{partition}", "{kind}", "{reason}", "{id}"),
         "marks": subjects.mark("{partition}", "{kind}", "{id}"),
+        "losses": subjects.loss("{partition}", "{what}"),
     }
     found["rejections"] = _channel(
         _republished(log["rejections"], subjects),
         "The live feed of the rejections of all kinds.",
         ["rejected"],
         {"reason": {"enum": list(get_args(Reason))}},
+    )
+    found["losses"] = _channel(
+        _republished(log["losses"], subjects),
+        "The live feed of losses: what a worker found missing.",
+        ["lost"],
+        {"what": {"enum": list(get_args(What))}},
     )
     of_all = [f"{kind}.transitioned" for kind in kinds]
     found["log.transitions"] = _channel(
@@ -85,6 +92,9 @@ def _channels(kinds: Kinds, subjects: Subjects) -> dict[str, Map]:
     )
     found["log.marks"] = _channel(
         log["marks"], "Publishers' sequences in the log, of events that had no other effect.", ["marked"]
+    )
+    found["log.losses"] = _channel(
+        log["losses"], "What workers found missing, in the log.", ["lost"], {"what": {"enum": list(get_args(What))}}
     )
     return found
 
@@ -133,6 +143,7 @@ def _parameter(name: str) -> str:
         "facet": "The facet (state machine) of the entity that changed.",
         "state": "The phase of the facet after the transition.",
         "reason": "Why the event was rejected.",
+        "what": "What is missing.",
         "partition": "The number of the partition: 0, 1, 2, ...",
         "id": "The parts of the entity's id, one token each; their number depends on the kind.",
     }.get(name, f"The {name} part of the id.")

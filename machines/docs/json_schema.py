@@ -14,7 +14,7 @@ from phaseline.machines.docs import wording
 from phaseline.machines.language.table import COMMON, MAX_TEXT, Facet, Field
 from phaseline.schemas.envelope import SCHEMA_VERSION, Event
 from phaseline.schemas.upcasting import RECORD_VERSION
-from phaseline.schemas.wire_types import MarkData, RecordMap, RejectionData, TransitionData
+from phaseline.schemas.wire_types import LossData, MarkData, RecordMap, RejectionData, TransitionData
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -33,8 +33,9 @@ RECORDS: dict[str, Any] = {
     "Transition": RecordMap[TransitionData],
     "Rejection": RecordMap[RejectionData],
     "Mark": RecordMap[MarkData],
+    "Loss": RecordMap[LossData],
 }
-VERBS = {"Transition": "transitioned", "Rejection": "rejected", "Mark": "marked"}
+VERBS = {"Transition": "transitioned", "Rejection": "rejected", "Mark": "marked", "Loss": "lost"}
 """The last word of the `type` of each sort of record."""
 NARROWED = ("Transition", "Mark")
 """The records whose data follows a kind's table."""

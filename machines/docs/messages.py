@@ -72,7 +72,7 @@ def _example(kind: Kind, trigger: str) -> Map:
 
 
 def of_records(kinds: Kinds) -> dict[str, Map]:
-    """The messages of records: `<kind>.transitioned` by kind; `rejected` and `marked` are the same for all kinds."""
+    """The messages of records: `<kind>.transitioned` by kind; `rejected`, `marked` and `lost` are the same for all kinds."""
     found = {}
     for kind in kinds:
         narrowing = {
@@ -83,7 +83,7 @@ def of_records(kinds: Kinds) -> dict[str, Map]:
         }
         payload = {"allOf": [{"$ref": SCHEMAS.format(name="Transition")}, narrowing]}
         found[f"{kind}.transitioned"] = _record_message(f"{kind}.transitioned", "Transition", payload)
-    for sort in ("Rejection", "Mark"):
+    for sort in ("Rejection", "Mark", "Loss"):
         name = json_schema.VERBS[sort]
         found[name] = _record_message(name, sort, {"$ref": SCHEMAS.format(name=sort)})
     return found

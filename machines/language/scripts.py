@@ -4,12 +4,12 @@ Belongs here: the calls that a rule may make, as a Protocol without any product'
 (`engine.scripts` does that, in a child process), what a result means (the rules that call).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from phaseline.machines.language.rules import Revision
 
-SCRIPTS = Revision("kubernetes.scripts", 1)
+SCRIPTS = Revision("kubernetes.scripts", 2)
 """Raise it when the same Lua script or jq program gives another result than before."""
 NO_RUNNER = "no script runner: give the tree one that runs Lua and jq"
 
@@ -17,7 +17,7 @@ NO_RUNNER = "no script runner: give the tree one that runs Lua and jq"
 class JqResult(NamedTuple):
     """The result of a jq program on one object.
 
-    value: the object without the deleted paths, or the object as it was if the program failed.
+    value: the object without the deleted paths; the object itself if nothing was deleted, or the program failed.
     problem: why the program failed; empty if it did not.
     broken: whether the program fails on every object, not only on this one.
     """
@@ -37,8 +37,12 @@ class ScriptRunner(Protocol):
         """
         ...
 
-    def jq(self, program: str, value: Any) -> JqResult:
-        """Delete the paths that a jq program selects: `del(<program>)`."""
+    def jq(self, programs: Sequence[str], values: Sequence[Any]) -> list[list[JqResult]]:
+        """Delete the paths that jq programs select, one after the other: `del(<program>)`.
+
+        Returns for each program one result for each object. All programs of one event are given in one call, because
+        they share a limit.
+        """
         ...
 
 
@@ -49,6 +53,6 @@ class NoScripts:
         """Unknown, with the reason."""
         return "Unknown", f"health script: {NO_RUNNER}"
 
-    def jq(self, program: str, value: Any) -> JqResult:  # noqa: ARG002  # no program runs
-        """The object as it is, and the problem."""
-        return JqResult(value, NO_RUNNER)
+    def jq(self, programs: Sequence[str], values: Sequence[Any]) -> list[list[JqResult]]:
+        """The objects as they are, and the problem."""
+        return [[JqResult(value, NO_RUNNER) for value in values] for _ in programs]

@@ -165,7 +165,7 @@ async def test_nobody_has_ever_worked_here(wire: Wire, settings: Settings) -> No
 async def test_silence_leaves_it_unconfirmed(wire: Wire, settings: Settings) -> None:
     await wire.subscribe(f"{settings.prefix}.events.>", lambda *_: None)
     async with Client.open(replace(settings, request_timeout=0.2), source="/test") as client:
-        with pytest.raises(Unconfirmed, match=r"'e1' of '/test'.*same id"):
+        with pytest.raises(Unconfirmed, match=r"'e1' of '/test'.*with its id"):
             await client.publish("cluster", "create", "c1", event_id="e1")
 
 

@@ -1,99 +1,17 @@
 """Three real servers with three replicas: the log stays right while one after the other is killed."""
 
-import asyncio
-import socket
-import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from phaseline.engine.errors import PhaselineError
-from phaseline.engine.jetstream.embedded import find_binary
-from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided
 from tests.support.killable_worker import workers
 from tests.support.log_check import assert_log_is_the_fold
+from tests.support.nats_cluster import cluster, provisioned, until_whole
 from tests.support.random_events import RandomEvents, publish
-
-LIMIT = 60
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago. The servers' routes must be known before they start."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports: list[int] = [found.getsockname()[1] for found in sockets]
-    for found in sockets:
-        found.close()
-    return ports
-
-
-class Member:
-    """One server of the cluster."""
-
-    def __init__(self, number: int, data: Path, port: int, routes: list[int]) -> None:
-        data.mkdir()
-        self.url = f"nats://127.0.0.1:{port}"
-        self.config = data / "nats.conf"
-        known = ", ".join(f'"nats://127.0.0.1:{route}"' for route in routes)
-        self.config.write_text(
-            f"server_name: n{number}\nlisten: 127.0.0.1:{port}\n"
-            f"jetstream {{ store_dir: {data} }}\nlog_file: {data}/log\n"
-            f"cluster {{ name: three, listen: 127.0.0.1:{routes[number]}, routes: [{known}] }}\n"
-        )
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        self.process = subprocess.Popen([find_binary(), "--config", str(self.config)], start_new_session=True)
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-
-
-@asynccontextmanager
-async def cluster(data: Path) -> AsyncIterator[list[Member]]:
-    ports = free_ports(6)
-    members = [Member(number, data / f"n{number}", ports[number], ports[3:]) for number in range(3)]
-    for member in members:
-        member.start()
-    try:
-        yield members
-    finally:
-        for member in members:
-            member.kill()
-
-
-async def provisioned(wire: Wire, settings: Settings) -> Layout:
-    """Wait until the servers have found each other."""
-    async with asyncio.timeout(LIMIT):
-        while True:
-            try:
-                return await provision(wire, settings)
-            except PhaselineError:
-                await asyncio.sleep(0.5)
-
-
-async def until_whole(wire: Wire, layout: Layout) -> None:
-    """Wait until each stream has a leader and two followers that have caught up."""
-    async with asyncio.timeout(LIMIT):
-        for stream in (layout.events, layout.log, layout.state, layout.lease, layout.live):
-            while not await is_whole(wire, stream):
-                await asyncio.sleep(0.2)
-
-
-async def is_whole(wire: Wire, stream: str) -> bool:
-    try:
-        found = (await wire.api(f"STREAM.INFO.{stream}"))["cluster"]
-    except PhaselineError:
-        return False
-    replicas = found.get("replicas", [])
-    return bool(found.get("leader")) and len(replicas) == 2 and all(r["current"] for r in replicas)
 
 
 @pytest.mark.slow

@@ -138,7 +138,7 @@ def test_argo_cds_own_settings_and_scripts(write: Any) -> None:
     [found] = told("--live", live, "--desired", desired, "--rules", settings, "--profile", "argocd")
     assert (found["health"], found["sync"]) == ({"status": "Suspended", "message": "24h0m0s"}, "Synced")
     [found] = told("--live", live, "--desired", desired, "--rules", write("h.lua", "while true do end"))
-    assert found["health"] == {"status": "Unknown", "message": "health script: it took more than 50000000 steps"}
+    assert found["health"] == {"status": "Unknown", "message": "health script: it took more than 250000 steps"}
     assert found["sync"] == "OutOfSync"
 
 

@@ -28,7 +28,7 @@ MAST = Table(
 )
 FLAG = Table(
     kind="flag", id=("mast", "flag"), parent="mast", intents=(), derived=("signal", "worn"),
-    attributes=(Field("days", float, "how long it lasts", default=2), Field("sewn", int, "how often it was mended")),
+    attributes=(Field("days", float, "how long it lasts", default=2), Field("sewn", int, "how often it was mended"), Field("thread", str, "with what")),
     facets=(Facet("phase", labels=(label("Set"), label("Flying"), label("Torn")), rows=(
         Row((ABSENT, DELETED), "set", "Set", assigns=True),
         Row(("Set",), "signal", "Flying"),
@@ -157,7 +157,7 @@ def test_each_timer_that_a_batch_changes_is_set_or_cancelled_once() -> None:
     assert schedules(batch) == {"a": 8, "b": 8, "c": 8}
     changes = [event("flag", "furled", "m/a"), event("flag", "mended", "m/b", {"days": 0.5, "sewn": 1})]
     assert schedules(working.process(numbered(changes, 7), 6)) == {"a": None, "b": 8.5}
-    [same] = numbered([event("flag", "mended", "m/b", {"days": 0.5, "sewn": 1})], 9)
+    [same] = numbered([event("flag", "mended", "m/b", {"thread": "silk", "sewn": 1})], 9)
     assert schedules(working.process([same], 8)) == {}
     ends = [event("flag", "mended", "m/c", {"sewn": 1}), event("mast", "struck", "m")]
     assert schedules(working.process(numbered(ends, 10), 9)) == {"b": None, "c": None}

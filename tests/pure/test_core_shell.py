@@ -79,6 +79,6 @@ def test_a_tree_without_a_script_runner_says_so() -> None:
     health = NoScripts().lua("return {}", {"kind": "Pod"}, 0)
     assert health[0] == "Unknown"
     assert "no script runner" in health[1]
-    removed = NoScripts().jq(".spec", {"spec": 1})
+    removed = NoScripts().jq([".spec"], [{"spec": 1}])[0][0]
     assert removed.value == {"spec": 1}
     assert "no script runner" in removed.problem

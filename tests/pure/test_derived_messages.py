@@ -49,7 +49,29 @@ MEMBER = Table(
         )),
     ),
 )
+CREW = Table(
+    kind="crew", id=("crew",), intents=(), known_by="itself", attributes=(Field("why", str, "what moves it"),),
+    facets=(
+        Facet("phase", message_from="why", labels=(label("Ashore"), label("Afloat")), rows=(
+            Row((ABSENT, DELETED), "formed", "Ashore", assigns=True),
+            Row(("Ashore",), "sailed", "Afloat"),
+            Row((LIVE,), "gone", DELETED),
+        )),
+        Facet("mood", message_names=("sailor", 0), labels=(label("Calm"), label("Keen"), label("Upset")), rows=(
+            Row((ABSENT, DELETED), "formed", "Calm"),
+            Row(("Calm",), "cheered", "Keen"),
+            Row((LIVE,), "gone", DELETED),
+        ), views=(View("Upset", (AnyBelow("crew", "sailor", ("Sick",)),)),)),
+    ),
+)
+SAILOR = Table(
+    kind="sailor", id=("crew", "sailor"), parent="crew", intents=(),
+    facets=(Facet("phase", labels=(label("Sick"),), rows=(
+        Row((ABSENT, DELETED), "fell_ill", "Sick"), Row((LIVE,), "gone", DELETED),
+    )),),
+)
 # fmt: on
+CREWS = Kinds((CREW, SAILOR))
 KINDS = Kinds((TEAM, MEMBER))
 
 
@@ -130,3 +152,11 @@ def test_the_message_of_the_event_comes_first_and_only_in_what_the_event_moves()
     assert messages(step) == {"member/t/a phase": "sneezes", "team/t phase": "because of member t/a"}
     reasons = [record.reason for record in step.records if isinstance(record, Transition)]
     assert reasons == ["Winter", None]
+
+
+def test_an_event_that_changes_nothing_else_gets_the_derived_message_too() -> None:
+    history = History(CREWS)
+    history.take(event("crew", "formed", "c", {"why": "wind"}))
+    history.take(event("sailor", "fell_ill", "c/s"))
+    assert messages(history.take(event("crew", "sailed", "c"))) == {"crew/c phase": "wind"}
+    assert messages(history.take(event("crew", "cheered", "c"))) == {"crew/c mood": "because of sailor c/s"}

@@ -125,6 +125,7 @@ REFUSED: dict[str, tuple[tuple[Event, ...], Event]] = {
     "data names another phase": (("built",), ("adopt", {"phase": "Bad", "conditions": ["Hot"]})),
     "data names another phase with the same condition": (("built",), ("adopt", {"phase": "Worn"})),
     "another condition stands": (("built", "leaked"), "singed"),
+    "data names what only a view shows": ((), ("adopt", {"phase": "Locked"})),
     "data names other conditions": (("built", "heated"), ("adopt", {"phase": "Bad", "conditions": ["Loud"]})),
     "the phase, but not the condition": (
         ("built", "aged", "fixed"),

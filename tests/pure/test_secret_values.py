@@ -2,6 +2,7 @@
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -124,7 +125,7 @@ BODIES = {
 def test_the_answer_holds_nothing_of_it(what: str, subject: str) -> None:
     answer = intake.read(BUILT_IN_KINDS, Subjects("pl"), subject, BODIES[what], 7, 1)
     assert isinstance(answer, Rejection)
-    assert (answer.reason, answer.payload, answer.cause.sequence) == ("secret", b"", 7)
+    assert (answer.reason, answer.payload, answer.cause.sequence) == ("secret", None, 7)
     assert "values are not masked" in answer.message
     wire = wire_codec.write(answer, 0, 1, "phaseline/pl", "")
     assert VALUE.encode() not in wire
@@ -135,3 +136,13 @@ def test_it_is_not_even_sent() -> None:
     event = envelope({"live": RAW}, subject=f"resource/{ID}")
     with pytest.raises(EventRefused, match=r"data\.live is a Secret"):
         compose.pack(Subjects("pl"), event, BUILT_IN_KINDS)
+
+
+def test_the_function_in_the_docs_masks() -> None:
+    page = Path(__file__).parents[2].joinpath("docs/gitops.md").read_text()
+    code = page.partition("```python\nimport base64, hashlib")[2].partition("```")[0]
+    namespace: dict[str, Any] = {}
+    exec("import base64, hashlib" + code, namespace)
+    for whole in (RAW, secret(stringData={"a": VALUE}), annotated(COPIES[0], json.dumps(RAW))):
+        assert raw_secret_in(whole) is not None or "annotations" in whole["metadata"]
+        assert raw_secret_in(namespace["masked"](whole)) is None

@@ -41,7 +41,9 @@ from tests.support.strategies import History, HistoryStep, event
 @rule("store.weighed", revision=1)
 def weighed(scene: Scene, store: str, data: Mapping[str, Any], box: str) -> str | None:
     """The boxes that data names are sealed; a script says whether any may be."""
-    return "sealed" if box in data.get("boxes", ()) and not scene.scripts.jq(".boxes", data).problem else None
+    return (
+        "sealed" if box in data.get("boxes", ()) and not scene.scripts.jq((".boxes",), (data,))[0][0].problem else None
+    )
 
 
 @rule("store.every_shelf", revision=1)

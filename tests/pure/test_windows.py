@@ -248,9 +248,9 @@ def test_a_zone_of_its_own_puts_the_clock_forward_and_back(schedule: str, after:
     # They hardly ever open, and never together.
     ([window(schedule="0 0 29 2 *", duration="1m"), window("deny", "0 0 29 2 *", "2m")], "2031-03-06T11:00:00"),
     ([window(schedule="* * * * *", duration="1m"), window("deny", "* * * * *", "2m")], None),
-    ([window(schedule=f"{n % 60} {n % 24} {n % 28 + 1} {n % 12 + 1} *", duration="1m") for n in range(500)]
-     + [window("deny", "* * * * *", "1h")] * 500, None),
-    ([window("deny", "0 0 30 2 *")] * 1_000 + [window(schedule="0 0 30 2 *")], "2026-03-02T11:00:00"),
+    ([window(schedule=f"{n % 60} {n % 24} {n % 28 + 1} {n % 12 + 1} *", duration="1m") for n in range(50)]
+     + [window("deny", "* * * * *", "1h")] * 50, None),
+    ([window("deny", "0 0 30 2 *")] * 99 + [window(schedule="0 0 30 2 *")], "2031-03-06T11:00:00"),
 ])  # fmt: skip
 def test_windows_that_hardly_ever_open_cost_little(windows: list[Window], searched: str | None) -> None:
     start = time.process_time()
@@ -262,8 +262,8 @@ def test_windows_that_hardly_ever_open_cost_little(windows: list[Window], search
 
 
 def test_more_windows_than_may_be_are_refused() -> None:
-    found = decide([window()] * 1_001, NOW, manual=False)
-    assert (found.allowed, found.why) == (False, "1001 windows apply to it, and at most 1000 may: remove some")
+    found = decide([window()] * 101, NOW, manual=False)
+    assert (found.allowed, found.why) == (False, "101 windows apply to it, and at most 100 may: remove some")
 
 
 @pytest.mark.parametrize(("found", "says"), [

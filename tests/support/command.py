@@ -4,9 +4,12 @@ Belongs here: calling it, and its answer. Does not: what the answer should be.
 """
 
 import asyncio
+import atexit
 import json
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +20,8 @@ from tests.support.fork_server import ForkServer
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "phaseline.engine.cli"]
 LIMIT = 120
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="phaseline-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PHASELINE_", "FORCE_COLOR"))}
 
 FORKS = ForkServer()

@@ -19,9 +19,14 @@ class WorkerProcess:
         self.process = process
 
     @classmethod
-    async def start(cls, settings: Settings, *arguments: str, log: Path | None = None) -> "WorkerProcess":
-        """Start a worker. log: where it writes its lines, if they are too many for a pipe that nobody reads."""
-        command = ["-m", "tests.support.worker_process", ",".join(settings.nats), settings.prefix, *arguments]
+    async def start(
+        cls, settings: Settings, *arguments: str, log: Path | None = None, program: str = "tests.support.worker_process"
+    ) -> "WorkerProcess":
+        """Start a worker. program: the module that runs it.
+
+        log: where it writes its lines, if they are too many for a pipe that nobody reads.
+        """
+        command = ["-m", program, ",".join(settings.nats), settings.prefix, *arguments]
         environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
         with nullcontext() if log is None else log.open("ab") as file:
             stderr = asyncio.subprocess.PIPE if file is None else file.fileno()

@@ -132,7 +132,7 @@ def _windows(given: Input) -> Any:
 def _scripts(given: Input) -> Any:
     if "lua" in given:
         return shared_runner().lua(given["lua"], given["live"], given["now"])
-    return shared_runner().jq(given["jq"], given["found"])
+    return shared_runner().jq([given["jq"]], [given["found"]])[0][0]
 
 
 LIBRARIES: Mapping[Revision, Run] = {

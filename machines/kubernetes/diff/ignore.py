@@ -28,8 +28,8 @@ for _version, _kind in sorted(BUILTIN_KINDS):
             _groups.append(_group)
 
 
-RunJq = Callable[[str, Any], JqResult]
-"""Deletes the paths that a jq program selects from an object."""
+RunJq = Callable[[Sequence[str], Sequence[Any]], Sequence[Sequence[JqResult]]]
+"""Deletes the paths that jq programs select from objects: for each program one result for each object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,24 +96,30 @@ def apply_ignores(
             paths = [*managed_fields.differing_paths(manager, found[0], live)]
             found[:2] = [managed_fields.without_paths(side, paths) for side in found[:2]]
             effects.append(IgnoreEffect(rule, "manager", manager, tuple(pointer(path) for path in paths)))
-    for how, words, take in (("pointer", "pointers", _pointed), ("jq", "programs", run)):
-        named = [(rule, word) for rule in about for word in getattr(rule, words)]
-        effects += [_applied(rule, how, word, found, take) for rule, word in named]
+    for rule in about:
+        effects += [_pointer_effect(rule, word, found) for word in rule.pointers]
+    programs = [(rule, program) for rule in about for program in rule.programs]
+    if programs:
+        results = run([program for _, program in programs], found)
+        for (rule, program), removed in zip(programs, results, strict=True):
+            effects.append(_applied(rule, "jq", program, found, removed))
     return found, effects
 
 
-def _applied(rule: IgnoreRule, how: Any, word: str, sides: list[Object], take: RunJq) -> IgnoreEffect:
+def _pointer_effect(rule: IgnoreRule, word: str, sides: list[Object]) -> IgnoreEffect:
+    return _applied(rule, "pointer", word, sides, [_pointed(word, side) for side in sides])
+
+
+def _applied(rule: IgnoreRule, how: How, word: str, sides: list[Object], results: Sequence[JqResult]) -> IgnoreEffect:
+    """Put the results of one selector in the place of the sides; return its effect."""
     paths: dict[str, None] = {}
     problems = []
-    for index, side in enumerate(sides):
-        removed = take(word, side)
+    for index, (side, removed) in enumerate(zip(sides, results, strict=True)):
         if removed.problem:
             problems.append(removed)
             continue
-        if not isinstance(removed.value, dict):
-            problems.append(JqResult(None, "it takes out the whole object"))
-            continue
-        paths |= {one.pointer: None for one in differences(side, removed.value)}
+        if removed.value is not side:
+            paths |= {one.pointer: None for one in differences(side, removed.value)}
         sides[index] = removed.value
     broken = any(one.broken for one in problems)
     # A path that exists on one side only is what such a rule is for: no problem.

@@ -17,8 +17,10 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import erasure
 from phaseline.engine.worker.worker import Worker
-from phaseline.schemas import codec
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Cause, Rejection
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.command import Shell
 from tests.support.log_check import decided, stored
 
 VALUE = "hunter2-of-the-shop"
@@ -100,6 +102,23 @@ MESSAGES = {
 }
 
 
+async def shows_nothing(server: EmbeddedServer, rejected: list[dict[str, Any]]) -> None:
+    """The audit is clean and counts the erased events, and no command shows a value."""
+    shell = Shell(PHASELINE_NATS=server.url)
+    audit = await shell("replay", "--audit", "--json")
+    assert (audit.code, audit.json["holds"], audit.json["erased"]) == (0, True, len(MESSAGES)), audit
+    commands = [
+        ("replay", "--audit"), ("replay", "--with", "installed"), ("rejections", "--json"), ("rejections", "show", "7"),
+        ("why", "shop/shop/core:Secret/shop/a"), ("list", "--json"), ("watch", "--from", "start", "--no-follow"),
+        ("publish", "--dry-run", "resource", "observed", ID, "--data", json.dumps({"live": secret(CODED)})),
+    ]  # fmt: skip
+    for words in commands:
+        answer = await shell(*words)
+        assert VALUE not in answer.out + answer.err
+        assert CODED not in answer.out + answer.err
+    assert rejected
+
+
 async def test_a_raw_secret_is_nowhere(own_server: EmbeddedServer, mine: Settings, folder: Path) -> None:
     stop = asyncio.Event()
     with capture_logs() as lines:
@@ -118,6 +137,7 @@ async def test_a_raw_secret_is_nowhere(own_server: EmbeddedServer, mine: Setting
             assert not any(VALUE.encode() in one or CODED.encode() in one for one in found)
             assert len(await stored(wire, system.layout.events, [])) == 2
             assert len(await stored(wire, system.layout.live, [])) == 1
+            await shows_nothing(own_server, rejected)
             stop.set()
             await running
     assert VALUE not in str(lines)
@@ -154,6 +174,34 @@ async def test_what_a_killed_worker_left_is_erased_by_the_next(
         await running
 
 
+async def test_a_forged_rejection_erases_nothing(own_server: EmbeddedServer, mine: Settings) -> None:
+    async with Wire.open(mine) as wire:
+        system = Running(own_server, wire, mine)
+        stop = asyncio.Event()
+        running = await working(wire, mine, stop)
+        await wire.request(f"{OBSERVED}.kept", body({"live": secret(MASKED, "kept")}))
+        await system.settled()
+        stop.set()
+        await running
+        cause = Cause(1, "e1", "/me", "event")
+        forged = Rejection("resource", ID, "observed", "secret", "no", None, (), cause, 1, b"")
+        message = wire_codec.write(forged, 0, 1, "phaseline/pl", "")
+        for partition in (0, 1):
+            await wire.request(f"pl.log.{partition}.rejection.resource.secret.shop", message)
+            await wire.request(f"pl.log.{partition}.rejection.resource.secret.x", b"garbage")
+        stop.clear()
+        running = await working(wire, mine, stop)
+        await wire.request(f"{OBSERVED}.a", body({"live": secret(CODED, "a")}))
+        await system.settled()
+        async with asyncio.timeout(10):
+            while len(await stored(wire, system.layout.events, [])) > 1:
+                await asyncio.sleep(0.05)
+        assert [one.sequence for one in await stored(wire, system.layout.events, [])] == [1]
+        assert len(await stored(wire, system.layout.live, [])) == 1
+        stop.set()
+        await running
+
+
 async def test_readers_of_the_last_observation_get_none(
     own_server: EmbeddedServer, mine: Settings, folder: Path
 ) -> None:
@@ -162,7 +210,7 @@ async def test_readers_of_the_last_observation_get_none(
         running = await working(wire, mine, stop)
         found = await client.publish_and_wait("resource", "observed", ID, {"live": secret(CODED)}, check=False)
         assert found.rejection is not None
-        assert (found.rejection.reason, found.rejection.payload) == ("secret", b"")
+        assert (found.rejection.reason, found.rejection.payload) == ("secret", None)
         await Running(own_server, wire, mine).gone(folder)
         with pytest.raises(NotObserved):
             await client.gitops.diff(ID)

@@ -1,0 +1,73 @@
+"""The claim: a partition that this worker owns, and its commits.
+
+Belongs here: what is kept beside the position in each checkpoint. Does not: making a commit safe (`fenced_commit`),
+coming to own a partition (`takeover`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.log.checkpoint import Checkpoint, Plan
+from phaseline.engine.worker.fenced_commit import Fence
+
+
+@dataclass(slots=True)
+class Claim:
+    """A partition that this worker owns: its tree, its fence, the last checkpoint, and its position.
+
+    The position can be ahead of the checkpoint's, because `append_one` does not write a checkpoint. pending: how many
+    events followed the one at the position when it was read.
+    """
+
+    partition: int
+    tree: Tree
+    fence: Fence
+    checkpoint: Checkpoint
+    position: int
+    pending: int = 0
+
+    async def append(self, messages: Sequence[Message], position: int, plan: Plan | None = None) -> None:
+        """Commit `messages` and the checkpoint of `position` in one batch."""
+        self._advance(position)
+        self.checkpoint = self._next(position, plan)
+        await self.fence.append(messages, self.checkpoint.encode_as)
+
+    async def append_one(self, message: Message, position: int) -> None:
+        """Commit one record without a checkpoint. The record's cause says the position."""
+        self._advance(position)
+        self.checkpoint = replace(self.checkpoint, attempts=0, trying=0, tries=0)
+        await self.fence.append_one(*message)
+
+    async def move(self, position: int) -> None:
+        """Commit the checkpoint of `position` alone."""
+        self._advance(position)
+        self.checkpoint = self._next(position, self.checkpoint.plan)
+        await self.fence.move(self.checkpoint.encode_as)
+
+    async def note_try(self, event: int, tries: int) -> None:
+        """Note beside the checkpoint that this owner is about to decide the event at a position."""
+        self.checkpoint = replace(self.checkpoint, trying=event, tries=tries)
+        await self.fence.move(self.checkpoint.encode_as)
+
+    def vouch(self, position: int) -> None:
+        """Remember, from the next checkpoint on, that no event up to this position waits to be decided."""
+        self.checkpoint = replace(self.checkpoint, clear=max(position, self.checkpoint.clear or 0))
+
+    @property
+    def vouched(self) -> int:
+        """The position up to which no event waits to be decided."""
+        return max(self.position, self.checkpoint.clear or 0)
+
+    def _advance(self, position: int) -> None:
+        """Set the position before the commit is sent, because the next events are decided while it is under way."""
+        self.position = position
+
+    def _next(self, position: int, plan: Plan | None) -> Checkpoint:
+        # While a plan is under way, the tree is ahead of what is committed.
+        entities = self.checkpoint.entities if plan is not None else len(self.tree)
+        clear = self.checkpoint.clear or 0
+        return replace(self.checkpoint.after(position, plan), entities=entities, pending=self.pending, clear=clear)

@@ -1,0 +1,88 @@
+"""Where the former owner of a partition left it, and whether the log still says so.
+
+Belongs here: reading the last checkpoint, noticing an emptied log, making a checkpoint anew from the log's records.
+Does not: the other steps of a take-over (`takeover`).
+"""
+
+from typing import NamedTuple
+
+import structlog
+
+from phaseline.engine.errors import LogEmptied
+from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader, origin
+from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
+from phaseline.engine.log import checkpoint, foreign
+from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.log.foreign import Standing
+from phaseline.engine.log.installation import Installation
+from phaseline.schemas import codec
+
+log = structlog.get_logger(__name__)
+
+
+class Former(NamedTuple):
+    """Where a partition was left. `lost`: the log was emptied, and the worker may go on all the same.
+
+    sequence, end: what a `Fence` needs.
+    """
+
+    checkpoint: Checkpoint
+    sequence: int
+    end: int
+    lost: bool = False
+
+
+async def read(installation: Installation, partition: int, *, accept_loss: bool) -> Former:
+    """Where the partition was left; raises `LogEmptied` if the log has lost it, unless `accept_loss`."""
+    wire, layout, subjects = installation.wire, installation.layout, installation.subjects
+    # The copy is read first: whatever STATE has copied by then, LOG had stored before.
+    copy = await last_message_from_leader(wire, layout.state, subjects.state_checkpoint(partition))
+    found = await checkpoint.standing(wire, layout.log, subjects.checkpoint(partition))
+    place = 0 if copy is None else origin(copy.block)
+    if found.ours is not None and place <= found.end:
+        return Former(checkpoint.decode(found.ours.data), found.sequence, found.end)
+    if place <= found.end:
+        position = await _last_cause(installation, partition) if found.end else 0
+        if position or not place:
+            return _rebuilt(partition, copy, found, position)
+    if not accept_loss:
+        raise LogEmptied(subject=subjects.checkpoint(partition), partition=partition, place=place)
+    return Former(_copied(copy), found.sequence, found.end, lost=True)
+
+
+def _rebuilt(partition: int, copy: LastMessage | None, found: Standing, position: int) -> Former:
+    """A partition that nobody has owned, or whose checkpoint a foreign message has removed."""
+    if position:
+        log.warning("checkpoint_rebuilt", partition=partition, position=position)
+    last = Checkpoint(epoch=_copied(copy).epoch, position=position, clear=None if position else 0)
+    return Former(last, 0, found.end)
+
+
+def _copied(copy: LastMessage | None) -> Checkpoint:
+    """The checkpoint that STATE has copied; an empty one if it has copied a foreign message."""
+    try:
+        return Checkpoint() if copy is None else checkpoint.decode(copy.data)
+    except ValueError:
+        return Checkpoint()
+
+
+async def _last_cause(installation: Installation, partition: int) -> int:
+    """The position of the last event that made a record in the log, by all records of the partition; 0 if none did."""
+    start, wire = f"{installation.prefix}.*.{partition}", installation.wire
+    last = await last_message_from_leader(wire, installation.layout.log, f"{start}.>")
+    highest, seen = 0, 0
+    async with Reader(wire, installation.layout.log, [f"{start}.>"]) as reader:
+        while last is not None and seen < last.sequence:
+            for stored in await reader.take(BUFFER):
+                seen = stored.sequence
+                highest = max(highest, _cause(stored))
+    return highest
+
+
+def _cause(stored: Stored) -> int:
+    if not foreign.is_by_worker(stored.block):
+        return 0
+    try:
+        return int(str(codec.peek(stored.data, "id")).partition("-")[0])
+    except ValueError:
+        return 0

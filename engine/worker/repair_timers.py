@@ -1,0 +1,75 @@
+"""Timers that the server no longer holds, because somebody's message replaced the schedule: set them again.
+
+Belongs here: comparing the timers of a partition's entities with the schedules in the log. Does not: when a timer is
+due (`core.timers`).
+The server drops a schedule as soon as another message is stored on its subject.
+"""
+
+import time
+from collections.abc import Iterator
+
+import structlog
+
+from phaseline.engine.core import timers
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.process import BATCH_LIMIT
+from phaseline.engine.core.timers import Schedule
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import foreign
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.worker.claim import Claim
+from phaseline.schemas.records import SECOND
+
+SOON = 5 * SECOND
+"""A timer due earlier than in these ns may be firing right now, ns."""
+
+log = structlog.get_logger(__name__)
+
+
+async def repair(installation: Installation, claim: Claim) -> None:
+    """Set the timers of the partition's entities again whose schedule is gone. Nothing else may commit meanwhile."""
+    wanted = {schedule_subject(installation, claim, one): one for one in _schedules(installation, claim.tree)}
+    if not wanted:
+        return
+    stream, good, bad = installation.layout.log, set[str](), set[str]()
+    async for found in read_all(installation.wire, stream, [f"{installation.prefix}.timer.{claim.partition}.>"]):
+        for stored in found:
+            if foreign.is_by_worker(stored.block):
+                good.add(stored.subject)
+                bad.discard(stored.subject)
+            else:
+                foreign.report(stream, stored)
+                bad.add(stored.subject)
+    later = time.time_ns() + SOON
+    gone = {
+        subject: one
+        for subject, one in wanted.items()
+        if subject in bad or (subject not in good and one.due is not None and one.due > later)
+    }
+    if gone:
+        log.warning("timers_set_again", partition=claim.partition, timers=len(gone))
+    messages = list[Message]()
+    timers.attach(messages, gone, f"phaseline/{installation.prefix}")
+    for start in range(0, len(messages), BATCH_LIMIT):
+        await claim.append(messages[start : start + BATCH_LIMIT], claim.position, claim.checkpoint.plan)
+
+
+def schedule_subject(installation: Installation, claim: Claim, one: Schedule) -> str:
+    """The subject of a schedule in the log."""
+    return installation.subjects.timer(claim.partition, one.kind, one.facet, one.id)
+
+
+def _schedules(installation: Installation, tree: Tree) -> Iterator[Schedule]:
+    """The schedules that the timers of all entities need."""
+    for name, entities in tree.entities.items():
+        kind = tree.kinds[name]
+        if not any(kind.timeouts):
+            continue
+        for entity in entities.values():
+            for facet, due in entity.timers.items():
+                index = kind.names.index(facet)
+                timeout = kind.timeouts[index].get(entity.facets[index].state.phase)
+                if timeout is not None:
+                    target = installation.subjects.fired(name, timeout.trigger, entity.id)
+                    yield Schedule(0, target, name, entity.id, facet, timeout.trigger, due)

@@ -1,0 +1,92 @@
+"""A worker process with a kind whose rules misbehave: `python -m tests.support.stalling_worker URL PREFIX`.
+
+Belongs here: rules that sleep, never end, keep the interpreter to themselves or end the process. Does not: the tests.
+The limits of seconds are smaller than in the product, so that the tests are quick.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+
+from phaseline.engine.errors import DecisionStuck
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker import deciding, system
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.edge.cluster import CLUSTER
+from phaseline.machines.edge.component import COMPONENT
+from phaseline.machines.edge.node import NODE
+from phaseline.machines.edge.node_pool import NODE_POOL
+from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    OK,
+    Attributes,
+    Facet,
+    Field,
+    Interpret,
+    Label,
+    Row,
+    RuleEvent,
+    Table,
+)
+
+
+@rule("test.misbehave", revision=1)
+def misbehave(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapping[str, Any]:
+    """Does what the event says."""
+    match event.data.get("how"):
+        case "sleep":
+            time.sleep(event.data["seconds"])
+        case "end":
+            os._exit(7)
+        case "loop":
+            while True:
+                pass
+        case "keep":  # one operation in C
+            (10**300_000) ** 300_000
+    return {}
+
+
+STALL = Table(
+    kind="stall",
+    id=("cluster", "stall"),
+    parent="cluster",
+    intents=("begin",),
+    facets=(
+        Facet(
+            name="phase",
+            labels=(Label("There", OK, "There", "There"),),
+            rows=(
+                Row((ABSENT, DELETED), "begin", "There"),
+                Row(("There",), "begin", "There"),
+                Row(("There",), "ended", DELETED),
+            ),
+        ),
+    ),
+    interprets=(Interpret(("begin",), (), misbehave),),
+    fields={"begin": (Field("how", str, "what the rule does"), Field("seconds", float, "how long"))},
+)
+KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT, STALL))
+
+
+async def main() -> None:
+    """Run the worker."""
+    url, prefix = sys.argv[1:]
+    settings = Settings(nats=(url,), prefix=prefix, lease=1.0, partitions=1)
+    try:
+        await system.work(settings, KINDS, system.stopped_by_signals())
+    except DecisionStuck as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    deciding.STUCK_SECONDS, system.HUNG = 1, 2.0
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    asyncio.run(main())
