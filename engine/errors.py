@@ -337,14 +337,6 @@ class PortTaken(SetupError):
     port: int
 
 
-class KeyUnsafe(SetupError):
-    """the key of the embedded server is not safe: {path} {problem}; {remedy}"""
-
-    path: Path
-    problem: str
-    remedy: str
-
-
 class ServerFailed(SetupError):
     """nats-server did not start: {cause}"""
 

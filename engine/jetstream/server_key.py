@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from phaseline.engine.errors import KeyUnsafe
+from phaseline.engine.errors import KeyUnreadable
 from phaseline.engine.settings import Settings
 from phaseline.schemas import libraries
 
@@ -35,16 +35,18 @@ class ServerKey:
 
 
 def prepare(data: Path) -> ServerKey:
-    """Close a data directory to other users, and return its key, made at the first start. Raises `KeyUnsafe`."""
+    """Close a data directory to other users, and return its key, made at the first start. Raises `KeyUnreadable`."""
     data = data.resolve()
     remedy = "choose another directory, or let every user of the machine connect with --open"
     _check_owner(data, remedy)
     try:
         data.chmod(0o700)
     except OSError as error:
-        raise KeyUnsafe(path=data, problem=f"cannot be closed: {error.strerror or error}", remedy=remedy) from error
+        raise _unsafe(
+            path=data, problem=f"cannot be closed to others: {error.strerror or error}", remedy=remedy
+        ) from error
     if data.stat().st_mode & OTHERS:
-        raise KeyUnsafe(path=data, problem="stays open to other users, because of its file system", remedy=remedy)
+        raise _unsafe(path=data, problem="stays open to other users, because of its file system", remedy=remedy)
     path = data / NAME
     with suppress(FileExistsError):
         _write_new(path, _new_seed())
@@ -73,7 +75,7 @@ def withdraw(port: int, key: ServerKey) -> None:
 
 
 def with_key(settings: Settings) -> Settings:
-    """The settings with the key of our own server, if they lead to it and have no credentials. Raises `KeyUnsafe`."""
+    """The settings with the key of our own server, if they lead to it without credentials. Raises `KeyUnreadable`."""
     port = _port_of(settings)
     if port is None:
         return settings
@@ -87,7 +89,7 @@ def with_key(settings: Settings) -> Settings:
         return settings
     except (ValueError, KeyError, TypeError) as error:
         remedy = "remove it, and start `phaseline up` again"
-        raise KeyUnsafe(path=path, problem="cannot be read", remedy=remedy) from error
+        raise _unsafe(path=path, problem="cannot be read", remedy=remedy) from error
     return replace(settings, nkey=key)
 
 
@@ -114,23 +116,27 @@ def _write_new(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def _unsafe(path: Path, problem: str, remedy: str) -> KeyUnreadable:
+    return KeyUnreadable(path=path, cause=f"it {problem}; {remedy}")
+
+
 def _check_private(path: Path) -> None:
-    """Raise `KeyUnsafe` if others can read or replace a file, or have done so."""
+    """Raise `KeyUnreadable` if others can read or replace a file, or have done so."""
     _check_owner(path, "remove it, and start `phaseline up` again")
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):
-        raise KeyUnsafe(path=path, problem="is a link", remedy="remove it, and start `phaseline up` again")
+        raise _unsafe(path=path, problem="is a link", remedy="remove it, and start `phaseline up` again")
     if mode & OTHERS:
         problem = f"is open to other users (mode {stat.S_IMODE(mode):04o})"
         closed = "700" if stat.S_ISDIR(mode) else "600"
         remedy = f"run `chmod {closed}` on it; if others may have read it, remove it and start `phaseline up` again"
-        raise KeyUnsafe(path=path, problem=problem, remedy=remedy)
+        raise _unsafe(path=path, problem=problem, remedy=remedy)
 
 
 def _check_owner(path: Path, remedy: str) -> None:
     owner = path.lstat().st_uid
     if owner != os.geteuid():
-        raise KeyUnsafe(path=path, problem=f"belongs to another user (uid {owner})", remedy=remedy)
+        raise _unsafe(path=path, problem=f"belongs to another user (uid {owner})", remedy=remedy)
 
 
 def _new_seed() -> bytes:
@@ -141,11 +147,11 @@ def _new_seed() -> bytes:
 
 
 def _public(path: Path) -> str:
-    """The public key of the seed in a file; raises `KeyUnsafe`."""
+    """The public key of the seed in a file; raises `KeyUnreadable`."""
     with libraries.needed("nkeys", "keys of NATS users"):
         import nkeys  # noqa: PLC0415
     try:
         public: bytes = nkeys.from_seed(path.read_bytes().strip()).public_key
     except (OSError, ValueError, nkeys.NkeysError) as error:
-        raise KeyUnsafe(path=path, problem="holds no key", remedy="remove it to have a new one") from error
+        raise _unsafe(path=path, problem="holds no key", remedy="remove it to have a new one") from error
     return public.decode()

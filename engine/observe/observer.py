@@ -11,12 +11,17 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import structlog
+
 from phaseline.engine.observe import argo, fleet, generic
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
 from phaseline.engine.observe.generic import DesiredObjects
 from phaseline.engine.observe.stream import ObjectChange
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import key_of
+from phaseline.schemas import bounds
+
+log = structlog.get_logger(__name__)
 
 ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     (argo.GROUP, "Application"): argo.application,
@@ -28,6 +33,8 @@ ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
 """The adapters of objects that have their own events. All other objects are observed by `generic`."""
 MAX_ID = 256
 """The most bytes of an event id."""
+MOST_LEVELS = bounds.LEVELS - 2
+"""How deep an object may be nested, which stands in the data of an event."""
 
 
 class Observer:
@@ -48,6 +55,11 @@ class Observer:
     def see(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
         """The events of one change; none if they would repeat the last ones."""
         manifest = change.manifest
+        try:
+            bounds.check_depth(manifest, MOST_LEVELS)
+        except bounds.Unbounded as error:
+            log.warning("object_left_out", object=str(key_of(manifest)), error=str(error))
+            return
         for observed in self._observed(manifest, gone=change.gone):
             key = (observed.kind, observed.trigger, observed.id)
             digest = _digest(json.dumps(observed.compared if observed.compared is not None else observed.data))

@@ -11,6 +11,7 @@ from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.manifest_files import objects
 from phaseline.engine.publish.event_file import pieces
 from phaseline.machines.kubernetes import manifest as manifests
+from phaseline.schemas import bounds
 
 MAX_LENGTH = 64 << 20
 """The most characters of one object."""
@@ -43,6 +44,9 @@ class Objects:
             held = self._held.lstrip()
             try:
                 value, end = self._decoder.raw_decode(held)
+            except RecursionError as error:
+                where, problem = f"{self.name}, object {self._count + 1}", bounds.too_deep(bounds.LEVELS)
+                raise BadManifest(where=where, problem=problem) from error
             except ValueError as error:
                 self._tried = len(held)
                 where = f"{self.name}, object {self._count + 1}"

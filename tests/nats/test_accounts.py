@@ -51,7 +51,7 @@ ROWS = {
         ["{p}.status.>", "{p}.owner.>", "$SRV.>"],
         answers=True,
     ),
-    "operator": Row("engine", ["{p}.events.>", "{p}.tables.*.purged", "{p}.status.>", "$SRV.>", "$JS.API.>"], FEED),
+    "operator": Row("engine", ["{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "$JS.API.>"], FEED),
     "tree": Row("publishers", ["{p}.events.{name}.>"], []),
     "reader": Row("readers", ["{p}.read.>", "{p}.status.>"], FEED),
     "watcher": Row("watchers", [], FEED),

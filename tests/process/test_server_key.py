@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import phaseline
-from phaseline.engine.errors import KeyUnsafe, NatsUnreachable
+from phaseline.engine.errors import KeyUnreadable, NatsUnreachable
 from phaseline.engine.jetstream import server_key
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
@@ -156,7 +156,9 @@ def test_the_key_is_found_for_the_own_machine_only(announced: dict[str, Path], t
 def test_what_others_can_read_is_refused(announced: dict[str, Path], which: str) -> None:
     path = announced[which]
     path.chmod(mode(path) | 0o044)
-    with pytest.raises(KeyUnsafe, match=re.escape(f"{path} is open to other users (mode 0{mode(path):o}); run `chmod")):
+    with pytest.raises(
+        KeyUnreadable, match=re.escape(f"{path}: it is open to other users (mode 0{mode(path):o}); run `chmod")
+    ):
         server_key.with_key(HERE)
 
 
@@ -164,23 +166,23 @@ async def test_the_command_says_what_to_do(announced: dict[str, Path], state: Pa
     announced["key"].chmod(0o644)
     answer = await Shell(XDG_STATE_HOME=str(state))("list", "--nats", HERE.nats[0])
     assert answer.code == 1
-    assert "phaseline.nk is open to other users (mode 0644); run `chmod 600` on it" in answer.err
+    assert "phaseline.nk: it is open to other users (mode 0644); run `chmod 600` on it" in answer.err
     started = await Shell(XDG_STATE_HOME=str(state))("up", "--port", "0", "--data", str(announced["data"]))
     assert started.code == 1
-    assert "phaseline.nk is open to other users" in started.err
+    assert "phaseline.nk: it is open to other users" in started.err
 
 
 def test_a_link_or_garbage_in_place_of_a_file_is_refused(announced: dict[str, Path], tmp_path: Path) -> None:
     moved = announced["key"].rename(tmp_path / "moved")
     announced["key"].symlink_to(moved)
-    with pytest.raises(KeyUnsafe, match="is a link"):
+    with pytest.raises(KeyUnreadable, match="is a link"):
         server_key.with_key(HERE)
     announced["key"].unlink()
     announced["key"].touch(mode=0o600)
-    with pytest.raises(KeyUnsafe, match="holds no key"):
+    with pytest.raises(KeyUnreadable, match="holds no key"):
         server_key.prepare(announced["data"])
     announced["announcement"].write_text("[]")
-    with pytest.raises(KeyUnsafe, match="cannot be read"):
+    with pytest.raises(KeyUnreadable, match="cannot be read"):
         server_key.with_key(HERE)
 
 
@@ -188,7 +190,7 @@ def test_a_link_or_garbage_in_place_of_a_file_is_refused(announced: dict[str, Pa
 @pytest.mark.parametrize("which", ["key", "announcement", "folder", "data"])
 def test_what_belongs_to_somebody_else_is_refused(announced: dict[str, Path], which: str) -> None:
     os.chown(announced[which], 12345, -1)
-    with pytest.raises(KeyUnsafe, match=re.escape("belongs to another user (uid 12345)")):
+    with pytest.raises(KeyUnreadable, match=re.escape("belongs to another user (uid 12345)")):
         server_key.prepare(announced["data"]) if which == "data" else server_key.with_key(HERE)
 
 

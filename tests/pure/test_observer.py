@@ -366,3 +366,19 @@ def test_a_deployment_of_fleet() -> None:
 
 
 # ---- the command
+
+
+@pytest.mark.parametrize(("levels", "count"), [(90, 1), (99, 0), (50_000, 0)])
+def test_an_object_that_is_nested_too_deep_is_left_out(levels: int, count: int) -> None:
+    deep: Any = "x"
+    for _ in range(levels):
+        deep = [deep]
+    labels = {"app.kubernetes.io/instance": "shop"}
+    found = {"apiVersion": "x.io/v1", "kind": "Foo", "metadata": {"name": "a", "labels": labels}, "spec": deep}
+    observer = Observer("/o", APP)
+    assert len([*observer.see(ObjectChange(found))]) == count
+
+
+def test_a_stream_that_is_nested_too_deep() -> None:
+    with pytest.raises(BadManifest, match="nested more than 100 levels deep"):
+        [*Objects("it").take('{"a":' * 100_000 + "}")]
