@@ -228,8 +228,10 @@ class Connection(Client):
         self._up()
 
     async def _on_error(self, error: Exception) -> None:
-        self.cause = _text(error)
-        log.debug("nats_trouble", error=self.cause)
+        # A server that refuses us says why, then closes: the broken pipe that may follow is not the cause.
+        follows = isinstance(error, BrokenPipeError | ConnectionResetError) and "authorization" in self.cause.lower()
+        self.cause = self.cause if follows else _text(error)
+        log.debug("nats_trouble", error=_text(error))
         self._failures += 1
         if self._patient and not self.is_connected and time.monotonic() > self._say_again:
             self._say_again = time.monotonic() + SAY_AGAIN

@@ -3,8 +3,8 @@
 import asyncio
 import random
 
-from phaseline.engine.jetstream.direct_reader import BATCH, MAX_BYTES, DirectReader
 from phaseline.engine.jetstream.reader import Reader, Stored
+from phaseline.engine.jetstream.stream_reader import BATCH, MAX_BYTES, DirectReader
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 

@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from phaseline.engine.errors import ApiFailed
-from phaseline.engine.jetstream.direct_reader import DirectReader
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.reader import BUFFER, BUFFER_BYTES, Reader, Stored
-from phaseline.engine.jetstream.stream_reader import StreamReader, read_all
+from phaseline.engine.jetstream.stream_reader import DirectReader, StreamReader, read_all
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.settings import Settings

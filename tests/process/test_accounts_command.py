@@ -49,7 +49,7 @@ class Printed(EmbeddedServer):
             PHASELINE_NATS=self.url,
             PHASELINE_NKEY=str(self.folder / "keys" / f"{user}.nk"),
             PHASELINE_INBOX_PREFIX=f"_INBOX_{user}",
-            PHASELINE_TIMEOUT="3",
+            PHASELINE_TIMEOUT="30",
             **more,
         )
 
@@ -88,6 +88,15 @@ async def test_each_user_can_do_its_work(server: Printed, reads: str) -> None:
     assert (denied.code, "permission" in denied.err.lower()) == (1, True)
     denied = await agent("publish", "cluster", "create", "c2")
     assert (denied.code, "pl.events.c2.cluster.create" in denied.err) == (1, True)
+
+
+async def test_an_operator_maintains_and_a_reader_does_not(server: Printed) -> None:
+    assert (await server.shell("tree-c1")("publish", "cluster", "create", "c1")).code == 0
+    reader, operator = server.shell("reader", PHASELINE_API_PREFIX="pl.read"), server.shell("operator")
+    assert (await reader("purge", "cluster", "c1", "--yes")).code in (1, 3)
+    purged = await operator("purge", "cluster", "c1", "--yes", "--json")
+    assert purged.code == 0, purged.err
+    assert (await operator("replay", "--audit")).code == 0
 
 
 async def test_a_reader_follows_what_happens(server: Printed) -> None:

@@ -28,8 +28,8 @@ SPY = "spy"
 class AccountsServer(EmbeddedServer):
     """A server with the accounts of a plan. `keys`: the folder of its users' seeds."""
 
-    def __init__(self, plan: AccountPlan, keys: Path, *, jwt: bool = False) -> None:
-        super().__init__()
+    def __init__(self, plan: AccountPlan, keys: Path, *, jwt: bool = False, data: Path | None = None) -> None:
+        super().__init__(data)
         self.plan, self.keys, self.jwt = plan, KeyFolder(keys), jwt
         self._stop = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
@@ -50,7 +50,13 @@ class AccountsServer(EmbeddedServer):
     def settings(self, user: str, **more: Any) -> Settings:
         """Settings of one of its users."""
         api = f"{self.plan.prefix}.read" if user in self.plan.readers else "$JS.API"
-        values: dict[str, Any] = {"api_prefix": api, "partitions": 2, "request_timeout": 2.0, **more}
+        values: dict[str, Any] = {
+            "api_prefix": api,
+            "partitions": 2,
+            "request_timeout": 30.0,
+            "connect_timeout": 30.0,
+            **more,
+        }
         return Settings(
             nats=(self.url,),
             nkey=None if self.jwt else self.keys.file(user),
