@@ -331,7 +331,7 @@ class ClusterUnusable(SetupError):
     problem: str
 
 
-class DecisionStuck(PhaselineError):
+class DecisionStuck(SetupError):
     """the decision of one event took more than {seconds} s: this worker ends, and the next one tries the event again"""
 
     seconds: int
