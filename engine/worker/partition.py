@@ -152,7 +152,10 @@ class Partition:
                 batch = await self._thread.run(lambda: processor.process(events, position, pace), pace)
             except DecisionStuck:
                 at = events[pace.decided]
-                log.error("decision_stuck", partition=self.number, position=at.sequence, subject=at.subject)  # noqa: TRY400
+                # The error says all, so there is no traceback.
+                log.error(  # noqa: TRY400
+                    "decision_stuck", partition=self.number, position=at.sequence, subject=at.subject
+                )
                 raise
             self._still.set()
         else:

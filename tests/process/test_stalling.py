@@ -190,7 +190,7 @@ async def ended(worker: WorkerProcess, wire: Wire, layout: Layout) -> bool:
 
 
 async def test_random_kills_park_no_innocent_event(settings: Settings, wire: Wire) -> None:
-    await storm(replace(settings, partitions=1), wire, kills=12, events=800)
+    await storm(replace(settings, partitions=1), wire, kills=2, events=300)
 
 
 @pytest.mark.slow
