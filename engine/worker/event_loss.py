@@ -27,7 +27,9 @@ async def at_take_over(installation: Installation, claim: Claim) -> None:
 
     A checkpoint of an earlier version does not say up to where no event waited; nothing is noted then.
     """
-    first, _ = await _span(installation)
+    first, last = await _span(installation)
+    if last < claim.position:
+        log.error("events_restarted", partition=claim.partition, position=claim.position, last=last)
     if claim.checkpoint.clear is None:
         claim.vouch(first - 1)
     elif first > claim.vouched + 1:

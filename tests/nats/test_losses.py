@@ -155,6 +155,16 @@ async def vouched(wire: Wire, layout: Layout, partition: int) -> int:
     return 0 if found is None else max(found.position, found.clear or 0)
 
 
+async def test_events_that_begin_anew_are_named(wire: Wire, settings: Settings) -> None:
+    settings = replace(settings, partitions=1)
+    layout, _ = await built(wire, settings)
+    await wire.api(f"STREAM.DELETE.{layout.events}")
+    with capture_logs() as logs:
+        async with at_work(wire, settings):
+            await until_logged(logs, "events_restarted")
+    assert [(one["position"], one["last"]) for one in logs if one["event"] == "events_restarted"] == [(11, 0)]
+
+
 async def test_an_emptied_state_is_rebuilt(wire: Wire, settings: Settings) -> None:
     settings = replace(settings, partitions=1, lease=1.0)
     layout, fleet = await built(wire, settings)
