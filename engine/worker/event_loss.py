@@ -63,7 +63,7 @@ class LossWatch:
         if first > claim.vouched + 1 or now >= self._write_at:
             # What EVENTS held at the look before this one would have come by now.
             claim.vouch(before[1])
-            await claim.move(claim.position)
+            await claim.note()
             self._write_at = now + WRITE
 
 
@@ -93,7 +93,7 @@ async def append(installation: Installation, claim: Claim, loss: Loss) -> None:
     """Commit the record of a loss."""
     subject = installation.subjects.loss(claim.partition, loss.what)
     body = losses.write(loss, f"phaseline/{installation.prefix}")
-    await claim.append([Message(subject, body)], claim.position, claim.checkpoint.plan)
+    await claim.note([Message(subject, body)])
 
 
 async def _waiting(installation: Installation, claim: Claim, first: int) -> int:

@@ -34,6 +34,7 @@ from tests.support.injections import AT, acknowledgement, inject
 from tests.support.installation import until_decided
 from tests.support.log_check import assert_log_is_the_fold, committed, stored
 from tests.support.random_events import RandomEvents, publish
+from tests.support.state_stream import copied
 
 
 @asynccontextmanager
@@ -128,6 +129,7 @@ async def test_events_that_expire_while_a_worker_lags_are_counted(wire: Wire, se
         (told,) = await lost(wire, layout)
     assert (told.first, told.last, told.at_least, told.at_most) == (last + 1, last + 100, 100, 100)
     assert (claim.position, claim.vouched) == (11, last + 100)
+    assert claim.checkpoint.attempts == 1  # a note is no progress
 
 
 async def test_a_retention_that_drops_decided_events_is_no_loss(
@@ -178,7 +180,10 @@ async def test_an_emptied_state_is_rebuilt(wire: Wire, settings: Settings) -> No
     assert (told["missing"], told["entities"], told["log_level"]) == (2, 5, "warning")
     await wire.api(f"STREAM.DELETE.{layout.state}")  # the repair: a worker makes it again, the server fills it
     async with at_work(wire, settings):
-        await until_decided(wire, layout)
+        async with asyncio.timeout(15):
+            while not await stored(wire, layout.state, [f"{layout.prefix}.state.0.node.c0.p.n1"]):
+                await asyncio.sleep(0.05)
+        await copied(wire, layout)
     await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
 
 
