@@ -225,7 +225,7 @@ class Subjects:
 
     def loss(self, partition: int | str, what: str) -> str:
         """The subject of a loss in the log."""
-        return f"{self.prefix}.log.{partition}.loss.{what}.{partition}"
+        return f"{self.prefix}.log.{partition}.loss.{what}"
 
     def checkpoint(self, partition: int) -> str:
         """The fence of a partition. Like a mark, it has the tokens of a transition: one filter selects both."""

@@ -53,6 +53,16 @@ class Claim:
         self.checkpoint = replace(self.checkpoint, trying=event, tries=tries)
         await self.fence.move(self.checkpoint.encode_as)
 
+    async def note(self, messages: Sequence[Message] = ()) -> None:
+        """Commit `messages`, which decide no event, with a checkpoint of the same position and tries."""
+        last = self.checkpoint
+        tried = {"attempts": last.attempts, "trying": last.trying, "tries": last.tries}
+        self.checkpoint = replace(self._next(self.position, last.plan), **tried)
+        if messages:
+            await self.fence.append(messages, self.checkpoint.encode_as)
+        else:
+            await self.fence.move(self.checkpoint.encode_as)
+
     def vouch(self, position: int) -> None:
         """Remember, from the next checkpoint on, that no event up to this position waits to be decided."""
         self.checkpoint = replace(self.checkpoint, clear=max(position, self.checkpoint.clear or 0))

@@ -27,7 +27,9 @@ async def at_take_over(installation: Installation, claim: Claim) -> None:
 
     A checkpoint of an earlier version does not say up to where no event waited; nothing is noted then.
     """
-    first, _ = await _span(installation)
+    first, last = await _span(installation)
+    if last < claim.position:
+        log.error("events_restarted", partition=claim.partition, position=claim.position, last=last)
     if claim.checkpoint.clear is None:
         claim.vouch(first - 1)
     elif first > claim.vouched + 1:
@@ -61,7 +63,7 @@ class LossWatch:
         if first > claim.vouched + 1 or now >= self._write_at:
             # What EVENTS held at the look before this one would have come by now.
             claim.vouch(before[1])
-            await claim.move(claim.position)
+            await claim.note()
             self._write_at = now + WRITE
 
 
@@ -91,7 +93,7 @@ async def append(installation: Installation, claim: Claim, loss: Loss) -> None:
     """Commit the record of a loss."""
     subject = installation.subjects.loss(claim.partition, loss.what)
     body = losses.write(loss, f"phaseline/{installation.prefix}")
-    await claim.append([Message(subject, body)], claim.position, claim.checkpoint.plan)
+    await claim.note([Message(subject, body)])
 
 
 async def _waiting(installation: Installation, claim: Claim, first: int) -> int:

@@ -52,7 +52,7 @@ async def repair(installation: Installation, claim: Claim) -> None:
     messages = list[Message]()
     timers.attach(messages, gone, f"phaseline/{installation.prefix}")
     for start in range(0, len(messages), BATCH_LIMIT):
-        await claim.append(messages[start : start + BATCH_LIMIT], claim.position, claim.checkpoint.plan)
+        await claim.note(messages[start : start + BATCH_LIMIT])
 
 
 def schedule_subject(installation: Installation, claim: Claim, one: Schedule) -> str:

@@ -72,7 +72,7 @@ def _example(kind: Kind, trigger: str) -> Map:
 
 
 def of_records(kinds: Kinds) -> dict[str, Map]:
-    """The messages of records: `<kind>.transitioned` by kind; `rejected`, `marked` and `lost` are alike for all kinds."""
+    """The messages of records: `<kind>.transitioned` by kind; the others are the same for all kinds."""
     found = {}
     for kind in kinds:
         narrowing = {

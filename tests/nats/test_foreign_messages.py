@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -22,11 +23,12 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.injections import INJECTIONS, Injection, copy, inject
+from tests.support.injections import AT, INJECTIONS, Injection, copy, inject
 from tests.support.installation import until_decided
 from tests.support.installation import working as installation_at_work
 from tests.support.log_check import assert_log_is_the_fold, stored
 from tests.support.random_events import RandomEvents, publish
+from tests.support.state_stream import copied
 
 LIMIT = 15
 """Seconds in which a partition must go on."""
@@ -109,3 +111,43 @@ async def test_a_partition_goes_on_after_an_injection(wire: Wire, settings: Sett
     await second.stop()
     assert report.divergences == {}
     await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
+
+
+async def read_everything(client: Client) -> list[object]:
+    """What a client reads of an installation, in every way."""
+    view = await client.at("now")
+    return [
+        *[await one.tree("c0") for one in (client, view)],
+        *[await one.get("node", f"c0/p/{name}") for one in (client, view) for name in ("n0", "n1")],
+        [entity async for entity in client.list("node")],
+        [record async for record in client.history("node", "c0/p/n0")],
+        [record async for record in client.rejections()],
+        [record async for record in client.watch(start="start", follow=False)],
+        await client.changes("start"),
+        (await client.timeline("c0/p/n0")).lanes[0].intervals[0].record,
+        (await client.why("node", "c0/p/n0")).facets,
+        (await client.dry_run("node", "ready", "c0/p/n0")).records,
+    ]
+
+
+async def test_readers_skip_what_no_worker_wrote(settings: Settings, wire: Wire) -> None:
+    async with installation_at_work(settings, wire, BUILT_IN_KINDS, partitions=1) as layout:
+        await publish(wire, list(RandomEvents(settings.prefix).built(1, 2)))
+        await until_decided(wire, layout)
+        await copied(wire, layout)
+        async with Client.open(settings, source="/test", kinds=BUILT_IN_KINDS) as client:
+            before = await read_everything(client)
+            await publish_raw(wire, layout)
+            await copied(wire, layout)
+            after = await read_everything(client)
+            for was, found in zip(before, after, strict=True):
+                assert found == was
+            outcome = await client.publish_and_wait("node", "not_ready", "c0/p/n0")
+            assert outcome.effect == "transitions"
+
+
+async def publish_raw(wire: Wire, layout: Layout) -> None:
+    """Put an acknowledgement on every subject of LOG, without the event that it would answer."""
+    for subject in (*AT.values(), AT["transition"]):  # the last one is copied to STATE
+        if not subject.startswith(("lease", "fired")):
+            await wire.publish_acked(f"{layout.prefix}.{subject}", b'{"stream":"pl-EVENTS","seq":3}')

@@ -34,6 +34,7 @@ from tests.support.injections import AT, acknowledgement, inject
 from tests.support.installation import until_decided
 from tests.support.log_check import assert_log_is_the_fold, committed, stored
 from tests.support.random_events import RandomEvents, publish
+from tests.support.state_stream import copied
 
 
 @asynccontextmanager
@@ -128,6 +129,7 @@ async def test_events_that_expire_while_a_worker_lags_are_counted(wire: Wire, se
         (told,) = await lost(wire, layout)
     assert (told.first, told.last, told.at_least, told.at_most) == (last + 1, last + 100, 100, 100)
     assert (claim.position, claim.vouched) == (11, last + 100)
+    assert claim.checkpoint.attempts == 1  # a note is no progress
 
 
 async def test_a_retention_that_drops_decided_events_is_no_loss(
@@ -155,6 +157,16 @@ async def vouched(wire: Wire, layout: Layout, partition: int) -> int:
     return 0 if found is None else max(found.position, found.clear or 0)
 
 
+async def test_events_that_begin_anew_are_named(wire: Wire, settings: Settings) -> None:
+    settings = replace(settings, partitions=1)
+    layout, _ = await built(wire, settings)
+    await wire.api(f"STREAM.DELETE.{layout.events}")
+    with capture_logs() as logs:
+        async with at_work(wire, settings):
+            await until_logged(logs, "events_restarted")
+    assert [(one["position"], one["last"]) for one in logs if one["event"] == "events_restarted"] == [(11, 0)]
+
+
 async def test_an_emptied_state_is_rebuilt(wire: Wire, settings: Settings) -> None:
     settings = replace(settings, partitions=1, lease=1.0)
     layout, fleet = await built(wire, settings)
@@ -168,7 +180,10 @@ async def test_an_emptied_state_is_rebuilt(wire: Wire, settings: Settings) -> No
     assert (told["missing"], told["entities"], told["log_level"]) == (2, 5, "warning")
     await wire.api(f"STREAM.DELETE.{layout.state}")  # the repair: a worker makes it again, the server fills it
     async with at_work(wire, settings):
-        await until_decided(wire, layout)
+        async with asyncio.timeout(15):
+            while not await stored(wire, layout.state, [f"{layout.prefix}.state.0.node.c0.p.n1"]):
+                await asyncio.sleep(0.05)
+        await copied(wire, layout)
     await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
 
 
