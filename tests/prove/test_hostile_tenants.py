@@ -13,17 +13,21 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
-from nats.aio.client import Client
+from nats.aio.client import Client as RawClient
 
+from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.envelope import message_id
+from phaseline.schemas.subjects import Subjects
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.hostile_tenant import Tenant
 from tests.support.installation import LIMIT
 from tests.support.prove_scale import scaled
 from tests.support.random_events import RandomEvents, Sent, publish
-from tests.support.raw_checker import Checker, Report, check
+from tests.support.raw_checker import Checker, Report, check, decode, read
 from tests.support.worker_fleet import Fleet
 
 ANSWERED = frozenset({"cluster.create", "node_pool.create", "component.create", "node.create", "node.stop"})
@@ -41,6 +45,7 @@ class Hostile(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.settings = Settings(nats=(self.url,), prefix=f"hostile{next(_serial)}", partitions=2, lease=1.0)
         self.done: list[str] = []
+        self.named: list[str] = []
 
     @initialize(seed=st.integers(0, 1_000))
     def begin(self, seed: int) -> None:
@@ -51,9 +56,11 @@ class Hostile(RuleBasedStateMachine):
         self.opened = Wire.open(self.settings, name="innocent", patient=True)
         self.wire = await self.opened.__aenter__()
         await provision(self.wire, self.settings)
-        self.client = Client()
+        self.client = RawClient()
         await self.client.connect(self.url)
         self.tenant = Tenant(self.client, self.settings.prefix, 2, self.dice)
+        self.opened_publisher = Client.open(self.settings, source="/innocent", kinds=BUILT_IN_KINDS)
+        self.publisher = await self.opened_publisher.__aenter__()
         self.fleet = Fleet(self.settings, Path(self.folder.name), self.dice)
         await asyncio.gather(self.fleet.start(), self.fleet.start())
         self.events = RandomEvents(self.settings.prefix, seed)
@@ -92,6 +99,19 @@ class Hostile(RuleBasedStateMachine):
             self.copy_goes_elsewhere()
             self.acknowledgement_goes_elsewhere()
 
+    @rule(trigger=st.sampled_from(["ready", "not_ready", "stop"]))
+    def an_id_is_taken(self, trigger: str) -> None:
+        """The tenant sends an innocent publisher's message id first."""
+        self.runner.run(self._taken(trigger))
+
+    async def _taken(self, trigger: str) -> None:
+        name = f"named-{len(self.named)}"
+        subject = Subjects(self.settings.prefix).event("node", trigger, "c0/p/n0")
+        await self.tenant.take_id(message_id(subject, "/innocent", name))
+        await self.publisher.publish("node", trigger, "c0/p/n0", event_id=name, check=False)
+        self.named.append(name)
+        self.done.append(f"took the id of {name}")
+
     @rule()
     def a_worker_is_killed(self) -> None:
         self.runner.run(self.fleet.killed())
@@ -116,6 +136,8 @@ class Hostile(RuleBasedStateMachine):
         try:
             await self._decided()
             await check(self.url, self.settings.prefix, must_answer=ANSWERED, foreign=True)
+            events = [decode(raw.data) or {} for raw in await read(self.client, f"{self.settings.prefix}-EVENTS")]
+            assert sorted(one["id"] for one in events if one.get("source") == "/innocent") == sorted(self.named)
         except (AssertionError, TimeoutError):
             print("\n".join(self.done))  # noqa: T201  # what the tenant did
             print(self.fleet.log[-4_000:])  # noqa: T201
@@ -124,6 +146,8 @@ class Hostile(RuleBasedStateMachine):
     async def _end(self) -> None:
         if hasattr(self, "fleet"):
             await asyncio.gather(*(worker.kill() for worker in self.fleet.running))
+        if hasattr(self, "publisher"):
+            await self.opened_publisher.__aexit__(None, None, None)
         if hasattr(self, "client"):
             await self.client.close()
         if hasattr(self, "opened"):

@@ -55,9 +55,7 @@ async def troubled(
             share = waiting[number * piece : (number + 1) * piece]
             await asyncio.gather(publish(wire, share), trouble(fleet))
         report = await judged(url, wire, settings, len(waiting))
-        await recorder.until(
-            max(raw.sequence for raw in report.log if raw.subject.startswith(f"{settings.prefix}.log."))
-        )
+        await recorder.until(report.log)
         assert recorder.compare(report.log) == []
         for epochs in recorder.epochs.values():
             assert epochs == sorted(set(epochs))

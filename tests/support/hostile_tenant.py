@@ -73,3 +73,10 @@ class Tenant:
         await self.client.publish(f"$JS.API.DIRECT.GET.{name}", wanted, reply=target)
         await self.client.flush()
         return target
+
+    async def take_id(self, message_id: str) -> None:
+        """Publish an event of the own tree under the message id that somebody else is about to send."""
+        self.sent += 1
+        event = {"specversion": "1.0", "id": f"evil-{self.sent}", "source": "/evil", "type": "node.ready", "data": {}}
+        subject = f"{self.prefix}.events.{TREE}.node.ready.p.n0"
+        await self.client.jetstream().publish(subject, msgpack.packb(event), headers={"Nats-Msg-Id": message_id})

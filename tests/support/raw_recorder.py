@@ -15,7 +15,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
-from tests.support.raw_checker import Raw, decode
+from tests.support.raw_checker import LIMIT, Raw, decode
 
 EACH = 0.2
 """Seconds between two looks at the checkpoints."""
@@ -46,11 +46,14 @@ class Recorder:
         self.gaps = 0
         self.over = False
         self._last: dict[str, tuple[int, int]] = {}
+        self._heard: dict[str, int] = defaultdict(int)
 
     async def take(self, message: Msg) -> None:
         """One message of the feed."""
         place = int((message.headers or {}).get("Nats-Sequence", 0))
         self.feed.append(Said(message.subject, place, _digest(message.data)))
+        branch = message.subject[len(self.prefix) + 1 :].partition(".")[0]
+        self._heard[branch] = max(self._heard[branch], place)
 
     async def look(self) -> None:
         """Look at the last well-formed checkpoint of each partition: neither epoch nor position may fall."""
@@ -79,10 +82,15 @@ class Recorder:
                 await self.look()
             await asyncio.sleep(EACH)
 
-    async def until(self, place: int) -> None:
-        """Wait until the feed has come to this place of the log."""
-        async with asyncio.timeout(60):
-            while not self.gaps and (not self.feed or max(one.sequence for one in self.feed[-100:]) < place):
+    async def until(self, log: list[Raw]) -> None:
+        """Wait until the feed has come to the last transition and the last rejection of this log."""
+        last: dict[str, int] = {}
+        for raw in log:
+            words = raw.subject[len(self.prefix) + 1 :].split(".")
+            if words[0] == "log":
+                last[words[2]] = raw.sequence
+        async with asyncio.timeout(LIMIT):
+            while not self.gaps and any(self._heard[branch] < place for branch, place in last.items()):
                 await asyncio.sleep(EACH)
 
     def compare(self, log: list[Raw]) -> list[str]:

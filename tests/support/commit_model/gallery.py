@@ -49,7 +49,7 @@ LARGE = {
     "moves": _sound("none", "one", "rejection", crashes=0, timeouts=1, garbage=1),
     "everything": _sound("one", "batch", entities=(0, 1), timeouts=1, garbage=1, records=1),
     "many lost answers": _sound("one", "rejection", "one", timeouts=3),
-    "two foreign messages": _sound("one", "rejection", lives=2, timeouts=2, garbage=2),
+    "two foreign messages": _sound("one", "rejection", lives=2, timeouts=1, garbage=2),
 }
 """Explored by `python3 dev.py prove`."""
 
