@@ -1,6 +1,6 @@
 """Work that ends at once when a worker is told to stop.
 
-Belongs here: `unless_stopped`. Does not: what is told to stop, or who says so (`system`).
+Belongs here: `unless_stopped`. Does not: what is told to stop, or who says so (`worker.system`).
 """
 
 import asyncio
