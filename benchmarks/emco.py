@@ -13,9 +13,9 @@ from benchmarks.throughput import contend
 from benchmarks.workload import Workload, store
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.emco_status import design_shape, load
 from phaseline.engine.emco_status.query import read
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout, provision

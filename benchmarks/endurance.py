@@ -14,8 +14,8 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.workload import PIECE, Workload
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint

@@ -16,7 +16,7 @@ from benchmarks.emco import Event, rate
 from benchmarks.manifests import KINDS, SCRIPT
 from benchmarks.throughput import contend
 from benchmarks.workload import Workload, store
-from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.scripts.runner import SandboxRunner

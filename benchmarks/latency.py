@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from benchmarks.workload import CLUSTERS, NODES, Workload, installation
-from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker

@@ -16,7 +16,7 @@ from benchmarks import aggregates
 from benchmarks.workload import Workload, installation
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.audit import Audit

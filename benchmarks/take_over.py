@@ -6,15 +6,15 @@ from typing import Any
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.takeover import take_over
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects

@@ -13,8 +13,8 @@ import click
 
 from phaseline.engine.cli import terminal
 from phaseline.engine.cli.help import Shared
+from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
-from phaseline.engine.jetstream.server_key import with_key
 from phaseline.engine.log.when import NOW, START, Time, parse
 from phaseline.engine.settings import Settings, from_options
 

@@ -11,9 +11,9 @@ from typing import Any, Literal, Self, Unpack, overload
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.products import Emco, Fleet, Gitops
 from phaseline.engine.client.session import Session
+from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.jetstream.server_key import with_key
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of, latest, log_records
 from phaseline.engine.log.as_of import AsOf

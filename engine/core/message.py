@@ -1,7 +1,7 @@
 """A message for the log, as the core hands it to the shell.
 
 Belongs here: the shape of a message. Does not: its content (`core.process`, `core.timers`), sending it
-(`worker.fenced_commit`).
+(`ownership.fenced_commit`).
 """
 
 from typing import NamedTuple

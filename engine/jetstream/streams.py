@@ -1,6 +1,6 @@
 """The five streams of an installation: creating them, finding them (docs/design.md, Streams).
 
-Belongs here: their configuration and names. Does not: reading (`reader`), committing (`worker.fenced_commit`).
+Belongs here: their configuration and names. Does not: reading (`reader`), committing (`ownership.fenced_commit`).
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Talking to NATS: publish, request, JetStream API, subscribe. Failures are our own errors.
 
 Belongs here: requests and their replies over one connection. Does not: the use of nats-py (`connection`), streams
-(`streams`), commits (`worker.fenced_commit`).
+(`streams`), commits (`ownership.fenced_commit`).
 """
 
 import asyncio

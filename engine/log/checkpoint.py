@@ -1,7 +1,7 @@
 """The checkpoint of a partition: who owns it, and up to which event it is decided (docs/design.md, The commit).
 
-Belongs here: the checkpoint's fields and bytes. Does not: storing it (`worker.fenced_commit`), taking over
-(`worker.takeover`).
+Belongs here: the checkpoint's fields and bytes. Does not: storing it (`ownership.fenced_commit`), taking over
+(`ownership.takeover`).
 """
 
 import msgspec

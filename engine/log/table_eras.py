@@ -1,6 +1,6 @@
 """Table eras: notes in the log that say which tables decide a partition's events. Workers with other tables refuse it.
 
-Belongs here: the notes, reading and comparing them. Does not: writing them (`worker.takeover`), versions of tables
+Belongs here: the notes, reading and comparing them. Does not: writing them (`ownership.takeover`), versions of tables
 (`compiler.kinds`).
 A note is about the events after its position. Which tables decided before the first note is not known.
 """

@@ -14,9 +14,9 @@ import structlog
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.direct_get import LastMessage, gather, last_message_from_leader
-from phaseline.engine.lifetime.stopping import unless_stopped
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.schemas import codec
 
 RENEWALS = 4

@@ -16,12 +16,12 @@ from phaseline.engine.errors import DecisionStuck, NotOwned
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.worker import oversized_commit
-from phaseline.engine.worker.claim import Claim
-from phaseline.engine.worker.claim_watch import ClaimWatch
+from phaseline.engine.ownership import oversized_commit
+from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.ownership.claim_watch import ClaimWatch
+from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.worker.deciding import DecidingThread, Pace, SlowKinds, SlowLog
 from phaseline.engine.worker.erasure import Erasure
-from phaseline.engine.worker.takeover import take_over
 
 T = TypeVar("T")
 SLICE = 1_000

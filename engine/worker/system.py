@@ -14,12 +14,12 @@ from pathlib import Path
 import structlog
 
 from phaseline.engine.core.process import EventCounts
-from phaseline.engine.jetstream import server_key
-from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.embedded import server_key
+from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.embedded.supervisor import Supervisor
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.lifetime.stopping import unless_stopped
-from phaseline.engine.lifetime.supervisor import Supervisor
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 

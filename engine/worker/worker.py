@@ -29,12 +29,12 @@ from phaseline.engine.errors import (
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.lifetime.stopping import unless_stopped
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__

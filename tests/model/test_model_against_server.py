@@ -12,13 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.api_reply import read_ack
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.ownership.fenced_commit import EXPECTED, batch_frames
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.fenced_commit import EXPECTED, batch_frames
 from phaseline.schemas.subjects import Subjects
 from tests.support.commit_model.server import (
     FOREIGN,

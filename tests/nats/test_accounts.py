@@ -14,8 +14,8 @@ import pytest_asyncio
 from phaseline.engine.accounts import roles
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings

@@ -9,8 +9,8 @@ import pytest
 
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import NatsUnreachable, NotPermitted
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker

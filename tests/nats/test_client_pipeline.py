@@ -10,8 +10,8 @@ import pytest
 import phaseline
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import ApiFailed, EventRefused, PayloadTooLarge, Unconfirmed
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire

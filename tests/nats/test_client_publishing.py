@@ -10,6 +10,7 @@ import pytest
 import phaseline
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import (
     BadSetting,
     EventGone,
@@ -22,7 +23,6 @@ from phaseline.engine.errors import (
     Unconfirmed,
     Unsendable,
 )
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish import compose

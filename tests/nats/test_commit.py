@@ -10,14 +10,14 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.fenced_commit import Fence
 from tests.support.log_check import stored
 from tests.support.tcp_proxy import Proxy, proxy_to
 

@@ -9,9 +9,9 @@ from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Plan
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership import oversized_commit
+from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import oversized_commit
-from phaseline.engine.worker.takeover import take_over
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import stored
 

@@ -16,14 +16,14 @@ from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership import claim_watch
+from phaseline.engine.ownership.event_loss import LossWatch
+from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import claim_watch
 from phaseline.engine.worker import worker as worker_module
-from phaseline.engine.worker.event_loss import LossWatch
-from phaseline.engine.worker.takeover import take_over
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.records import Loss, Transition

@@ -9,8 +9,8 @@ import pytest_asyncio
 
 import phaseline
 from phaseline.engine.client.client import Client
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import BadSetting
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish import message_id

@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import EntityUnknown, NoAnswer, NotPermitted, PhaselineError
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings

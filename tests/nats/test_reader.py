@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import ApiFailed
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.reader import BUFFER, BUFFER_BYTES, Reader, Stored
 from phaseline.engine.jetstream.stream_reader import DirectReader, StreamReader, read_all
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.fenced_commit import Fence
 from tests.support.tcp_proxy import proxy_to
 
 LIMIT = 120

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import (
     ApiFailed,
     ConnectionLost,
@@ -18,7 +19,6 @@ from phaseline.engine.errors import (
     ServerTooOld,
 )
 from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 

@@ -15,12 +15,12 @@ import pytest
 import structlog
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.embedded import supervisor
+from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.embedded.supervisor import Supervisor
 from phaseline.engine.errors import NoAnswer, NoRoom, ServerGone, Unconfirmed
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.lifetime import supervisor
-from phaseline.engine.lifetime.supervisor import Supervisor
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import system

@@ -13,7 +13,7 @@ import pytest
 
 from phaseline.engine.accounts.users import inbox_of
 from phaseline.engine.client.client import connect
-from phaseline.engine.jetstream.embedded import find_binary
+from phaseline.engine.embedded.server import find_binary
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.account_requests import INTERNAL, OTHER_TREES, REQUESTS, sizes

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from phaseline.engine.embedded import server as embedded
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
-from phaseline.engine.jetstream import embedded
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.asyncio
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.embedded.server import EmbeddedServer
 async def main():
     async with EmbeddedServer(Path(sys.argv[1])) as server:
         print(server.pid, flush=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import Undecided
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import inspect, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.embedded.server import EmbeddedServer
 from tests.support.command import LIMIT, call, line_with, process
 
 

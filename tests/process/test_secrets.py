@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import ApiFailed, NotObserved
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings

@@ -15,12 +15,12 @@ from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import CAREFUL, TRIES
-from phaseline.engine.worker.takeover import take_over
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS

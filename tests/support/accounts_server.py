@@ -15,7 +15,7 @@ from phaseline.engine.accounts.nats_conf import nats_conf
 from phaseline.engine.accounts.operator_mode import CREDENTIALS, Authority, operator_mode
 from phaseline.engine.accounts.roles import ROLES
 from phaseline.engine.accounts.users import AccountPlan, User, inbox_of
-from phaseline.engine.jetstream.embedded import EmbeddedServer
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker

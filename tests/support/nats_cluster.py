@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from phaseline.engine.embedded.server import find_binary
 from phaseline.engine.errors import PhaselineError
-from phaseline.engine.jetstream.embedded import find_binary
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings

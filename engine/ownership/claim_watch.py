@@ -7,9 +7,9 @@ import time
 
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.worker import repair_timers
-from phaseline.engine.worker.claim import Claim
-from phaseline.engine.worker.event_loss import LossWatch
+from phaseline.engine.ownership import repair_timers
+from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.ownership.event_loss import LossWatch
 
 EVENTS = 10.0
 """Seconds between two looks at EVENTS."""

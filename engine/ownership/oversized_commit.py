@@ -16,7 +16,7 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log import foreign
 from phaseline.engine.log.checkpoint import Plan
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.worker.claim import Claim
+from phaseline.engine.ownership.claim import Claim
 from phaseline.schemas import codec
 
 CHUNK = 256 * 1024

@@ -1,6 +1,6 @@
 """Keeps an embedded server running: starts it again when it has died, or when a full disk has room again.
 
-Belongs here: noticing both, the number of tries, the pauses. Does not: starting and stopping (`jetstream.embedded`).
+Belongs here: noticing both, the number of tries, the pauses. Does not: starting and stopping (`embedded.server`).
 nats-server never writes again to a stream in which a write failed, whatever room there is later, until it is started
 again. It says so in its log only. The limit of its store is set when it starts.
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 
 import structlog
 
+from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import PhaselineError, ServerGone
-from phaseline.engine.jetstream.embedded import EmbeddedServer
 
 LOOK = 0.2
 """Seconds between two looks at the server."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
-from phaseline.engine.worker.fenced_commit import Fence
+from phaseline.engine.ownership.fenced_commit import Fence
 
 
 @dataclass(slots=True)

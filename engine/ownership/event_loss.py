@@ -12,7 +12,7 @@ import structlog
 from phaseline.engine.core.message import Message
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.worker.claim import Claim
+from phaseline.engine.ownership.claim import Claim
 from phaseline.schemas import losses
 from phaseline.schemas.records import Loss
 

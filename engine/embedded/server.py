@@ -19,8 +19,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import IO, Self
 
+from phaseline.engine.embedded import server_key
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
-from phaseline.engine.jetstream import server_key
 
 START_LIMIT = 20.0
 STOP_LIMIT = 10.0

@@ -18,7 +18,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.worker.claim import Claim
+from phaseline.engine.ownership.claim import Claim
 from phaseline.schemas.records import SECOND
 
 SOON = 5 * SECOND

@@ -13,11 +13,11 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
-from phaseline.engine.worker import event_loss, former_owner, repair_timers
-from phaseline.engine.worker.claim import Claim
-from phaseline.engine.worker.fenced_commit import Fence
-from phaseline.engine.worker.former_owner import Former
-from phaseline.engine.worker.load_states import load
+from phaseline.engine.ownership import event_loss, former_owner, repair_timers
+from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.ownership.fenced_commit import Fence
+from phaseline.engine.ownership.former_owner import Former
+from phaseline.engine.ownership.load_states import load
 from phaseline.schemas.records import Loss
 
 log = structlog.get_logger(__name__)
