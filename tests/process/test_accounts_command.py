@@ -102,15 +102,19 @@ async def test_an_operator_maintains_and_a_reader_does_not(server: Printed) -> N
 async def test_a_reader_follows_what_happens(server: Printed) -> None:
     reader = server.shell("reader", PHASELINE_API_PREFIX="pl.read")
     watching = await reader.start("watch", "--json", "--limit", "1", "--tree", "c1")
-    publisher, number = server.shell("tree-c1"), 0
-    assert (await publisher("publish", "cluster", "adopt", "c1", "--data", '{"phase": "Running"}')).code == 0
     done = asyncio.create_task(watching.communicate())
-    while not done.done():  # nobody says when the watch has begun
-        number += 1
-        assert number < 60
-        assert (await publisher("publish", "node_pool", "create", f"c1/p{number}")).code == 0
-        await asyncio.wait({done}, timeout=0.5)
-    out, err = done.result()
+    try:
+        publisher, number = server.shell("tree-c1"), 0
+        assert (await publisher("publish", "cluster", "adopt", "c1", "--data", '{"phase": "Running"}')).code == 0
+        while not done.done():  # nobody says when the watch has begun
+            number += 1
+            assert number < 60
+            assert (await publisher("publish", "node_pool", "create", f"c1/p{number}")).code == 0
+            await asyncio.wait({done}, timeout=0.5)
+    finally:
+        if watching.returncode is None:
+            watching.kill()
+    out, err = await done
     assert b"Creating" in out, err
 
 
