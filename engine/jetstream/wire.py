@@ -34,6 +34,9 @@ from phaseline.engine.settings import JETSTREAM, Settings
 SILENT_STREAM = "; the stream has no leader now, or the server cannot write to its disk (see the server's log)"
 """Why a server that is connected does not answer. After a failed write it is silent until it is started again."""
 
+FLUSH, FLUSH_SILENT = 2.0, 0.1
+"""Seconds to send the last bytes; and the same where the server has not answered lately."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -53,6 +56,8 @@ class Wire:
         self._violation = (0.0, "")
         self._closing = False
         self._opening = False
+        self._silent = False
+        """Whether the last request was not answered."""
 
     @classmethod
     @asynccontextmanager
@@ -73,7 +78,7 @@ class Wire:
     async def close(self) -> None:
         """Send the pending bytes and close the connection."""
         self._closing = True
-        await self._connection.flush_and_close()
+        await self._connection.flush_and_close(FLUSH_SILENT if self._silent else FLUSH)
         self._fail_waiting()
 
     # ---- the connection
@@ -197,6 +202,7 @@ class Wire:
             async with asyncio.timeout(seconds - (time.monotonic() - started)):
                 reply = await future
         except TimeoutError as error:
+            self._silent = True
             raise RequestTimedOut(subject=subject, seconds=seconds, hint=self._hint(started)) from error
         finally:
             del self._waiting[inbox]
@@ -234,6 +240,7 @@ class Wire:
     def _on_reply(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         waiting = self._waiting.get(subject)
         if waiting is not None and not waiting[1].done():
+            self._silent = False
             waiting[1].set_result(Reply(data, frames.read_headers(block) if block else {}, block))
 
     def _fail_waiting(self) -> None:

@@ -187,7 +187,7 @@ class Leases:
     async def _ask(self, request: str, body: dict[str, Any]) -> None:
         """Ask the server to delete something that would expire anyway."""
         try:
-            async with asyncio.timeout(LEAVE if self._wire.connected else 0):
+            async with asyncio.timeout(LEAVE if self._wire.connected and not self.waits else 0):
                 await self._wire.api(request, body)
         except TimeoutError:
             log.info("lease_left", worker=self._worker, error="no answer in time")
