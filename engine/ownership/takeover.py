@@ -1,7 +1,7 @@
 """Taking over a partition: fence out the former owner, load the committed tree, note the tables.
 
 Belongs here: the steps from nothing to a `Claim` (docs/design.md, Taking over a partition). Does not: the claim's
-commits (`claim`), the loop that follows (`partition`), which worker should own which partition (`lease`).
+commits (`claim`), the loop that follows (`worker.partition`), which worker should own which partition (`worker.lease`).
 """
 
 import time

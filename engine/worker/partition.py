@@ -1,7 +1,7 @@
 """The loop of one partition: fetch events, decide them, commit their records, go on (docs/design.md, The commit).
 
 Belongs here: the loop, and the choice of a commit's form. Does not: rules (`core.decide`), how long they may take
-(`deciding`), making a commit safe (`fenced_commit`).
+(`deciding`), making a commit safe (`ownership.fenced_commit`).
 """
 
 import asyncio
