@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import Awaitable, Callable
 
 import structlog
@@ -14,7 +15,10 @@ from phaseline.machines.built_in import installed
 
 async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awaitable[None]]:
     """Connect. The measured work includes leases, take-over and all decisions."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
     settings = Settings(nats=(url,), prefix=prefix)
     opened = Wire.open(settings, name="phaseline")
     wire = await opened.__aenter__()

@@ -102,9 +102,11 @@ class Connection(Client):
     async def flush_and_close(self, timeout: float = 2.0) -> None:
         """Send the pending bytes and close. Errors are logged, not raised."""
         try:
-            if self.is_connected:
-                await self.flush(timeout)  # type: ignore[arg-type]  # as in `ping`
-            await self.close()
+            try:
+                if self.is_connected:
+                    await self.flush(timeout)  # type: ignore[arg-type]  # as in `ping`
+            finally:
+                await self.close()
         except (OSError, nats_errors.Error) as error:
             log.warning("nats_close_failed", error=_text(error))
         except asyncio.CancelledError:
