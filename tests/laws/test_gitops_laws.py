@@ -167,6 +167,5 @@ def test_the_histories_reach_every_state() -> None:
     } <= seen
     # Unknown is too rare here, because few deployments are settled: `test_fleet_stories` reaches it.
     assert {
-        ("bundle_resource", phase)
-        for phase in ("Ready", "NotReady", "Modified", "Missing", "Orphaned", "Pending")
+        ("bundle_resource", phase) for phase in ("Ready", "NotReady", "Modified", "Missing", "Orphaned", "Pending")
     } <= seen
