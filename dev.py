@@ -23,7 +23,7 @@ LINT = (
     ["mypy"],
     ["lint-imports"],
 )
-PARALLEL = ["-n", str(3 * (os.cpu_count() or 1)), "--dist", "worksteal"]
+PARALLEL = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal"]
 PYTEST = ["pytest", *PARALLEL]
 PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]

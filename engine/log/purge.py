@@ -14,7 +14,7 @@ import msgspec
 
 from phaseline.engine.errors import Undecided
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
-from phaseline.engine.jetstream.erase import copy_on, erase
+from phaseline.engine.jetstream.erase import Copy, copy_on, erase
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
@@ -26,6 +26,10 @@ AT_ONCE = 100
 """Messages that are erased at the same time."""
 NOTED = 50_000
 """Positions in one note, at most: a message holds 1 MB."""
+OBSERVED = ".resource.observed."
+"""A part of the subjects of the events that LIVE copies."""
+COPIED = (0.0, 0.05, 0.2, 0.75, 2.0)
+"""Seconds before each look for the copy in LIVE, which may arrive after the event is decided."""
 POLL = 0.1
 
 
@@ -75,14 +79,15 @@ async def find(installation: Installation, kind: str, entity_id: str, timeout: f
     """
     check_name(installation.kinds, kind, entity_id)
     wire, layout, subjects = installation.wire, installation.layout, installation.subjects
-    partition, found = installation.partition_of(entity_id), Purge(kind, entity_id)
+    partition, found, observed = installation.partition_of(entity_id), Purge(kind, entity_id), 0
     async for slice_ in read_all(wire, layout.events, [subjects.stored_events(partition, kind, entity_id)]):
         found.positions += [stored.sequence for stored in slice_]
         found.bytes += sum(len(stored.data) for stored in slice_)
+        observed = max([observed, *(stored.sequence for stored in slice_ if OBSERVED in stored.subject)])
     if found.positions:
         await _until_decided(installation, partition, found.positions[-1], timeout)
     if kind == "resource":
-        copy = await copy_on(wire, layout.live, subjects.live(partition, entity_id))
+        copy = await _copied(installation, subjects.live(partition, entity_id), observed)
         newest = found.positions[-1] if found.positions else 0
         found.live = copy.sequence if copy is not None and (not newest or copy.position <= newest) else 0
     async for slice_ in read_all(wire, layout.log, [subjects.rejection(partition, kind, "*", entity_id)]):
@@ -104,6 +109,16 @@ async def run(installation: Installation, found: Purge, by: str) -> None:
     await _erase_all(installation, layout.events, found.positions)
     await _erase_all(installation, layout.live, [found.live] if found.live else [])
     await _erase_all(installation, layout.log, found.rejections)
+
+
+async def _copied(installation: Installation, subject: str, position: int) -> Copy | None:
+    """The last observation of an object in LIVE, once LIVE has copied the event at that position."""
+    for pause in COPIED:
+        await asyncio.sleep(pause)
+        copy = await copy_on(installation.wire, installation.layout.live, subject)
+        if position == 0 or (copy is not None and copy.position >= position):
+            break
+    return copy
 
 
 async def _erase_all(installation: Installation, stream: str, sequences: Sequence[int]) -> None:

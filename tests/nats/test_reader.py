@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import ApiFailed
+from phaseline.engine.errors import ApiFailed, ConnectionLost
 from phaseline.engine.jetstream.reader import BUFFER, BUFFER_BYTES, Reader, Stored
 from phaseline.engine.jetstream.stream_reader import DirectReader, StreamReader, read_all
 from phaseline.engine.jetstream.wire import Wire
@@ -35,7 +35,11 @@ async def stream_of(wire: Wire, name: str) -> str:
 
 
 async def last_sequence(wire: Wire, stream: str) -> int:
-    return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
+    while True:
+        try:
+            return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
+        except ConnectionLost:  # of a server that was killed; the connection notices it only now
+            await wire.until_connected(LIMIT)
 
 
 async def fill(wire: Wire, stream: str, count: int, start: int = 0, subject: str = "x") -> None:
