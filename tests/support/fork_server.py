@@ -1,4 +1,4 @@
-"""A process that has imported the command and forks for each call. This saves the second that the imports take.
+"""A process that has imported the command and compiled the tables, and forks for each call. This saves a second a call.
 
 Each call is still a process of its own, with its own arguments, environment, output and exit code. It ends like any
 other Python process. Belongs here: the server and the call. Does not: what tests run (`command`).
@@ -27,7 +27,7 @@ READY = b"r"
 
 def serve(address: str) -> None:
     """Fork for each connection until standard input ends. Only the forked process returns; it becomes the command."""
-    _import_everything()
+    _prepare()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that report to a caller
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
@@ -46,11 +46,12 @@ def serve(address: str) -> None:
             connection.close()
 
 
-def _import_everything() -> None:
+def _prepare() -> None:
     package = importlib.import_module("phaseline.engine.cli")
     for module in pkgutil.iter_modules(package.__path__, "phaseline.engine.cli."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    importlib.import_module("phaseline.machines.built_in").installed()  # compiles the tables
 
 
 def _report(connection: socket.socket) -> None:
