@@ -21,6 +21,7 @@ Reason = Literal[
     "unknown_trigger",
     "unknown_parent",
     "derived",
+    "stale",
     "fault",
     "secret",
 ]
@@ -73,6 +74,8 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
     """By source, the last `sequence` of each publisher that numbers its events."""
     timers: Mapping[str, int] = msgspec.field(default_factory=lambda: NONE)
     """By facet, when its timer expires, ns."""
+    asked: int = 0
+    """The position of the event with the last request that the entity took, or with its deletion; 0 for none."""
 
 
 class Cause(msgspec.Struct, frozen=True, gc=False):
@@ -100,6 +103,8 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
     cause: Cause
     entity: Entity
     time: int
+    unasked: bool = False
+    """Whether somebody acted outside: a report that no single observation row explains, a deletion without request."""
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):

@@ -116,7 +116,7 @@ def entity_to_wire(entity: Entity) -> EntityMap:
         for name, facet in zip(entity.names, entity.facets, strict=True)
     }
     timers = {name: timestamp(due) for name, due in entity.timers.items()}
-    return EntityMap(facets, entity.attributes, entity.sequences, timers)
+    return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
 
 
 def state_map(found: State) -> dict[str, Any]:
@@ -147,6 +147,7 @@ def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:
         record.message,
         cause,
         entity_to_wire(entity),
+        record.unasked,
     )
 
 
@@ -190,6 +191,7 @@ def _record(data: Data, time: int) -> Record:
         cause,
         entity,
         time,
+        data.unasked,
     )
 
 
@@ -227,6 +229,7 @@ def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity
         found.attributes or NONE,
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
+        found.asked,
     )
 
 

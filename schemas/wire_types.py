@@ -44,7 +44,7 @@ class FacetMap(StateMap, frozen=True, gc=False):
 
 
 class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A whole entity after a record. `sequences` and `timers` are left out where they are empty."""
+    """A whole entity after a record. `sequences`, `timers` and `asked` are left out where they are empty or 0."""
 
     facets: Mapping[str, FacetMap]
     attributes: Mapping[str, Any]
@@ -54,6 +54,10 @@ class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):
     timers: Annotated[Mapping[str, Time], Meta(description="When the timer of each facet that has one expires.")] = (
         field(default_factory=dict)
     )
+    asked: Annotated[
+        int,
+        Meta(ge=0, description="The sequence number of the last request that the entity took, or of its deletion."),
+    ] = 0
 
 
 class CauseMap(Struct, frozen=True, gc=False, rename={"origin": "from"}):
@@ -71,8 +75,8 @@ class CauseMap(Struct, frozen=True, gc=False, rename={"origin": "from"}):
     records: Annotated[int, Meta(ge=1, description="How many records the event made in total.")]
 
 
-class TransitionData(Struct, frozen=True, gc=False, rename={"before": "from", "after": "to"}):
-    """A committed change of one facet of one entity."""
+class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={"before": "from", "after": "to"}):
+    """A committed change of one facet of one entity. `unasked` is left out where it is false."""
 
     kind: Kind
     id: Id
@@ -85,6 +89,10 @@ class TransitionData(Struct, frozen=True, gc=False, rename={"before": "from", "a
     message: Annotated[str | None, Meta(description="A sentence for people, as the event gave it.")]
     cause: CauseMap
     entity: EntityMap
+    unasked: Annotated[
+        bool,
+        Meta(description="Somebody acted outside: no single observation leads there, or a deletion without a request."),
+    ] = False
 
 
 class RejectionData(Struct, frozen=True, gc=False):

@@ -68,7 +68,15 @@ def _transition(
         _cause(cause, origin),
         entity,
         changeset.time,
+        _is_unasked(changeset.kinds[entity.kind], before, entity, index, origin),
     )
+
+
+def _is_unasked(kind: Kind, before: Entity | None, after: Entity, index: int, origin: Origin) -> bool:
+    """Whether a report moved the base where no single observation row leads."""
+    if before is None or origin.trigger not in kind.reports or origin.by not in ("event", "cascade"):
+        return False
+    return kind.is_unasked(index, origin.trigger, before.facets[index].base, after.facets[index].base)
 
 
 def _cause(cause: Cause, origin: Origin) -> Cause:
@@ -153,4 +161,6 @@ def _entity_after(
     for each in restarts:
         timers = timers_after(timers, each)
     version = 1 if entity is None else entity.version + 1
-    return Entity(kind.name, entity_id, version, kind.names, facets, change.attributes, change.sequences, timers)
+    return Entity(
+        kind.name, entity_id, version, kind.names, facets, change.attributes, change.sequences, timers, change.asked
+    )  # fmt: skip

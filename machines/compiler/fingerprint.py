@@ -30,7 +30,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 1)
+LANGUAGE = Revision("phaseline.tables", 2)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
@@ -50,7 +50,7 @@ WORDS: Mapping[type, Word] = {
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted",
-        "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names",
+        "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "zh": None, "en": None, "schedulable": "schedulable",

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability
+from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of
+from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, UNREQUESTED, with_reports
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Field, Role, Table
 from phaseline.schemas.records import FacetState, State, state
@@ -63,6 +65,7 @@ class SelectedSteps(NamedTuple):
 class Kind:
     """A table, compiled.
 
+    table: the table as it was written. complete: with the rows and fields that every kind has for reports.
     version: the version of the table, which records contain.
     arity: how many parts an id has. names: the names of the facets.
     machines: the facets, compiled.
@@ -74,13 +77,16 @@ class Kind:
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     bases: for each facet, every base that rows can lead to, its conditions sorted.
     may_grow: whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
+    reports: the triggers whose data may hold `seen`: `reported`, and `deleted` where it may come without a request.
+    judge: judges reports; None if the kind has no observation.
     """
 
-    def __init__(self, table: Table, tables: Mapping[str, Table]) -> None:
-        """Compile `table`; `tables` are all of the installation."""
-        self.table = table
+    def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
+        """Compile the table `written`; `tables` are all of the installation, as they were written."""
+        self.table, self.complete = written, with_reports(written)
+        table = self.complete
         self.name = table.kind
-        self.version = fingerprint.version_of(table)
+        self.version = fingerprint.version_of(written)
         self.arity = len(table.id)
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
@@ -113,6 +119,8 @@ class Kind:
         self.bases: tuple[frozenset[State], ...] = tuple(
             reachability.reachable(machine, table.intents) for machine in self.machines
         )
+        self.reports = frozenset(name for name in (REPORTED, UNREQUESTED) if SEEN_FIELD in table.fields.get(name, ()))
+        self.judge = Judge(written, self.machines, self.bases) if self.reports else None
 
     def select(
         self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str, data: Mapping[str, Any]
@@ -157,6 +165,10 @@ class Kind:
                     return True
         return False
 
+    def is_unasked(self, facet: int, trigger: str, before: State, after: State) -> bool:
+        """Whether a report moved a base where no single observation row leads: somebody acted outside."""
+        return self.judge is not None and self.judge.is_unasked(facet, trigger, before, after)
+
 
 class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
@@ -191,10 +203,12 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
     attributes = tuple(field for field in table.attributes if field.name in assigned)
     named: tuple[Field, ...] = ()
     for facet in (facet for facet, row in rows if row.to == FROM_DATA):
-        phases = tuple(phase for phase in phases_of(facet) if phase not in (ABSENT, DELETED))
+        ends = (ABSENT,) if trigger == REPORTED else (ABSENT, DELETED)
+        phases = tuple(phase for phase in phases_of(facet) if phase not in ends)
+        required = all(row.given.get(PHASE, "") is not None for _, row in rows)
         conditions = tuple(dict.fromkeys(label.condition for label in facet.labels if label.condition is not None))
         named = (
-            Field("phase", str, "the phase it is in", phases, required=True),
+            Field("phase", str, "the phase it is in", phases, required=required),
             Field(
                 "conditions",
                 str,
@@ -237,7 +251,9 @@ def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
         for predicate in check_kinds.predicates(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
                 every = (
-                    phases_of(table.facets[predicate.facet]) if isinstance(predicate, AllBelow) else predicate.phases
+                    phases_of(table.facets[predicate.facet])[1:]
+                    if isinstance(predicate, AllBelow)
+                    else predicate.phases
                 )
                 phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set()).update(every)
     for (facet, kind, has), found in sorted(phases.items()):

@@ -7,6 +7,7 @@ subjects of messages (`asyncapi`).
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.reports import REPORTED
 from phaseline.machines.docs import json_schema
 
 Map = dict[str, Any]
@@ -61,6 +62,8 @@ def _example(kind: Kind, trigger: str) -> Map:
         for field in kind.fields[trigger]
         if (field.options and not field.many) or field.required
     }
+    if trigger == REPORTED:
+        data["phase"] = kind.table.facets[0].adopted.phase
     found = {
         "specversion": "1.0",
         "id": "1",
