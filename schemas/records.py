@@ -22,6 +22,7 @@ Reason = Literal[
     "unknown_parent",
     "derived",
     "stale",
+    "left_out",
     "fault",
     "secret",
 ]
@@ -107,6 +108,14 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
     """Whether somebody acted outside: a report that no single observation row explains, a deletion without request."""
 
 
+class LeftOut(NamedTuple):
+    """An item of a snapshot that was not taken. `id`: as the snapshot names it; empty if it names none."""
+
+    id: str
+    reason: Reason
+    message: str
+
+
 class Rejection(msgspec.Struct, frozen=True, gc=False):
     """The committed answer to an event that was rejected. `state`: by facet; None if the entity is unknown."""
 
@@ -120,6 +129,9 @@ class Rejection(msgspec.Struct, frozen=True, gc=False):
     cause: Cause
     time: int
     payload: bytes | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    """The items of a snapshot that were not taken. Its other items were: their transitions stand beside the rejection.
+    """
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):

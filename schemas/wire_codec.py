@@ -16,6 +16,7 @@ from phaseline.schemas.records import (
     Cause,
     Entity,
     FacetState,
+    LeftOut,
     Mark,
     Record,
     Rejection,
@@ -30,6 +31,7 @@ from phaseline.schemas.wire_types import (
     CauseMap,
     EntityMap,
     FacetMap,
+    LeftOutMap,
     MarkData,
     RecordMap,
     RejectionData,
@@ -163,6 +165,7 @@ def _rejection_to_wire(record: Rejection, cause: CauseMap) -> RejectionData:
         record.legal,
         cause,
         record.payload,
+        [LeftOutMap(*item) for item in record.left_out],
     )
 
 
@@ -207,6 +210,7 @@ def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
         cause,
         time,
         data.payload,
+        tuple(LeftOut(item.id, item.reason, item.message) for item in data.left_out),
     )
 
 

@@ -95,8 +95,16 @@ class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={
     ] = False
 
 
-class RejectionData(Struct, frozen=True, gc=False):
-    """The committed answer to an event that was rejected."""
+class LeftOutMap(Struct, frozen=True, gc=False):
+    """An item of a snapshot that was not taken."""
+
+    id: Annotated[str, Meta(description="The item's id as the snapshot names it; empty if it names none.")]
+    reason: Reason
+    message: Annotated[str, Meta(description="The explanation, for people.")]
+
+
+class RejectionData(Struct, frozen=True, gc=False, omit_defaults=True):
+    """The committed answer to an event that was rejected. `left_out` is there for a snapshot only."""
 
     kind: Kind
     id: Id
@@ -109,6 +117,10 @@ class RejectionData(Struct, frozen=True, gc=False):
     legal: Annotated[tuple[str, ...], Meta(description="The triggers that would have been legal.")]
     cause: CauseMap
     payload: Payload | None
+    left_out: Annotated[
+        list[LeftOutMap],
+        Meta(description="The first items of the snapshot that were not taken; the transitions of the others stand."),
+    ] = field(default_factory=list)
 
 
 class MarkData(Struct, frozen=True, gc=False):

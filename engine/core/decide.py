@@ -11,17 +11,19 @@ from typing import Any
 from msgspec.structs import replace
 
 from phaseline.engine.core.adoption import adopt, missing_parent
-from phaseline.engine.core.attributes import attributes_after
+from phaseline.engine.core.attributes import attributes_after, attributes_before
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.rejections import mark, reject, without_step
 from phaseline.engine.core.reports import read_report
+from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Cascade, Refusal, RuleEvent
+from phaseline.machines.compiler.reports import SNAPSHOT
+from phaseline.machines.language.table import FROM_DATA, Cascade, Refusal, RuleEvent
 from phaseline.schemas.records import Entity, Reason, Record, Rejection, State
 
 Steps = list[tuple[int, Step]]
@@ -35,16 +37,17 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     if _is_repeat(entity, arrival) or _is_over(entity, arrival):
         return Decision([])
     if arrival.trigger in kind.reports:
-        report = read_report(tree, kind, entity, arrival)
+        of_all = arrival.trigger == SNAPSHOT
+        report = take_snapshot(tree, kind, arrival) if of_all else read_report(tree, kind, entity, arrival)
         if isinstance(report, Decision):
             return report
         arrival = report
-    missing = missing_parent(tree, kind, arrival)
+    missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
         return _rejected(tree, arrival, "unknown_parent", str(missing))
     if arrival.trigger in kind.interprets:
         fields = kind.interprets[arrival.trigger](
-            tree, arrival.id, _attributes_before(kind, entity), _rule_event(arrival)
+            tree, arrival.id, attributes_before(kind, entity), _rule_event(arrival)
         )
         if isinstance(fields, Refusal):
             return _refused(tree, arrival, fields)
@@ -59,7 +62,7 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
         record = fast_path(tree, kind, entity, arrival, *steps[0])
         if record is not None:
             return Decision([record])
-    attributes = attributes_after(kind, steps, _attributes_before(kind, entity), _rule_event(arrival))
+    attributes = attributes_after(kind, steps, attributes_before(kind, entity), _rule_event(arrival))
     if isinstance(attributes, Refusal):
         return _refused(tree, arrival, attributes)
     problem = _required_cascade_problem(tree, kind, attributes, arrival)
@@ -88,7 +91,7 @@ def _take(
     asks = kind.roles[arrival.trigger] == "intent"
     changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time, asks=asks)
     if adopts:
-        adopt(changeset, kind, arrival)
+        adopt(changeset, kind, arrival.id)
     change = changeset.change(kind.name, arrival.id)
     change.attributes = attributes
     if arrival.sequence is not None:
@@ -98,7 +101,7 @@ def _take(
     origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
     changeset.take(kind.name, arrival.id, steps, origin)
     changeset.settle()
-    decision = transitions(changeset, arrival.cause, arrival.data.get("reason"), arrival.data.get("message"))
+    decision = transitions(changeset, arrival.cause)
     if arrival.sequence is not None and not any(_is_own(record, arrival) for record in decision.records):
         decision.records.append(mark(arrival, change.before))
     return decision
@@ -119,13 +122,6 @@ def _is_over(entity: Entity | None, arrival: Arrival) -> bool:
 
 def _is_own(record: Record, arrival: Arrival) -> bool:
     return not isinstance(record, Rejection) and (record.entity.kind, record.entity.id) == (arrival.kind, arrival.id)
-
-
-def _attributes_before(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
-    """The attributes before the event; the defaults if the entity is unknown or deleted."""
-    if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets):
-        return kind.attributes
-    return entity.attributes
 
 
 def _required_cascade_problem(tree: Tree, kind: Kind, attributes: Mapping[str, Any], arrival: Arrival) -> str | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
 from phaseline.engine.core.timers import TimerChange, restart, starts_again, timers_after
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.reports import REPORTED
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import Facet as TableFacet
 from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Record, Transition
@@ -31,7 +32,7 @@ class Decision(NamedTuple):
     fault: Exception | None = None
 
 
-def transitions(changeset: Changeset, cause: Cause, reason: str | None, message: str | None) -> Decision:
+def transitions(changeset: Changeset, cause: Cause) -> Decision:
     """The transitions of the event `cause`, in the order in which entities changed, and the timers they change."""
     records: list[Record] = []
     timers: list[TimerChange] = []
@@ -46,25 +47,24 @@ def transitions(changeset: Changeset, cause: Cause, reason: str | None, message:
             )
             before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts)
             origin = change.origins[index]
-            records.append(_transition(changeset, before, entity, index, origin, cause, reason, message))
+            records.append(_transition(changeset, before, entity, index, origin, cause))
             known = NONE if before is None else before.timers
             timers += [each for each in restarts if each.due != known.get(each.facet)]
     return Decision(records, timers)
 
 
 def _transition(
-    changeset: Changeset, before: Entity | None, entity: Entity, index: int, origin: Origin,
-    cause: Cause, reason: str | None, message: str | None,
-) -> Transition:  # fmt: skip
-    """The transition of one facet. The event's own reason and message are only in what the event moved itself."""
-    own = origin.by == "event"
+    changeset: Changeset, before: Entity | None, entity: Entity, index: int, origin: Origin, cause: Cause
+) -> Transition:
+    """The transition of one facet. A reason and a message are only in what their event, or their item, moved itself."""
+    said = origin.data if origin.by == "event" or origin.trigger == REPORTED else NONE
     return Transition(
         entity.names[index],
         None if before is None else before.facets[index].state,
         entity.facets[index].state,
         origin.trigger,
-        reason if own else None,
-        (message if own else None) or _message(changeset, entity.kind, entity, index, origin),
+        said.get("reason"),
+        said.get("message") or _message(changeset, entity.kind, entity, index, origin),
         _cause(cause, origin),
         entity,
         changeset.time,

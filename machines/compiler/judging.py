@@ -11,7 +11,15 @@ from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.compiler.conditions import base_after, own_condition
 from phaseline.machines.compiler.machine import FacetMachine, Step
-from phaseline.machines.compiler.reports import CONDITIONS, PHASE, REPORTED, SEEN, UNREQUESTED, arriving
+from phaseline.machines.compiler.reports import (
+    CONDITIONS,
+    PHASE,
+    REPORTED,
+    SEEN,
+    UNREQUESTED,
+    arriving,
+    observed_attributes,
+)
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Row, Table
 from phaseline.schemas.records import FacetState, State, state
@@ -76,6 +84,9 @@ class Judge:
         """table: as it was written. machines, bases: its facets, compiled, and the bases that can arise in them."""
         self.machine, self.bases = machines[0], bases[0]
         facet = table.facets[0]
+        self.attributes = observed_attributes(table)
+        self.needs_phase = any(row.to == FROM_DATA for row in facet.rows)
+        """Whether an item of a snapshot must name its phase. Else the kind works out its states by itself."""
         self.pending, self.arriving = frozenset(facet.pending), frozenset(arriving(table, facet))
         self.observed = tuple(
             Observed(machine, frozenset(row for row in written.rows if _observes(table, row)))
@@ -85,8 +96,11 @@ class Judge:
     def judge(
         self, facets: Sequence[FacetState], asked: int, data: Mapping[str, Any], scene: Scene, entity_id: str
     ) -> Judged:
-        """The verdict on a report. `facets` and `asked` are those of the entity; `data` that of the report."""
-        facet, recent, phase = facets[0], (data.get(SEEN) or 0) >= asked, data[PHASE]
+        """The verdict on a report. `facets` and `asked` are those of the entity; `data` that of the report.
+
+        A report without a phase says no more than that the entity is there.
+        """
+        facet, recent, phase = facets[0], (data.get(SEEN) or 0) >= asked, data.get(PHASE)
         base = facet.base
         if phase == DELETED:
             if base.phase in (ABSENT, DELETED):
@@ -95,6 +109,9 @@ class Judge:
             return Judged("taken", state(DELETED)) if may_end else Judged("older")
         if base.phase == DELETED and not recent:
             return Judged("stale")
+        if phase is None:
+            known = base.phase not in (ABSENT, DELETED)
+            return Judged("same") if known else Judged("taken", self.machine.facet.adopted)
         named = data.get(CONDITIONS)
         if _is(base, phase, named) or _is(facet.state, phase, named):
             return Judged("same")

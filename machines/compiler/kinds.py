@@ -7,10 +7,10 @@ each other. Does not: the table of any kind, the list of built-in kinds (`machin
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability
+from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of
-from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, UNREQUESTED, with_reports
+from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Field, Role, Table
 from phaseline.schemas.records import FacetState, State, state
@@ -77,13 +77,15 @@ class Kind:
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     bases: for each facet, every base that rows can lead to, its conditions sorted.
     may_grow: whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
-    reports: the triggers whose data may hold `seen`: `reported`, and `deleted` where it may come without a request.
+    reports: the triggers whose data may hold `seen`: `reported`, `snapshot`, and `deleted` where it needs no request.
+    reported_below: the kinds below that have the observation `reported`. With any, this kind takes snapshots.
     judge: judges reports; None if the kind has no observation.
     """
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """Compile the table `written`; `tables` are all of the installation, as they were written."""
-        self.table, self.complete = written, with_reports(written)
+        self.reported_below = reports.reported_below(written, tables)
+        self.table, self.complete = written, reports.with_reports(written, self.reported_below)
         table = self.complete
         self.name = table.kind
         self.version = fingerprint.version_of(written)
@@ -119,8 +121,10 @@ class Kind:
         self.bases: tuple[frozenset[State], ...] = tuple(
             reachability.reachable(machine, table.intents) for machine in self.machines
         )
-        self.reports = frozenset(name for name in (REPORTED, UNREQUESTED) if SEEN_FIELD in table.fields.get(name, ()))
-        self.judge = Judge(written, self.machines, self.bases) if self.reports else None
+        self.reports = frozenset(
+            name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
+        )
+        self.judge = Judge(written, self.machines, self.bases) if REPORTED in self.reports else None
 
     def select(
         self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str, data: Mapping[str, Any]
@@ -182,6 +186,8 @@ class Kinds(dict[str, Kind]):
             checks.check_table(table)
         check_kinds.check_tables(tables)
         named = {table.kind: table for table in tables}
+        for table in tables:
+            reports.check_names(table, reports.reported_below(table, named))
         super().__init__({table.kind: Kind(table, named) for table in tables})
         self.versions = {name: kind.version for name, kind in sorted(self.items())}
         self.digest = fingerprint.digest_of(self.versions)

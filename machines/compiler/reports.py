@@ -5,35 +5,68 @@ Belongs here: the rows and fields that the compiler adds, the checks of pending 
 taken (`judging`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from phaseline.machines.compiler.check_kinds import path
+from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.machine import phases_of, starts_of
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, LIVE, Facet, Field, Live, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, LIVE, SAME, Facet, Field, Live, Row, Table
 
 REPORTED, UNREQUESTED = "reported", "deleted"
 """The observation of a whole state, and the observation that an entity is gone, which may come without a request."""
+SNAPSHOT = "snapshot"
+"""The observation of all that a reporter sees below an entity."""
 RECENT = "recent"
 """A field that the engine adds to the data of both: whether the reporter has seen the last request."""
 PHASE, CONDITIONS, SEEN = "phase", "conditions", "seen"
 """Fields of a report."""
+ITEMS = (
+    Field(
+        "items",
+        dict,
+        "what is there: `id` below this entity, `phase`, `conditions`, `attributes`",
+        many=True,
+        required=True,
+    ),
+    Field("after", str, "the snapshot speaks of ids above this one only, in byte order"),
+    Field("upto", str, "the snapshot speaks of ids up to this one only, in byte order"),
+)
 SEEN_FIELD = Field(SEEN, int, "the highest `cause.sequence` that the reporter has read in this tree", default=0)
 
 
-def with_reports(table: Table) -> Table:
-    """The table with the rows and fields for reports."""
-    if not takes_reports(table):
-        return table
-    facets = tuple(replace(facet, rows=tuple(_rows(table, index, facet))) for index, facet in enumerate(table.facets))
-    fields = {**table.fields, REPORTED: (SEEN_FIELD, *table.fields.get(REPORTED, ()))}
+def with_reports(table: Table, below: tuple[str, ...] = ()) -> Table:
+    """The table with the rows and fields for reports. `below`: the kinds below it that have the observation."""
+    facets, fields = table.facets, dict(table.fields)
+    if takes_reports(table):
+        facets = tuple(replace(facet, rows=tuple(_rows(table, index, facet))) for index, facet in enumerate(facets))
+        fields[REPORTED] = (SEEN_FIELD, *table.fields.get(REPORTED, ()))
     if is_widened(table):
         fields[UNREQUESTED] = (SEEN_FIELD, *table.fields.get(UNREQUESTED, ()))
+    if below:
+        facets = (replace(facets[0], rows=(*facets[0].rows, Row((LIVE,), SNAPSHOT, SAME))), *facets[1:])
+        fields[SNAPSHOT] = (Field("kind", str, "the kind of the items", below, required=True), *ITEMS, SEEN_FIELD)
     return replace(table, facets=facets, fields=fields)
+
+
+def check_names(table: Table, below: tuple[str, ...]) -> None:
+    """Raise `WrongTable` if a trigger of the table has the name of an observation that the compiler adds."""
+    taken = [(REPORTED, takes_reports(table) and table.role(REPORTED) != "observation"), (SNAPSHOT, bool(below))]
+    says = "{0} is the observation of every kind that {1}: give the trigger of this table another name"
+    why = {REPORTED: "has observations", SNAPSHOT: "stands above such kinds"}
+    problems = [says.format(name, why[name]) for name, clashes in taken if clashes and name in table.triggers]
+    if problems:
+        raise WrongTable(table.kind, problems)
 
 
 def takes_reports(table: Table) -> bool:
     """Whether a kind has the observation `reported`: whether it has any observation."""
     return any(table.role(trigger) == "observation" for trigger in table.triggers)
+
+
+def reported_below(table: Table, named: Mapping[str, Table]) -> tuple[str, ...]:
+    """The kinds below a kind that have the observation `reported`."""
+    return tuple(name for name, one in named.items() if takes_reports(one) and any(path(named, table.kind, name)))
 
 
 def is_widened(table: Table) -> bool:
