@@ -163,6 +163,14 @@ def _holds_record(message: LastMessage | Stored) -> bool:
     return foreign.is_by_worker(message.block) and _record_in(message.data) is not None
 
 
+def cause_of(body: bytes, otherwise: int) -> int:
+    """The position of the event that made a record, decoding only its id; `otherwise` if the body is no record."""
+    try:
+        return int(str(codec.peek(body, "id")).partition("-")[0])
+    except ValueError:
+        return otherwise
+
+
 def read_record(body: dict[str, Any]) -> Transition | Rejection:
     """The record in a decoded message; raises `TypeError` for a mark."""
     record = wire_codec.from_wire(body)
