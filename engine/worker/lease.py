@@ -115,7 +115,8 @@ class Leases:
     async def workers(self) -> frozenset[str]:
         """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
         stream, keys = self._layout.lease, f"{self._layout.prefix}.lease.worker."
-        replies = await gather(self._wire, f"$JS.API.DIRECT.GET.{stream}", {"multi_last": [f"{keys}>"]})
+        get = self._wire.api_subject(f"DIRECT.GET.{stream}")
+        replies = await gather(self._wire, get, {"multi_last": [f"{keys}>"]})
         alive = set[str]()
         for reply in replies:
             if (refused := reply.headers.get(frames.STATUS)) == NO_MESSAGES:
