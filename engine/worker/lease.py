@@ -27,6 +27,8 @@ LEAVE = 0.8
 NO_MESSAGES = "404"
 """The status where no worker has a key."""
 TTL = b"\r\nNats-TTL:"
+NOT_DELETED = 10057
+"""The server's error code for a message that is gone: here, a lease that has expired."""
 
 log = structlog.get_logger(__name__)
 Callback = Callable[[int], Awaitable[None]]
@@ -194,4 +196,6 @@ class Leases:
         except TimeoutError:
             log.info("lease_left", worker=self._worker, error="no answer in time")
         except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+            if isinstance(error, ApiFailed) and error.err_code == NOT_DELETED:
+                return
             log.info("lease_left", worker=self._worker, error=str(error))
