@@ -1,12 +1,15 @@
-"""Processes end with those that started them, even if these are killed."""
+"""Processes end with those that started them, even if these are killed. A worker process that dies is replaced."""
 
 import asyncio
+import json
+import os
+import signal
 from pathlib import Path
 
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from tests.support.command import LIMIT, ended, process
+from tests.support.command import LIMIT, ended, line_with, process
 from tests.support.killable_worker import WorkerProcess
 from tests.support.manifests import kubernetes_object
 from tests.support.processes import children, computed, is_there, maps, seconds_until
@@ -59,3 +62,16 @@ async def test_a_script_ends_with_its_killed_command(tmp_path: Path) -> None:
     rules, live = str(tmp_path / "health.lua"), str(tmp_path / "live.yaml")
     async with process("assess", "--live", live, "--rules", rules) as started:
         await ends_with(started, await running_script(started.pid))
+
+
+async def test_up_replaces_a_worker_process_that_dies_and_ends_with_all_of_them() -> None:
+    async with process("up", "--port", "0", "--workers", "2", "--lease", "1") as system:
+        for _ in range(2):
+            await line_with(system.stderr, "worker_started")
+        [server], [worker] = children(system.pid, "nats-server"), children(system.pid, " worker ")
+        os.kill(worker, signal.SIGKILL)
+        assert json.loads(await line_with(system.stderr, "worker_died"))["how"] == "signal SIGKILL"
+        await line_with(system.stderr, "worker_started")
+        [another] = children(system.pid, " worker ")
+        assert another != worker
+        await ends_with(system, another, server)
