@@ -97,6 +97,7 @@ SECTIONS: Sections = {
         "rejections": ("rejections.rejections", "Show rejected events and the reasons, and send them again."),
     },
     "Operate": {
+        "doctor": ("doctor.doctor", "Check the server, rights, streams, workers and tables, and say what to do."),
         "purge": ("purge.purge", "Erase the observations of one entity for good."),
     },
     "Replay": {
