@@ -56,7 +56,10 @@ class EventDetails(TypedDict, total=False):
 
 
 def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, details: EventDetails) -> Event:
-    """An event about the entity `kind/entity_id`. `details` must have a source."""
+    """An event about the entity `kind/entity_id`. `details` must have a source; a wrong detail raises `TypeError`."""
+    for name in details.keys() - EventDetails.__annotations__.keys():
+        meant = did_you_mean(name, EventDetails.__annotations__) or did_you_mean(f"event_{name}", ["event_id"])
+        raise TypeError(f"an event has no detail {name!r}{meant}: choose of {', '.join(EventDetails.__annotations__)}")
     when = details.get("time", datetime.now(UTC))
     return Event(
         id=details.get("event_id", secrets.token_hex(12)),
