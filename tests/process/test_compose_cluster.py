@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.accounts.users import inbox_of
-from phaseline.engine.client.client import connect
+from phaseline.engine.client.connecting import connect
 from phaseline.engine.embedded.server import find_binary
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
