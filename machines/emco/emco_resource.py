@@ -125,6 +125,5 @@ EMCO_RESOURCE = Table(
         Cascade("update_from", at=("app_context",), on=("update", "rollback"),   only_child="context", required=True),
         Cascade("terminate",   at=("app_context",), on=("terminate",),           only_child="context"),
         Cascade("stop",        at=("app_context",), on=("stop",),                only_child="context"),
-        Cascade("owner_gone",  at=("app_context", "app_cluster", "rsync_resource"), into=DELETED),
     ),
 )
