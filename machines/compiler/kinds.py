@@ -145,16 +145,17 @@ class Kind:
                     refused = refused or failed
         return SelectedSteps(taken, refused)
 
-    def offers(self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str) -> bool:
-        """Whether `select` would find a step for `trigger` now, with suitable data."""
+    def offered(
+        self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str
+    ) -> Iterator[tuple[int, Step]]:
+        """The steps that `select` would find for `trigger` now with suitable data, with the indexes of their facets."""
         by_state = trigger in self._judged_by_state
         for index, by_phase in self._steps[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
                 if step.is_offered(judged, facet.base) and step.failed_guard(scene, entity_id) is None:
-                    return True
-        return False
+                    yield index, step
 
     def already_so(self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]) -> bool:
         """Whether an observation is redundant: the base of one of its facets is already what it reports."""

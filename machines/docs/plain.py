@@ -177,6 +177,7 @@ def _field(field: Field) -> dict[str, Any]:
         "required": field.required,
         "null": field.null,
         "options": list(field.options),
+        "known": wording.summary(field.known) or None,
         "default": field.default,
         "doc": field.doc,
     }
