@@ -71,6 +71,8 @@ APPLICATION = Table(
         "sync": (
             Field("revision",  str,  "the revision to synchronise to"),
             Field("automatic", bool, "whether it begins automatically"),
+            Field("retry",     bool, "whether it goes on with the last one, which failed; windows with syncOverrun "
+                                     "are asked as of its beginning"),
         ),
         "sync_finished": (
             Field("result",   str, "the result", RESULTS, required=True),
