@@ -1,7 +1,7 @@
 """The adapters for Argo CD's own objects: Application and ApplicationSet (docs/spec/gitops.md, What observe publishes).
 
 Belongs here: their settings, operations and conditions as events. Does not: the objects that an application deploys
-(`generic`).
+(`generic`), whose an object is (`ownership`).
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,6 @@ from phaseline.engine.observe.events import (
 )
 from phaseline.machines.kubernetes.pairs import ObjectKey
 
-GROUP = "argoproj.io"
 UNDER_WAY, OVER = ("Running", "Terminating"), ("Succeeded", "Failed", "Error")
 DESTINATION = {"namespace": "namespace", "server": "server", "cluster": "name"}
 RULE = ("group", "kind", "name", "namespace", "jsonPointers", "jqPathExpressions", "managedFieldsManagers")
@@ -29,17 +28,8 @@ CONDITIONS = {
 }
 
 
-def application_id(manifest: Manifest) -> str:
-    """The id of an Application: the name of the set that owns it, or its own name if none does; then its own name."""
-    name = text(mapping(manifest, "metadata"), "name")
-    owners = maps(mapping(manifest, "metadata"), "ownerReferences")
-    owner = next((text(one, "name") for one in owners if one.get("kind") == "ApplicationSet"), name)
-    return f"{owner}/{name}"
-
-
-def application(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
+def application(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[ObservedEvent]:
     """The events of an Application: its settings, and the state of its last operation."""
-    entity_id = application_id(manifest)
     if gone:
         yield ObservedEvent("application", "removed", entity_id)
         return
@@ -76,14 +66,13 @@ def _operation(manifest: Manifest, entity_id: str) -> Iterator[ObservedEvent]:
                 yield ObservedEvent("resource", "sync_failed", f"{entity_id}/{id_suffix(key)}", why, [began, why])
 
 
-def application_set(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
+def application_set(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[ObservedEvent]:
     """The events of an ApplicationSet: its profile, and what its controller reports."""
-    name = text(mapping(manifest, "metadata"), "name")
     if gone:
-        yield ObservedEvent("application_set", "removed", name)
+        yield ObservedEvent("application_set", "removed", entity_id)
         return
-    yield ObservedEvent("application_set", "configure", name, {"profile": "argocd"})
+    yield ObservedEvent("application_set", "configure", entity_id, {"profile": "argocd"})
     known = conditions(manifest)
     reported = {ours: known[theirs].get("status") == "True" for theirs, ours in CONDITIONS.items() if theirs in known}
     if reported:
-        yield ObservedEvent("application_set", "reported", name, reported)
+        yield ObservedEvent("application_set", "reported", entity_id, reported)

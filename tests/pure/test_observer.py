@@ -124,18 +124,6 @@ def test_what_git_declares_goes_along() -> None:
     assert told(observer, config("a"), gone=True)[0][2]["live"] is None
 
 
-def test_whose_an_object_is() -> None:
-    observer = Observer("/o")
-    tracked = config(metadata={"annotations": {"argocd.argoproj.io/tracking-id": "web:/ConfigMap:shop/it"}})
-    labelled = config("other", metadata={"labels": {"app.kubernetes.io/instance": "db"}})
-    assert [told(observer, one)[0][1] for one in (tracked, labelled)] == [
-        "resource/web/web/core:ConfigMap/shop/it",
-        "resource/db/db/core:ConfigMap/shop/other",
-    ]
-    assert told(observer, config("nobody")) == []
-    assert observer.unowned == {"core:ConfigMap/shop/nobody"}
-
-
 def test_what_nobody_deploys_is_passed_over() -> None:
     observer = Observer("/o", APP)
     for api, kind in (
