@@ -13,10 +13,11 @@ from typing import Any
 
 import structlog
 
-from phaseline.engine.observe import argo, fleet, generic, ownership
+from phaseline.engine.observe import argo, fleet, generic
+from phaseline.engine.observe.argo_projects import Projects
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
 from phaseline.engine.observe.generic import DesiredObjects
-from phaseline.engine.observe.ownership import Moved, Ownership, Whose
+from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET, PROJECT, Moved, Ownership, Whose
 from phaseline.engine.observe.stream import ObjectChange
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, key_of
@@ -31,8 +32,8 @@ ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
 }
 """The adapters of Fleet's objects, which know their own ids."""
 ARGO: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
-    ownership.APPLICATION: argo.application,
-    ownership.APPLICATION_SET: argo.application_set,
+    APPLICATION: argo.application,
+    APPLICATION_SET: argo.application_set,
 }
 """The adapters of Argo CD's objects. All objects that have no adapter are observed by `generic`."""
 HELD = 2_000
@@ -58,6 +59,7 @@ class Observer:
         self.ownership = whose or Ownership(application=application)
         self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
         self.unowned: dict[str, str] = {}
+        self._projects = Projects()
         self._held: dict[ObjectKey, tuple[str, ObjectChange]] = {}
         """Objects whose Application was not seen yet, with its instance name."""
         self._published: dict[tuple[str, str, str], str] = {}
@@ -73,7 +75,7 @@ class Observer:
             log.warning("object_left_out", object=str(key_of(manifest)), error=str(error))
             return
         moved = self.ownership.note(manifest, gone=change.gone)
-        if moved is not None and moved.before is not None:
+        if moved is not None:
             yield from self._left(moved)
         yield from self._told(change)
         if moved is not None:
@@ -103,8 +105,14 @@ class Observer:
             yield from ADAPTERS[sort](manifest, gone=gone)
             return
         whose = self.ownership.whose(manifest)
+        if sort == PROJECT:
+            yield from self._projects.project(manifest, gone=gone)
+            return
         if sort in ARGO:
-            yield from ARGO[sort](manifest, whose.id, gone=gone)
+            windows = self._projects.application(manifest, str(whose.id), gone=gone) if sort == APPLICATION else {}
+            for event in ARGO[sort](manifest, whose.id, gone=gone):
+                is_settings = bool(windows) and event.trigger == "configure"
+                yield event._replace(data={**(event.data or {}), **windows}) if is_settings else event
             return
         self._hold(key, whose, change)
         if whose.id is None:
@@ -125,10 +133,8 @@ class Observer:
 
     def _left(self, moved: Moved) -> Iterator[dict[str, Any]]:
         """The event that ends the place in which an Application or its objects were before, if anything was there."""
-        before = [key for key in self._published if f"{key[2]}/".startswith(f"{moved.before}/")]
-        for key in before:
-            del self._published[key]
-        if before:
+        if moved.before is not None and self._forget(moved.before):
+            self._projects.forget(moved.before)
             yield self._event(ObservedEvent(moved.kind, "removed", moved.ends), {}, gone=True)
 
     def _brought_home(self, instance: str) -> Iterator[dict[str, Any]]:
@@ -139,9 +145,21 @@ class Observer:
 
     def _forget_opposites(self, observed: ObservedEvent) -> None:
         """Forget the events that this one makes untrue, so that ready, missing and ready again become three events."""
+        kind, trigger, entity_id = observed[:3]
+        if trigger != "removed":
+            self._published.pop((kind, "removed", entity_id), None)
+        elif kind in PARENTS:
+            self._forget(entity_id)
         for triggers in OPPOSITES:
-            for trigger in triggers - {observed.trigger} if observed.trigger in triggers else ():
-                self._published.pop((observed.kind, trigger, observed.id), None)
+            for other in triggers - {trigger} if trigger in triggers else ():
+                self._published.pop((kind, other, entity_id), None)
+
+    def _forget(self, entity_id: str) -> bool:
+        """Forget the events of an entity and of all below it; whether there were any."""
+        found = [key for key in self._published if f"{key[2]}/".startswith(f"{entity_id}/")]
+        for key in found:
+            del self._published[key]
+        return bool(found)
 
     def _event(self, observed: ObservedEvent, metadata: Mapping[str, Any], *, gone: bool) -> dict[str, Any]:
         event = {
@@ -167,10 +185,11 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
+PARENTS = ("application", "application_set")
+"""Kinds with which all below them goes."""
 OPPOSITES = (
     {"ready", "not_ready", "modified", "missing", "orphaned"},
     {"fetched", "fetch_failed"},
-    {"sync", "sync_finished"},
     {"created", "removed", "observed"},
 )
 """Groups of triggers that contradict each other. Of each group only the latest event is true."""

@@ -11,7 +11,7 @@ from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, key_of
 
 GROUP = "argoproj.io"
-APPLICATION, APPLICATION_SET = (GROUP, "Application"), (GROUP, "ApplicationSet")
+APPLICATION, APPLICATION_SET, PROJECT = ((GROUP, kind) for kind in ("Application", "ApplicationSet", "AppProject"))
 TRACKING, INSTALLATION = f"argocd.{GROUP}/tracking-id", f"argocd.{GROUP}/installation-id"
 LABEL = "app.kubernetes.io/instance"
 METHODS = ("annotation", "label", "annotation+label")

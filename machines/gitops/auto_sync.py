@@ -16,7 +16,7 @@ from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEv
 from phaseline.schemas.records import SECOND
 
 RUNNING, SUCCEEDED, FAILURES = "Running", "Succeeded", ("Failed", "Error")
-RESULTS = (SUCCEEDED, *FAILURES)
+RESULTS, TERMINATING = (SUCCEEDED, *FAILURES), "Terminating"
 AT_ONCE = 1
 """Seconds that an application must be OutOfSync before an automatic operation."""
 HEALING = (AT_ONCE, 2, 6, 18, 54, 162, 300)
@@ -28,10 +28,16 @@ ATTRIBUTES = (
     Field("namespace",         str,  "the namespace that it is deployed to"),
     Field("server",            str,  "the address of the cluster that it is deployed to"),
     Field("cluster",           str,  "the name of the cluster that it is deployed to"),
+    Field("controller",        str,  "the program that synchronises it by itself; then nothing begins automatically here"),
+    Field("project",           str,  "the project of its controller to which it belongs"),
+    Field("sources",           dict, "where its manifests come from: repository, path or chart, revision", many=True),
+    Field("managed_namespace", dict, "labels and annotations of the namespace that its controller manages"),
+    Field("prune",             bool, "whether its controller deletes objects that Git no longer declares"),
+    Field("retry_policy",      dict, "how its controller tries again: limit, duration, factor, maxDuration"),
     Field("auto_sync",         bool, "whether it is synchronised automatically when it is OutOfSync"),
     Field("self_heal",         bool, "whether it is synchronised automatically to the same revision again"),
     Field("target_revision",   str,  "the revision that Git has now"),
-    Field("operation",         str,  "the state of the last synchronisation", (RUNNING, *RESULTS)),
+    Field("operation",         str,  "the state of the last synchronisation", (RUNNING, TERMINATING, *RESULTS)),
     Field("operation_began",   int,  "when that synchronisation began, ns since 1970"),
     Field("operation_message", str,  "the message at its end"),
     Field("automatic",         bool, "whether it began automatically"),
@@ -45,12 +51,16 @@ ATTRIBUTES = (
 )  # fmt: skip
 OF_ONE = ("operation_message", "revision", "retries")
 """The attributes of one operation that the next one does not take over."""
-SET_HERE = ("namespace", "server", "cluster", "auto_sync", "self_heal", "target_revision")
+SET_HERE = (
+    "namespace", "server", "cluster", "auto_sync", "self_heal", "target_revision", "controller", "project", "sources",
+    "managed_namespace", "prune", "retry_policy",
+)  # fmt: skip
 
 
 def next_try(attributes: Attributes) -> int:
     """Seconds of being OutOfSync before the next automatic operation; 0 for never."""
-    if not attributes.get("auto_sync") or attributes.get("operation") == RUNNING:
+    busy = attributes.get("operation") in (RUNNING, TERMINATING)
+    if busy or not attributes.get("auto_sync") or attributes.get("controller"):
         return 0
     attempts = attributes.get("attempts", 0)
     if not attempts or attributes.get("target_revision") != attributes.get("revision"):
@@ -59,15 +69,16 @@ def next_try(attributes: Attributes) -> int:
     return HEALING[min(attempts, len(HEALING) - 1)] if heals else 0
 
 
-def _timed(attributes: Mapping[str, Any]) -> Attributes:
+def timed(attributes: Mapping[str, Any]) -> Attributes:
+    """These attributes, with the time of the next automatic operation."""
     kept = {name: value for name, value in attributes.items() if not name.startswith("auto_sync_")}
     return {**kept, "auto_sync_in": next_try(attributes)}
 
 
-@rule("gitops.schedule_sync", revision=1)
+@rule("gitops.schedule_sync", revision=2)
 def schedule_sync(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Updates the time of the next automatic operation."""
-    return _timed(attributes)
+    return timed(attributes)
 
 
 @rule("gitops.begin_sync", revision=2)
@@ -78,23 +89,23 @@ def begin_sync(attributes: Attributes, event: RuleEvent) -> Attributes:
         kept = {name: value for name, value in attributes.items() if name != "operation_message"}
         revision = event.data.get("revision") or attributes.get("revision")
         known = {"revision": revision} if revision else {}
-        return _timed({**kept, **known, "operation": RUNNING, "retries": attributes.get("retries", 0) + 1})
+        return timed({**kept, **known, "operation": RUNNING, "retries": attributes.get("retries", 0) + 1})
     revision = event.data.get("revision") or attributes.get("target_revision")
     attempts = attributes.get("attempts", 0) if revision == attributes.get("revision") else 0
     kept = {name: value for name, value in attributes.items() if name not in OF_ONE}
-    return _timed({
+    return timed({
         **kept, **({"revision": revision} if revision else {}), "operation": RUNNING, "operation_began": event.time,
         "automatic": automatic, "attempts": attempts + automatic,
     })  # fmt: skip
 
 
-@rule("gitops.end_sync", revision=1)
+@rule("gitops.end_sync", revision=2)
 def end_sync(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the result of the operation."""
     data = event.data
     noted = {"operation_message": data.get("message"), "revision": data.get("revision")}
     known = {name: value for name, value in noted.items() if value}
-    return _timed({**attributes, "operation": data["result"], **known})
+    return timed({**attributes, "operation": data["result"], **known})
 
 
 @rule("gitops.wait_for_window", revision=1)

@@ -333,10 +333,10 @@ def read(found: Any, zone: str = "") -> Window:
         found = type(found).__name__
         problem = f"a window must be a map or a text like 10:00-18:00, found {found}"
         raise ValueError(problem)  # noqa: TRY004  # as documented
-    if odd := sorted(set(found) - set(_FIELDS)):
-        raise ValueError(f"{odd[0]!r} is none of {', '.join(_FIELDS)}")
+    if odd := sorted(set(found) - set(FIELDS)):
+        raise ValueError(f"{odd[0]!r} is none of {', '.join(FIELDS)}")
     given: dict[str, Any] = {"kind": "", "schedule": "", "zone": zone}
-    for name, (ours, type_) in _FIELDS.items():
+    for name, (ours, type_) in FIELDS.items():
         value: Any = found.get(name)
         if value is None:
             continue
@@ -348,9 +348,10 @@ def read(found: Any, zone: str = "") -> Window:
     return Window(**given)
 
 
-_FIELDS: Mapping[str, tuple[str, Any]] = {
+FIELDS: Mapping[str, tuple[str, Any]] = {
     "kind": ("kind", str), "schedule": ("schedule", str), "duration": ("duration", str),
     "applications": ("applications", list), "namespaces": ("namespaces", list), "clusters": ("clusters", list),
     "manualSync": ("manual", bool), "timeZone": ("zone", str), "andOperator": ("all_lists", bool),
     "syncOverrun": ("overruns", bool), "description": ("description", str),
 }  # fmt: skip
+"""Argo CD's words for the parts of a window: our name, and the type."""

@@ -40,9 +40,14 @@ def seen(*manifests: dict[str, Any], **settings: Any) -> Ownership:
 
 
 def subjects(observer: Observer, *manifests: dict[str, Any], gone: bool = False) -> list[str]:
-    """`<trigger> <id>` of each event of objects, without the events about settings."""
+    """`<trigger> <id>` of each event of objects, without those that only say what an Application is like."""
     found = [event for one in manifests for event in observer.see(ObjectChange(one, gone))]
-    return [f"{one['type']} {one['subject'].partition('/')[2]}" for one in found if "configure" not in one["type"]]
+    told = [f"{one['type']} {one['subject'].partition('/')[2]}" for one in found]
+    return [
+        one
+        for one in told
+        if not one.startswith(("application.configure", "application.observed", "application_set.conf"))
+    ]
 
 
 @pytest.mark.parametrize(("manifest", "expected"), [
