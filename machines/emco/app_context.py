@@ -127,7 +127,6 @@ APP_CONTEXT = Table(
         Cascade("instantiate", at=("rsync_resource",), on=("instantiate", "update_from")),
         Cascade("terminate",   at=("rsync_resource",), on=("terminate", "instantiation_stopped", "deletion_seen", "stop_overdue"), then=TERMINATE),
         Cascade("resumed",     at=("emco_resource",),  on=("resume",), targets=resource_of_current),
-        Cascade("owner_gone",  at=("app_cluster", "rsync_resource"), into=DELETED),
     ),
     fan_outs=(FanOut(("terminate", "hand_over"), at="rsync_resource", on=("update",), rule=left_behind),),
     tallies=(("rsync_resource", 0), ("rsync_resource", 1)),
