@@ -32,7 +32,7 @@ def rule_event(arrival: Arrival) -> RuleEvent:
 
 def attributes_before(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
     """The attributes before the event; the defaults if the entity is unknown or deleted."""
-    if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets[: kind.contact]):
+    if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets):
         return kind.attributes
     return entity.attributes
 
@@ -73,4 +73,4 @@ def _child_problem(tree: Tree, cascade: Cascade, attributes: Mapping[str, Any], 
     steps = kind.select(cascade.trigger, child.facets, tree, child_id, data).steps
     if steps and impossible_base(kind, steps, data) is None:
         return None
-    return f"{needs}, but that is {', '.join(str(facet.state) for facet in child.facets[: kind.contact])}"
+    return f"{needs}, but that is {', '.join(str(facet.state) for facet in child.facets)}"

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from phaseline.machines.language.table import CHILDREN, DELETED, LIVE, OWNER_GONE, Cascade, Facet, Row, Table
-from phaseline.schemas.records import CONTACT
 
 ENDS_WITH_OWNER = Row((LIVE,), OWNER_GONE, DELETED)
 """The row of a facet that has none for this trigger."""
@@ -25,8 +24,8 @@ def completed(table: Table, tables: Iterable[Table]) -> Table:
 
 
 def _ending_with_its_owner(facet: Facet) -> Facet:
-    """The facet with a row that ends it when an entity above is deleted. The facet `contact` has an end of its own."""
-    if facet.name == CONTACT or any(row.trigger == OWNER_GONE for row in facet.rows):
+    """The facet with a row that ends it when an entity above is deleted."""
+    if any(row.trigger == OWNER_GONE for row in facet.rows):
         return facet
     return replace(facet, rows=(*facet.rows, ENDS_WITH_OWNER))
 
