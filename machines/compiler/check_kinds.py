@@ -44,6 +44,12 @@ def predicates(table: Table) -> Iterator[Predicate]:
     for facet in table.facets:
         for row in facet.rows:
             yield from row.when
+    yield from watching(table)
+
+
+def watching(table: Table) -> Iterator[Predicate]:
+    """The predicates of views and on-tally triggers. They are asked again when what they look at has changed."""
+    for facet in table.facets:
         for view in facet.views:
             yield from view.while_
     for on_tally in table.on_tally:
