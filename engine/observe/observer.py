@@ -26,11 +26,8 @@ log = structlog.get_logger(__name__)
 ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     (argo.GROUP, "Application"): argo.application,
     (argo.GROUP, "ApplicationSet"): argo.application_set,
-    (fleet.GROUP, "GitRepo"): fleet.git_repo,
-    (fleet.GROUP, "Bundle"): fleet.bundle,
-    (fleet.GROUP, "BundleDeployment"): fleet.bundle_deployment,
 }
-"""The adapters of objects that have their own events. All other objects are observed by `generic`."""
+"""The adapters of objects that have their own events, beside those of `FleetObjects`. All others have `generic`."""
 MAX_ID = 256
 """The most bytes of an event id."""
 MOST_LEVELS = bounds.LEVELS - 2
@@ -48,6 +45,7 @@ class Observer:
         self.source, self.application = source, application
         self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
         self.unowned: set[str] = set()
+        self._adapters = {**ADAPTERS, **fleet.FleetObjects().adapters()}
         self._published: dict[tuple[str, str, str], str] = {}
         """The digest of the last event of each kind, trigger and id."""
         self._run, self._number = secrets.token_hex(4), itertools.count(1)
@@ -77,7 +75,7 @@ class Observer:
                 yield self._event(generic.missing(desired, application), {}, gone=True)
 
     def _observed(self, manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-        adapter = ADAPTERS.get(group_kind(manifest))
+        adapter = self._adapters.get(group_kind(manifest))
         if adapter is not None:
             yield from adapter(manifest, gone=gone)
             return
@@ -120,9 +118,12 @@ def _digest(text: str) -> str:
 
 
 OPPOSITES = (
-    {"ready", "not_ready", "modified", "missing", "orphaned"},
-    {"fetched", "fetch_failed"},
+    {"ready", "not_ready", "modified", "missing", "orphaned", "not_owned", "counted", "unknown", "undeclared"},
+    {"fetched", "fetch_failed", "removed"},
+    {"failed", "recovered", "removed"},
     {"sync", "sync_finished"},
     {"created", "removed", "observed"},
+    {"rollout", "removed"},
+    {"checked_in", "removed"},
 )
 """Groups of triggers that contradict each other. Of each group only the latest event is true."""

@@ -41,13 +41,7 @@ def deployment(found: dict[str, Any], **status: Any) -> dict[str, Any]:
 
 
 def seen(*deployments: dict[str, Any]) -> FleetHistory:
-    life, observer = FleetHistory(), Observer("/fleet")
-    life.do("git_repo", "created", "repo")
-    for found in deployments:
-        for event in observer.see(ObjectChange(found)):
-            kind, trigger = event["type"].split(".")
-            life.do(kind, trigger, event["subject"].partition("/")[2], **event.get("data", {}))
-    return life
+    return FleetHistory().do("git_repo", "created", "repo").see(*deployments)
 
 
 @pytest.mark.parametrize("case", of("resource_counts"))
@@ -133,7 +127,7 @@ def test_two_clusters_of_one_name_are_two() -> None:
 @pytest.mark.parametrize("case", [case for case in of("message_from_deployment") if case.values[0]["input"]])
 def test_the_message_of_a_deployment(case: dict[str, Any]) -> None:
     told = Observer("/fleet").see(ObjectChange(deployment(case["input"])))
-    said = [event["data"].get("message", "") for event in told if event["type"] == "bundle_deployment.reported"]
+    said = [event["data"].get("message", "") for event in told if event["type"] == "bundle_deployment.observed"]
     assert said == [case["expected"]["message"]]
 
 
