@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
@@ -29,7 +29,7 @@ from phaseline.machines.fleet.counts import fraction
         ("phaseline counts --cluster 'edge-*' --cluster lab", "several clusters together, and each"),
     ],
 )
-@click.argument("entity_id", metavar="[ID]", required=False)
+@click.argument("entity_id", type=names.ID, metavar="[ID]", required=False)
 @click.option("--cluster", "clusters", multiple=True, metavar="NAME",
               help="Instead of ID: count over all repositories on this cluster. Can be given several times, and be a "
               "glob (*, ?, [ab], {a,b}).")  # fmt: skip

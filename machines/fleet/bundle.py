@@ -17,7 +17,6 @@ from phaseline.machines.language.table import (
     LIVE,
     SAME,
     At,
-    Cascade,
     Facet,
     Field,
     Label,
@@ -119,6 +118,5 @@ BUNDLE = Table(
         ),
     ),),
     fields={"rollout": ROLLOUT},
-    cascades=(Cascade("owner_gone", at=("bundle_deployment", "bundle_resource"), into=DELETED),),
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )

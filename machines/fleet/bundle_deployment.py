@@ -34,7 +34,6 @@ from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
-    Cascade,
     Facet,
     FanOut,
     Field,
@@ -163,7 +162,6 @@ BUNDLE_DEPLOYMENT = Table(
             View(MODIFIED,  CHANGED,                              base=(READY,)),
         ),
     ),),
-    cascades=(Cascade("owner_gone", at=("bundle_resource",), into=DELETED),),
     fan_outs=(FanOut(("unlisted",), "bundle_resource", ("observed",), unlisted),),
     tallies=(("bundle_resource", 0),),
 )

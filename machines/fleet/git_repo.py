@@ -13,7 +13,6 @@ from phaseline.machines.language.table import (
     LIVE,
     SAME,
     At,
-    Cascade,
     Facet,
     Field,
     Label,
@@ -25,7 +24,7 @@ from phaseline.schemas.records import State
 
 GIT_ERROR = "GitError"
 OWN = (GIT_ERROR, ERROR)
-FAILING = AnyBelow("git_repo", "bundle", RANKED, has=ERROR)
+FAILING = AnyBelow("git_repo", "bundle", RANKED[:-1], has=ERROR)
 SHORT = View(PENDING, (AnyBelow("git_repo", "bundle", (PENDING,), has=WAITING),))
 ERRORS = tuple(
     Label(one.phase, ERROR, f"{one.zh} (出错)", f"{one.en} (error)")
@@ -83,6 +82,5 @@ GIT_REPO = Table(
             all_ready("git_repo"),
         ),
     ),),
-    cascades=(Cascade("owner_gone", at=("bundle", "bundle_deployment", "bundle_resource"), into=DELETED),),
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )
