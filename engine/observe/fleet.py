@@ -95,7 +95,9 @@ class FleetObjects:
                 self._disown(cluster, end, entity_id)
             return
         status = mapping(manifest, "status")
-        found = told(status) if text(status, "appliedDeploymentID") else None
+        found = told(status)
+        if found is not None and not (text(status, "appliedDeploymentID") or found.named or found.counted):
+            found = None  # the agent has not reported yet
         yield ObservedEvent("bundle_deployment", "observed", entity_id, {**_report(manifest), **_counted(found)})
         if found is not None:
             yield from self._resources(found, entity_id, cluster)
@@ -190,7 +192,6 @@ def _rollout(manifest: Manifest) -> dict[str, Any]:
     """The numbers of a rollout; empty if the Bundle has no status yet."""
     status = mapping(manifest, "status")
     numbers = {
-        "waiting": (mapping(status, "summary"), "pending"),
         "unavailable": (status, "unavailable"),
         "max_unavailable": (status, "maxUnavailable"),
         "unavailable_partitions": (status, "unavailablePartitions"),
@@ -200,6 +201,9 @@ def _rollout(manifest: Manifest) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: of[theirs] for name, (of, theirs) in numbers.items() if type(of.get(theirs)) is int
     }  # fmt: skip
+    pending, created = mapping(status, "summary").get("pending"), status.get("newlyCreated")
+    if type(pending) is int:  # Fleet counts before it creates.
+        found["waiting"] = max(0, pending - (created if type(created) is int else 0))
     partitions = [_partition(one) for one in maps(status, "partitions")]
     return {**found, "partitions": partitions} if partitions else found
 

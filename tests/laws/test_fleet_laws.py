@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
+from phaseline.machines.fleet.bundle import RANKED
 from phaseline.machines.fleet.counts import of_resources
+from phaseline.schemas.records import Entity
 from tests.support.fleet_history import FleetHistory
 from tests.support.fleet_objects import CUT, Resource, bundle_deployment, git_repo, status_of, truth
 from tests.support.strategies import hold
@@ -114,6 +116,59 @@ def always_add_up(seen: list[Seen]) -> None:
             tally = dict(tree.tally("infra", "git_repo", "bundle_resource", 0))
             unknown = tally.pop("Counted", 0)
             assert found["resources"] == of_resources(tally, {"unknown": unknown})
+
+
+SAID = (
+    ("bundle_deployment", "target", {"deployment_id": "v1"}), ("bundle_deployment", "target", {"deployment_id": "v2"}),
+    ("bundle_deployment", "applied", {"deployment_id": "v1"}), ("bundle_deployment", "staged", {"deployment_id": "v2"}),
+    ("bundle_deployment", "apply_failed", {}), ("bundle_deployment", "removed", {}),
+    ("bundle_deployment", "checked_in", {"last_seen": None}),
+    ("bundle_deployment", "checked_in", {"last_seen": "1970-01-01T00:00:00Z"}),
+    ("bundle", "failed", {"message": "no"}), ("bundle", "recovered", {}), ("bundle", "removed", {}),
+    ("bundle", "rollout", {"waiting": 2}), ("bundle", "rollout", {}),
+    ("git_repo", "failed", {"message": "no"}), ("git_repo", "recovered", {}), ("git_repo", "removed", {}),
+    ("git_repo", "fetch_failed", {"message": "no"}), ("git_repo", "fetched", {"commit": "c"}),
+    *(("bundle_resource", word, {}) for word in ("ready", "ready", "not_ready", "modified", "missing", "not_owned")),
+)  # fmt: skip
+
+
+def worst_by_rank(said: list[tuple[int, int, int]]) -> None:
+    """A bundle and a repository are the worst of their deployments, targets and errors; Ready only if all are ready."""
+    life = FleetHistory().do("bundle_deployment", "target", "infra/b0/c0", deployment_id="v1")
+    for number, bundle, cluster in said:
+        kind, trigger, data = SAID[number]
+        ids = ("infra", f"b{bundle}", f"c{cluster}", "core:ConfigMap", "shop", "it")
+        arity = {"git_repo": 1, "bundle": 2, "bundle_deployment": 3, "bundle_resource": 6}[kind]
+        life.say(kind, trigger, "/".join(ids[:arity]), **data)
+        for top_kind in ("git_repo", "bundle"):
+            for top in life.history.tree.entities[top_kind].values():
+                if top.facets[0].state.phase != "Deleted":
+                    is_worst_by_rank(life, top)
+
+
+def is_worst_by_rank(life: FleetHistory, top: Entity) -> None:
+    tree, state = life.history.tree, top.facets[0].state
+    below = [
+        one for kind in ("git_repo", "bundle", "bundle_deployment") for one in tree.entities[kind].values()
+        if f"{one.id}/".startswith(f"{top.id}/") and one.facets[0].state.phase != "Deleted"
+    ]  # fmt: skip
+    phases = {one.facets[0].state.phase for one in below if one.kind == "bundle_deployment"}
+    errors = {word for one in below for word in one.facets[0].base.conditions if one is top or word == "Error"}
+    if any(one.attributes.get("waiting") for one in below):
+        phases.add("Pending")
+    if errors:
+        phases.add("NotReady")
+    worst = min(phases, key=RANKED.index, default="Pending")
+    # A base NotReady shows itself only if all deployments are ready.
+    assert (state.phase, set(state.conditions) - {"Waiting"}) == (worst, errors)
+    counts = life.counts(top.kind, top.id)["deployments"]
+    assert (state.phase == "Ready") == (bool(phases) and counts["ready"] == counts["desired_ready"] and not errors)
+
+
+@pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
+def test_the_worst_by_rank(effort: str) -> None:
+    said = st.tuples(st.integers(0, len(SAID) - 1), st.integers(0, 1), st.integers(0, 1))
+    hold(worst_by_rank, st.lists(said, max_size=25), effort)
 
 
 @pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
