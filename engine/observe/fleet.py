@@ -98,12 +98,25 @@ class FleetObjects:
         found = told(status)
         if found is not None and not (text(status, "appliedDeploymentID") or found.named or found.counted):
             found = None  # the agent has not reported yet
-        yield ObservedEvent("bundle_deployment", "observed", entity_id, {**_report(manifest), **_counted(found)})
+        yield self._observed(manifest, found, entity_id)
         if found is not None:
             yield from self._resources(found, entity_id, cluster)
         self._deployments.setdefault(cluster, {})[entity_id] = None
         if cluster in self._seen:
             yield self._checked_in(entity_id, cluster)
+
+    def _observed(self, manifest: Manifest, found: Told | None, entity_id: str) -> ObservedEvent:
+        """The event about the deployment itself. It lists the resources if they are others than before."""
+        data = _report(manifest)
+        if found is None:
+            return ObservedEvent("bundle_deployment", "observed", entity_id, data)
+        listed, known = sorted(found.named), self._listed.get(entity_id)
+        data |= without_empty(counted=found.counted, counted_names=found.names or None)
+        told_before = known is not None and known.keys() == found.named.keys()
+        return ObservedEvent(
+            "bundle_deployment", "observed", entity_id, data if told_before else {**data, "listed": listed},
+            [data, listed],
+        )  # fmt: skip
 
     def _resources(self, found: Told, entity_id: str, cluster: str) -> Iterator[ObservedEvent]:
         known = self._listed.get(entity_id, {})
@@ -233,12 +246,6 @@ def _report(manifest: Manifest) -> dict[str, Any]:
     if applied:  # Fleet leaves out flags that are false.
         data |= {"ready": status.get("ready") is True, "unmodified": status.get("nonModified") is True}
     return {**data, **without_empty(apply_failed=failed or None, message=why[:LONGEST])}
-
-
-def _counted(found: Told | None) -> dict[str, Any]:
-    if found is None:
-        return {}
-    return {"listed": sorted(found.named), **without_empty(counted=found.counted, counted_names=found.names or None)}
 
 
 def _joined(namespace: str, name: str) -> str:

@@ -118,7 +118,7 @@ def always_add_up(seen: list[Seen]) -> None:
             assert found["resources"] == of_resources(tally, {"unknown": unknown})
 
 
-SAID = (
+SAID: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("bundle_deployment", "target", {"deployment_id": "v1"}), ("bundle_deployment", "target", {"deployment_id": "v2"}),
     ("bundle_deployment", "applied", {"deployment_id": "v1"}), ("bundle_deployment", "staged", {"deployment_id": "v2"}),
     ("bundle_deployment", "apply_failed", {}), ("bundle_deployment", "removed", {}),
