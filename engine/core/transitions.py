@@ -82,8 +82,11 @@ def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin
     """The message that the table derives: from an attribute, or from the entities below on which a view depends."""
     facet = changeset.kinds[kind].table.facets[index]
     if facet.message_names is not None and entity.facets[index].state != entity.facets[index].base:
-        named = [_named(changeset, kind, entity.id, *one) for one in _asked_below(facet, entity.facets[index].state)]
-        return BECAUSE + "; ".join(filter(None, named)) if any(named) else None
+        asked = _asked_below(facet, entity.facets[index].state)
+        if asked or facet.message_from is None:
+            named = [_named(changeset, kind, entity.id, *one) for one in asked]
+            return BECAUSE + "; ".join(filter(None, named)) if any(named) else None
+        return entity.attributes.get(facet.message_from) or None
     if facet.message_from is not None and origin.by in ("event", "timer"):
         return entity.attributes.get(facet.message_from) or None
     return None
