@@ -27,6 +27,7 @@ from phaseline.schemas.subjects import Subjects
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 GET = "kubectl get -o json"
+FLEET = "clusters.fleet.cattle.io,gitrepos,bundles,bundledeployments"
 WINDOW = 256
 LARGEST = 1_000_000
 """The largest size of an event in bytes. The server's limit for a message is a little higher."""
@@ -58,10 +59,8 @@ class Watched(NamedTuple):
             "once, compared with a directory",
         ),
         (f"{GET} applications,applicationsets -A --watch | phaseline observe", "applications of Argo CD"),
-        (
-            f"{GET} clusters.fleet.cattle.io,gitrepos,bundles,bundledeployments -A --watch | phaseline observe",
-            "objects of Fleet",
-        ),
+        (f"{GET} {FLEET} -A | phaseline observe", "objects of Fleet, once"),
+        (f"phaseline observe --cluster --resources {FLEET}", "objects of Fleet, live"),
         ("phaseline observe --cluster --resources deploy,svc,cm -n shop --application shop/shop", "without kubectl"),
         ("phaseline observe --file dump.yaml --application shop/shop --print", "show the events only"),
     ],
