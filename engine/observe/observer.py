@@ -26,16 +26,10 @@ from phaseline.schemas import bounds
 log = structlog.get_logger(__name__)
 
 ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
-    (fleet.GROUP, "GitRepo"): fleet.git_repo,
-    (fleet.GROUP, "Bundle"): fleet.bundle,
-    (fleet.GROUP, "BundleDeployment"): fleet.bundle_deployment,
-}
-"""The adapters of Fleet's objects, which know their own ids."""
-ARGO: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     APPLICATION: argo.application,
     APPLICATION_SET: argo.application_set,
 }
-"""The adapters of Argo CD's objects. All objects that have no adapter are observed by `generic`."""
+"""The adapters of Argo CD's objects. `FleetObjects` has those of Fleet's. All other objects have `generic`."""
 HELD = 2_000
 """The most objects that are kept for an Application that was not seen yet."""
 MAX_ID = 256
@@ -59,7 +53,7 @@ class Observer:
         self.ownership = whose or Ownership(application=application)
         self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
         self.unowned: dict[str, str] = {}
-        self._projects = Projects()
+        self._projects, self._fleet = Projects(), fleet.FleetObjects().adapters()
         self._held: dict[ObjectKey, tuple[str, ObjectChange]] = {}
         """Objects whose Application was not seen yet, with its instance name."""
         self._published: dict[tuple[str, str, str], str] = {}
@@ -101,16 +95,16 @@ class Observer:
     def _observed(self, change: ObjectChange) -> Iterator[ObservedEvent]:
         manifest, gone = change
         sort, key = group_kind(manifest), key_of(manifest)
-        if sort in ADAPTERS:
-            yield from ADAPTERS[sort](manifest, gone=gone)
+        if sort in self._fleet:
+            yield from self._fleet[sort](manifest, gone=gone)
             return
         whose = self.ownership.whose(manifest)
         if sort == PROJECT:
             yield from self._projects.project(manifest, gone=gone)
             return
-        if sort in ARGO:
+        if sort in ADAPTERS:
             windows = self._projects.application(manifest, str(whose.id), gone=gone) if sort == APPLICATION else {}
-            for event in ARGO[sort](manifest, whose.id, gone=gone):
+            for event in ADAPTERS[sort](manifest, whose.id, gone=gone):
                 is_settings = bool(windows) and event.trigger == "configure"
                 yield event._replace(data={**(event.data or {}), **windows}) if is_settings else event
             return
@@ -188,8 +182,11 @@ def _digest(text: str) -> str:
 PARENTS = ("application", "application_set")
 """Kinds with which all below them goes."""
 OPPOSITES = (
-    {"ready", "not_ready", "modified", "missing", "orphaned"},
-    {"fetched", "fetch_failed"},
+    {"ready", "not_ready", "modified", "missing", "orphaned", "not_owned", "counted", "unknown", "undeclared"},
+    {"fetched", "fetch_failed", "removed"},
+    {"failed", "recovered", "removed"},
     {"created", "removed", "observed"},
+    {"rollout", "removed"},
+    {"checked_in", "removed"},
 )
 """Groups of triggers that contradict each other. Of each group only the latest event is true."""
