@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.kubernetes.diff import managed_fields
-from phaseline.machines.kubernetes.diff.builtin_kinds import BUILTIN_KINDS
 from phaseline.machines.kubernetes.diff.differences import differences, pointer
+from phaseline.machines.kubernetes.diff.types import groups_of_kinds
 from phaseline.machines.kubernetes.globs import matches
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.language.scripts import JqResult
@@ -18,15 +18,6 @@ from phaseline.schemas import libraries
 
 Object = dict[str, Any]
 How = Literal["pointer", "jq", "manager"]
-
-
-_ELSEWHERE: dict[str, list[str]] = {}
-for _version, _kind in sorted(BUILTIN_KINDS):
-    if "/" in _version and ("v1", _kind) not in BUILTIN_KINDS:
-        _groups = _ELSEWHERE.setdefault(_kind, [])
-        if (_group := _version.partition("/")[0]) not in _groups:
-            _groups.append(_group)
-
 
 RunJq = Callable[[Sequence[str], Sequence[Any]], Sequence[Sequence[JqResult]]]
 """Deletes the paths that jq programs select from objects: for each program one result for each object."""
@@ -165,8 +156,9 @@ def pointless(rule: IgnoreRule) -> Iterator[str]:
     for name in ("name", "namespace"):
         if set(getattr(rule, name)) & set("*?["):
             yield f"{name} {getattr(rule, name)!r} is no glob: it must be the {name} itself, or left out for any"
-    if not rule.group and rule.kind in _ELSEWHERE:
-        yield f"an empty group means the core group, and {rule.kind} is in {' and '.join(_ELSEWHERE[rule.kind])}"
+    groups = groups_of_kinds().get(rule.kind, ())
+    if not rule.group and groups and "" not in groups:
+        yield f"an empty group means the core group, and {rule.kind} is in {' and '.join(groups)}"
     for word in rule.pointers:
         if {"*", "-"} & set(word.split("/")):
             yield f"pointer {word!r}: * and - are names there, not any member of a list; jq can say that: .path[].name"
