@@ -13,7 +13,7 @@ from phaseline.machines.kubernetes.diff.types import ANY, FieldType, type_called
 from tests.support import kubernetes_types
 from tests.support.conformance import FOLDER
 
-DIGEST = ("3", "0a0f951f844f6c98")
+DIGEST = ("3", "92aa7f158c0f597d")
 """The revision of the comparison, and the digest of the table that it was made with."""
 
 
