@@ -26,6 +26,13 @@ _TOO_MANY = f"it expands to more than {MAX_VALUES} values"
 _WORDS = {"y": True, "yes": True, "on": True, "true": True, "n": False, "no": False, "off": False, "false": False}
 
 
+_QUOTED = re.compile(r"""(['"]).{2,}\1|(?<=: ).*""", re.DOTALL)
+
+
+class _BadValue(ValueError):
+    """A document is beyond a limit, or holds what JSON cannot. The message shows nothing of the document."""
+
+
 class NotYaml(ValueError):
     """A text is not valid YAML. The message says what is wrong, and where."""
 
@@ -40,18 +47,18 @@ class _Loader(yaml.CSafeLoader):
         self._left, self._level = MAX_VALUES, 0
 
     def flatten_mapping(self, node: Any) -> None:
-        """Merge the maps that `<<` names into a map; raises `ValueError` if that makes it too large."""
+        """Merge the maps that `<<` names into a map; raises `_BadValue` if that makes it too large."""
         named = [value for key, value in node.value if key.tag == f"{_TAG}merge"]
         parts = [part for one in named for part in (one.value if isinstance(one, yaml.SequenceNode) else [one])]
         self._level += 1
         if self._level > bounds.LEVELS:
-            raise ValueError(bounds.too_deep(bounds.LEVELS))
+            raise _BadValue(bounds.too_deep(bounds.LEVELS))
         for part in parts:
             if isinstance(part, yaml.MappingNode):
                 self.flatten_mapping(part)
                 self._left -= len(part.value)
             if self._left < 0:
-                raise ValueError(_TOO_MANY)
+                raise _BadValue(_TOO_MANY)
         self._level -= 1
         super().flatten_mapping(node)
 
@@ -87,7 +94,7 @@ def _int(loader: Any, node: Any) -> int | float:
     if bounds.MIN_WHOLE <= number <= bounds.MAX_WHOLE:
         return number
     if not digits.isdigit() or float(digits) == inf:
-        raise ValueError("a whole number must have at most 64 bits")
+        raise _BadValue("a whole number must have at most 64 bits")
     return sign * float(digits)  # as Go's library does
 
 
@@ -113,13 +120,13 @@ def documents(text: str | bytes) -> Iterator[Any]:
 
 
 def _check_depth(text: str | bytes) -> None:
-    """Raise `ValueError` if a text is nested too deep. To load it would need stack for each level."""
+    """Raise `_BadValue` if a text is nested too deep. To load it would need stack for each level."""
     level = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):
             level += 1
             if level > bounds.LEVELS:
-                raise ValueError(bounds.too_deep(bounds.LEVELS))
+                raise _BadValue(bounds.too_deep(bounds.LEVELS))
         elif isinstance(event, yaml.CollectionEndEvent):
             level -= 1
 
@@ -130,28 +137,34 @@ def document(text: str | bytes) -> Any:
 
 
 def _describe(error: Exception) -> str:
+    """What is wrong, and where. The library quotes what it found; that may be a password, so it is left out."""
     mark = getattr(error, "problem_mark", None)
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-    return f"{where}{getattr(error, 'problem', None) or str(error) or type(error).__name__}"
+    if isinstance(error, yaml.YAMLError):
+        said = str(getattr(error, "problem", None) or "it is no valid YAML")
+        return where + _QUOTED.sub("...", said)
+    if isinstance(error, _BadValue):
+        return str(error)
+    return f"{where}a value is not of the type that its tag names ({type(error).__name__})"
 
 
 def _with_string_keys(found: Any, left: list[int], levels: int) -> Any:
     """The document with strings as keys, as in JSON. left: the values and characters that it may still expand to."""
     left[0] -= 1
     if left[0] < 0:
-        raise ValueError(_TOO_MANY)
+        raise _BadValue(_TOO_MANY)
     if isinstance(found, str):
         left[1] -= len(found)
         if left[1] < 0:
-            raise ValueError(f"it expands to more than {MAX_CHARACTERS} characters")
+            raise _BadValue(f"it expands to more than {MAX_CHARACTERS} characters")
     elif isinstance(found, dict | list):
         if not levels:
-            raise ValueError(bounds.too_deep(bounds.LEVELS))
+            raise _BadValue(bounds.too_deep(bounds.LEVELS))
         if isinstance(found, list):
             return [_with_string_keys(value, left, levels - 1) for value in found]
         return {_key(name): _with_string_keys(value, left, levels - 1) for name, value in found.items()}
     elif found is not None and not isinstance(found, int | float):
-        raise ValueError(f"a manifest cannot hold a {type(found).__name__}")  # reported as NotYaml
+        raise _BadValue(f"a manifest cannot hold a {type(found).__name__}")  # reported as NotYaml
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.assess import Assessment, assess
 from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.masking import shown
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.rollup import Member, Rollup, roll_up
 from phaseline.machines.language.scripts import ScriptRunner
@@ -80,7 +81,7 @@ def is_owned(live: Manifest) -> bool:
 
 
 class AssessedPair(NamedTuple):
-    """A pair and its assessment."""
+    """A pair, without values of Secrets, and its assessment."""
 
     pair: Pair
     assessment: Assessment
@@ -114,6 +115,6 @@ def assess_pairs(
         assessment = assess(
             pair.live, pair.desired, overrides, scripts, now=now, is_known=known, dry_run=dry_run, explains=True
         )
-        found.append(AssessedPair(pair, assessment))
+        found.append(AssessedPair(Pair(pair.key, shown(pair.live), shown(pair.desired)), assessment))
     members = [Member(one.key[:2], one.key.short(), one.live is not None, assessment) for one, assessment in found]
     return ApplicationAssessment(tuple(found), roll_up(members, overrides.profile))

@@ -41,7 +41,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
 
 @pytest.mark.parametrize(("text", "says"), [
     ("a: [", "line 2, column 1"), ("a: b: c", "line 1, column 5: mapping values are not allowed"), ("a: &a [*a]", "nested more than 100 levels deep"),
-    (BOMB, "it expands to more than 1000000 values"), ("a: !!python/object:os.system x", "python/object"), ("a: !!binary aGk=", "a manifest cannot hold a bytes"),
+    (BOMB, "it expands to more than 1000000 values"), ("a: !!python/object:os.system x", "could not determine a constructor for the tag ..."), ("a: !!binary aGk=", "a manifest cannot hold a bytes"),
     ("a: !!timestamp 2020-01-01", "a manifest cannot hold a date"), ("a: \x00", ""),
 ])  # fmt: skip
 def test_what_is_no_yaml(text: str, says: str) -> None:

@@ -46,7 +46,7 @@ def compare(
     wanted, found, *rest = (normalize(side, in_namespace=in_namespace, aggregates=aggregates) for side in sides)
     known = type_of(*identity(wanted))
     type_ = known or custom_type(*group_kind(wanted), known_types)
-    if dry_run is not None:
+    if dry_run is not None and rest:
         answered, stored = (canonical(side, type_) for side in (rest[0], found))
         pair = (pruned(answered, type_), pruned(stored, type_)) if known else (answered, stored)
         return [one for one in differences(*pair, type_) if one.wanted is NONE or _is_there(wanted, one.path)]
@@ -85,12 +85,12 @@ def _spelt(value: Any, side: Any, path: Path) -> Any:
     if value is not NONE:
         return value
     for step in path:
-        if (isinstance(side, Mapping) and step in side) or (
-            isinstance(side, list) and isinstance(step, int) and step < len(side)
-        ):
-            side = side[step]
-        else:
-            return NONE
+        inner: Any = NONE
+        if isinstance(side, Mapping):
+            inner = side.get(step, NONE)
+        elif isinstance(side, list) and isinstance(step, int) and step < len(side):
+            inner = side[step]
+        side = inner
     return NONE if side is None else side
 
 
