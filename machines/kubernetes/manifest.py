@@ -4,6 +4,7 @@ Belongs here: texts to documents. There are no timestamps and no base-60 numbers
 Does not: the meaning of a document.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from math import inf
@@ -42,12 +43,28 @@ class _Loader(yaml.CSafeLoader):
 
     yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # as in PyYAML
 
+    told: list[str]
+    """What to say of the text although it can be read."""
+
     def __init__(self, text: str | bytes) -> None:
         super().__init__(text)
         self._left, self._level = MAX_VALUES, 0
+        self._seen: dict[int, Any] = {}
+
+    def _tell_repeats(self, node: Any) -> None:
+        """Note the keys that a map gives twice. A map that is named by aliases is looked at once."""
+        self._seen[id(node)] = node
+        keys: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != f"{_TAG}merge":
+                if key.value in keys:
+                    self.told.append(f"line {key.start_mark.line + 1}: {repeated(key.value)}")
+                keys.add(key.value)
 
     def flatten_mapping(self, node: Any) -> None:
         """Merge the maps that `<<` names into a map; raises `_BadValue` if that makes it too large."""
+        if id(node) not in self._seen:
+            self._tell_repeats(node)
         named = [value for key, value in node.value if key.tag == f"{_TAG}merge"]
         parts = [part for one in named for part in (one.value if isinstance(one, yaml.SequenceNode) else [one])]
         self._level += 1
@@ -107,16 +124,75 @@ for _name, _construct in (("bool", _bool), ("int", _int), ("float", _float)):
     _Loader.add_constructor(_TAG + _name, _construct)
 
 
-def documents(text: str | bytes) -> Iterator[Any]:
-    """Every document of a text that is not empty; raises `NotYaml`."""
+def repeated(key: str) -> str:
+    """What to say of a key that a map gives twice."""
+    return f"the key {key[:100]!r} is given twice in one map; the last one counts"
+
+
+def documents(text: str | bytes, told: list[str] | None = None) -> Iterator[Any]:
+    """Every document of a text that is not empty; raises `NotYaml`. told: gets what to say of keys given twice."""
+    told = [] if told is None else told
     try:
         if len(text) > SHORT:
             _check_depth(text)
-        for found in yaml.load_all(text, Loader=_Loader):  # a subclass of the safe loader
-            if found is not None:
-                yield _with_string_keys(found, [MAX_VALUES, MAX_CHARACTERS], bounds.LEVELS)
+        loader = _Loader(text)
+        loader.told = told
+        try:
+            while loader.check_data():  # type: ignore[no-untyped-call]  # as load_all does
+                found = loader.get_data()
+                if found is not None:
+                    yield _with_string_keys(found, [MAX_VALUES, MAX_CHARACTERS], bounds.LEVELS)
+        finally:
+            loader.dispose()
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, LookupError, AttributeError) as error:
         raise NotYaml(_describe(error)) from error
+
+
+def json_documents(text: str | bytes, told: list[str] | None = None) -> Iterator[Any]:
+    """Every document of a text of JSON, as `documents`; raises `NotYaml`."""
+    told = [] if told is None else told
+
+    def as_map(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            names = [name for name, _ in pairs]
+            told.extend(repeated(name) for name in dict.fromkeys(names) if names.count(name) > 1)
+        return made
+
+    decoder = json.JSONDecoder(object_pairs_hook=as_map, parse_int=_whole, parse_float=_real, parse_constant=_constant)
+    try:
+        rest = (text if isinstance(text, str) else text.decode("utf-8-sig")).lstrip(_BLANK)
+        while rest:
+            found, end = decoder.raw_decode(rest)
+            rest = rest[end:].lstrip(_BLANK)
+            if found is not None:
+                yield _with_string_keys(found, [MAX_VALUES, MAX_CHARACTERS], bounds.LEVELS)
+    except json.JSONDecodeError as error:
+        raise NotYaml(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise NotYaml(f"it is no UTF-8 at byte {error.start}") from error
+    except (_BadValue, RecursionError) as error:
+        raise NotYaml(_describe(error) if isinstance(error, _BadValue) else bounds.too_deep(bounds.LEVELS)) from error
+
+
+_BLANK = " \t\r\n"
+
+
+def _whole(text: str) -> int | float:
+    """A whole number; one beyond 64 bits as Go's library reads it."""
+    if len(text) < 20 and bounds.MIN_WHOLE <= int(text) <= bounds.MAX_WHOLE:
+        return int(text)
+    return _real(text)
+
+
+def _real(text: str) -> float:
+    if abs(found := float(text)) == inf:
+        raise _BadValue("a number is too large")
+    return found
+
+
+def _constant(name: str) -> float:
+    raise _BadValue(f"{name} is no JSON")
 
 
 def _check_depth(text: str | bytes) -> None:
@@ -131,9 +207,9 @@ def _check_depth(text: str | bytes) -> None:
             level -= 1
 
 
-def document(text: str | bytes) -> Any:
-    """The first document of a text; None if there is none."""
-    return next(documents(text), None)
+def document(text: str | bytes, told: list[str] | None = None) -> Any:
+    """The first document of a text; None if there is none. told: as for `documents`."""
+    return next(documents(text, told), None)
 
 
 def _describe(error: Exception) -> str:

@@ -4,6 +4,7 @@ Belongs here: matching objects by identity, assessing all pairs. Does not: the a
 roll-up (`rollup`), reading files.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -69,6 +70,16 @@ def pair_up(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]
     return [*pairs, *(Pair(key, one, None) for key, one in there.items() if key not in used)]
 
 
+def repeats(found: Sequence[Manifest], where: str) -> list[str]:
+    """What to say of objects that are given twice, in sentences. where: the side on which they are."""
+    counts = Counter(key_of(one) for one in found)
+    return [
+        f"{key.short()} is given {count} times {where}; the last one counts"
+        for key, count in counts.items()
+        if count > 1
+    ]
+
+
 def _elsewhere(key: ObjectKey, there: Iterable[ObjectKey]) -> ObjectKey | None:
     found = [one for one in there if not key.namespace and one._replace(namespace="") == key]
     return found[0] if len(found) == 1 else None
@@ -88,10 +99,11 @@ class AssessedPair(NamedTuple):
 
 
 class ApplicationAssessment(NamedTuple):
-    """The assessments of many resources. whole: their roll-up as one application."""
+    """The assessments of many resources. whole: their roll-up as one application. problems: objects given twice."""
 
     resources: tuple[AssessedPair, ...]
     whole: Rollup
+    problems: tuple[str, ...] = ()
 
 
 def assess_pairs(
