@@ -20,9 +20,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import NoReturn
 
 READY = b"r"
 
@@ -60,7 +60,7 @@ def _prepare() -> None:
 
 def _report(connection: socket.socket) -> None:
     """Fork once more. The child returns and becomes the command; the parent reports the exit code to the caller."""
-    request, files, _, _ = socket.recv_fds(connection, 1 << 20, 2)
+    request, files, _, _ = socket.recv_fds(connection, 1 << 20, 3)
     asked = json.loads(request)
     child = os.fork()
     if child:
@@ -69,8 +69,7 @@ def _report(connection: socket.socket) -> None:
         connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
         os._exit(0)
     connection.close()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for number, file in enumerate([nothing, *files]):
+    for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
     os.chdir(asked["folder"])
@@ -87,11 +86,13 @@ class ForkServer:
         self._address = ""
         self._starting = threading.Lock()
 
-    async def run(self, words: tuple[str, ...], environment: dict[str, str], folder: Path) -> tuple[int, bytes, bytes]:
-        """Exit code, standard output and standard error of the command."""
+    async def run(
+        self, words: tuple[str, ...], environment: dict[str, str], folder: Path, stdin: bytes | None = None
+    ) -> tuple[int, bytes, bytes]:
+        """Exit code, standard output and standard error of the command. stdin: what it reads from a pipe, if given."""
         await asyncio.to_thread(self._start_once, environment)
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            code = await self._ask(words, environment, folder, [out, err])
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _input(stdin) as source:
+            code = await self._ask(words, environment, folder, [source, out.fileno(), err.fileno()])
             out.seek(0)
             err.seek(0)
             return code, out.read(), err.read()
@@ -121,13 +122,12 @@ class ForkServer:
         process.stdin.close()
         process.wait()
 
-    async def _ask(
-        self, words: tuple[str, ...], environment: dict[str, str], folder: Path, files: list[IO[bytes]]
-    ) -> int:
+    async def _ask(self, words: tuple[str, ...], environment: dict[str, str], folder: Path, files: list[int]) -> int:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(self._address)
             asked = {"words": words, "environment": environment, "folder": str(folder)}
-            socket.send_fds(connection, [json.dumps(asked).encode()], [file.fileno() for file in files])
+            socket.send_fds(connection, [json.dumps(asked).encode()], files)
+            os.close(files[0])  # so that the pipe ends with the command
             reader, writer = await asyncio.open_connection(sock=connection)
             child = int(await reader.readline())
             try:
@@ -138,6 +138,26 @@ class ForkServer:
                 raise
             finally:
                 writer.close()
+
+
+@contextlib.contextmanager
+def _input(content: bytes | None) -> Iterator[int]:
+    """The end of a pipe from which `content` can be read; or nothing to read. Whoever uses it closes it."""
+    if content is None:
+        yield os.open(os.devnull, os.O_RDONLY)
+        return
+    source, into = os.pipe()
+
+    def write() -> None:
+        with contextlib.suppress(BrokenPipeError), os.fdopen(into, "wb") as file:
+            file.write(content)
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    try:
+        yield source
+    finally:
+        writing.join()
 
 
 def run_to_its_end(command: Callable[[], object]) -> NoReturn:
