@@ -28,7 +28,6 @@ from phaseline.machines.language.table import (
     DELETED,
     LIVE,
     SAME,
-    Cascade,
     Facet,
     Field,
     Interpret,
@@ -163,6 +162,5 @@ APPLICATION = Table(
             ),),
         ),
     ),
-    cascades=(Cascade("owner_gone", at=("resource",), into=DELETED),),
     tallies=(("resource", HEALTH), ("resource", SYNC)),
 )
