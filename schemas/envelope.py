@@ -77,7 +77,7 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 class _RawEvent(_KnownEvent, frozen=True, gc=False):
     """The same with values of `data` that are not decoded yet."""
 
-    data: dict[str, msgspec.Raw] | None = None  # type: ignore[assignment]  # the same field, read in two steps
+    data: dict[str, msgspec.Raw] | None = None
 
 
 _decode_raw = msgspec.msgpack.Decoder(_RawEvent).decode
@@ -124,11 +124,10 @@ def _decode_manifests(body: bytes) -> Event | None:
         data = {name: _manifest(name, bytes(raw)) for name, raw in event.data.items()}
     except (ValueError, RecursionError):
         return None
-    rest = (getattr(event, name) for name in _BEFORE_DATA)
-    return Event(*rest, data)
-
-
-_BEFORE_DATA = Event.__struct_fields__[:-1]
+    return Event(
+        event.id, event.source, event.type, event.specversion, event.subject, event.time, event.sequence,
+        event.schemaversion, event.datacontenttype, data,
+    )  # fmt: skip
 
 
 def _manifest(name: str, raw: bytes) -> Any:
