@@ -141,9 +141,9 @@ class Observer:
             self.unowned[str(key)] = whose.why
             return
         self.unowned.pop(str(key), None)
-        event = generic.observed(manifest, whose.id, self.desired, gone=gone)
-        if event is not None:
-            yield event
+        own = generic.observed(manifest, whose.id, self.desired, gone=gone)
+        if own is not None:
+            yield own
 
     def _hold(self, key: ObjectKey, whose: Whose, change: ObjectChange) -> None:
         """Keep an object whose Application was not seen yet, and only the latest of these."""
