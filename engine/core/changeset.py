@@ -89,10 +89,9 @@ class Changeset:
         tally = self.tallies.get((entity_id, kind, below, facet, has))
         return self.tree.tally(entity_id, kind, below, facet, has) if tally is None else tally
 
-    def phase(self, kind: str, entity_id: str, facet: int) -> str:
-        """The phase of a known entity's state, with the changes so far."""
-        entity = self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
-        return entity.facets[facet].state.phase
+    def entity(self, kind: str, entity_id: str) -> EntityChange | Entity:
+        """A known entity, with the changes so far."""
+        return self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
 
     def change(self, kind: str, entity_id: str) -> EntityChange:
         """The change of an entity; an empty one is added if the entity has none yet."""
