@@ -64,7 +64,7 @@ FIELDS = (
 )  # fmt: skip
 LISTED = Field("listed", str, "the listed resources in order", many=True)
 CHECKED = (
-    Field("lately",   bool, "whether the agent was seen lately"),
+    Field("agent_seen",   bool, "whether the agent was seen lately"),
     Field("check_in", str,  "when the agent was seen, in words"),
 )  # fmt: skip
 OBSERVED = (
@@ -80,7 +80,7 @@ OBSERVED = (
 )  # fmt: skip
 STRICT = (AttributeIs("bundle_deployment", "missing_is", "not_ready"),)
 UNREADY = (AttributeIs("bundle_deployment", "ready", value=False),)
-UNSEEN = (AttributeIs("bundle_deployment", "lately", value=False),)
+UNSEEN = (AttributeIs("bundle_deployment", "agent_seen", value=False),)
 CHANGED = (AttributeIs("bundle_deployment", "unmodified", value=False),)
 ID = (Field("deployment_id", str, "the id of the deployment", required=True),)
 
@@ -102,7 +102,7 @@ BUNDLE_DEPLOYMENT = Table(
         Field("unmodified", bool, "whether its agent reports that nothing of it was changed"),
         Field("counted",    dict, "resources that its agent counts without naming their states: numbers by word"),
         Field("counted_names", int, "how many of them are known by name, and in the state Counted"),
-        Field("lately",     bool, "whether the agent of the cluster was seen lately, as far as that was reported"),
+        Field("agent_seen",     bool, "whether the agent of the cluster was seen lately, as far as that was reported"),
         Field("check_in",   str, "when the agent was seen"),
         Field("missing_is", str, "its state if a resource is missing", ("modified", "not_ready")),
     ),
