@@ -56,15 +56,19 @@ def _transition(
     changeset: Changeset, before: Entity | None, entity: Entity, index: int, origin: Origin,
     cause: Cause, reason: str | None, message: str | None,
 ) -> Transition:  # fmt: skip
-    """The transition of one facet. The event's own reason and message are only in what the event moved itself."""
-    own = origin.by == "event"
+    """The transition of one facet. The event's own reason and message are only in what the event moved itself.
+
+    What a cascade moved has the reason and message that the fired trigger brought.
+    """
+    if origin.by != "event":
+        reason, message = origin.data.get("reason"), origin.data.get("message")
     return Transition(
         entity.names[index],
         None if before is None else before.facets[index].state,
         entity.facets[index].state,
         origin.trigger,
-        reason if own else None,
-        (message if own else None) or _message(changeset, entity.kind, entity, index, origin),
+        reason,
+        message or _message(changeset, entity.kind, entity, index, origin),
         _cause(cause, origin),
         entity,
         changeset.time,
