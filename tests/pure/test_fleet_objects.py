@@ -120,6 +120,14 @@ def test_both_not_ready_and_changed_is_counted_once() -> None:
     assert (counts["desired_ready"], counts["ready"], counts["modified"], counts["not_ready"]) == (15, 3, 12, 0)
 
 
+def test_both_are_counted_once_where_two_lists_are_cut() -> None:
+    """Behind the end of the list of modified resources, nobody knows which of those that are not ready is modified."""
+    both = [Resource(f"r{n:02}", ready=False, changed=True) for n in range(10)]
+    others = [Resource("r10", ready=False), Resource("a", changed=True, kind="Deployment")]
+    counts = shown(FleetHistory().see(printed([*both, *others])))["resources"]
+    assert (counts["desired_ready"], counts["modified"], counts["not_ready"]) == (12, 11, 1)
+
+
 # ---- what leaves the lists
 
 
