@@ -129,7 +129,8 @@ class AuditReport:
         record = self.read(message, 0)
         if isinstance(record, Transition):
             entity = processor.tree.get(record.entity.kind, record.entity.id)
-            if entity is not None and record.entity.version == entity.version and record.entity.facets != entity.facets:
+            facets = processor.tree.kinds[record.entity.kind].whole(record.entity).facets
+            if entity is not None and record.entity.version == entity.version and facets != entity.facets:
                 self.add_divergence(record.cause.sequence, None, record)
 
 

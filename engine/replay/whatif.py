@@ -15,7 +15,7 @@ from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import StateUnknown
 from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, erased, is_under, read
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Entity, Record, Rejection, State, Transition
+from phaseline.schemas.records import Entity, Record, Rejection, State, Transition, facets_of
 
 EXAMPLES = 3
 """Events that the report names for each sort of difference."""
@@ -154,7 +154,7 @@ class WhatIf:
 
     def _restore(self, entity: Entity) -> None:
         kind = self.would.kinds.get(entity.kind)
-        for name, facet in zip(entity.names, entity.facets, strict=True):
+        for name, facet in facets_of(entity):
             known = dict(zip(kind.names, kind.machines, strict=True)) if kind else {}
             for state in (facet.base, facet.state):
                 if name not in known or state.phase not in known[name].phases:
@@ -214,4 +214,4 @@ class WhatIf:
 def _states(entity: Entity | None) -> dict[str, State] | None:
     if entity is None:
         return None
-    return {name: facet.state for name, facet in zip(entity.names, entity.facets, strict=True)}
+    return {name: facet.state for name, facet in facets_of(entity)}

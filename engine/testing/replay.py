@@ -13,7 +13,7 @@ from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Processors, read
 from phaseline.engine.testing.histories import KindsLike, kinds_of
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Entity, Rejection, Transition
+from phaseline.schemas.records import Entity, Rejection, Transition, facets_of
 
 MAX_SHOWN = 20
 """The most differences that an error lists. It gives the number of the others."""
@@ -71,7 +71,7 @@ class Replayed:
 def _text(entity: Entity | None) -> str:
     if entity is None:
         return "unknown"
-    states = ", ".join(f"{name} {facet.state}" for name, facet in zip(entity.names, entity.facets, strict=True))
+    states = ", ".join(f"{name} {facet.state}" for name, facet in facets_of(entity))
     return f"{states} {dict(entity.attributes)}" if entity.attributes else states
 
 

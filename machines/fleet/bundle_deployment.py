@@ -123,6 +123,7 @@ BUNDLE_DEPLOYMENT = Table(
     kind="bundle_deployment",
     id=("repo", "bundle", "cluster"),
     parent="bundle",
+    place=True,
     doc="One bundle on one cluster: the wanted deployment, the applied one, and the state of its resources.",
     intents=(),
     derived=("owner_gone",),

@@ -21,6 +21,7 @@ class Field:
     many: whether the value is a list of values of the type.
     required: whether an event without the field is rejected.
     null: whether a required field may be null.
+    least: the smallest number that is allowed.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Field:
     many: bool = False
     required: bool = False
     null: bool = False
+    least: float | None = None
 
 
 COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
