@@ -11,7 +11,7 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
@@ -31,7 +31,7 @@ from phaseline.schemas.subjects import ancestor_id
         ("phaseline tree c1/pool-a", ""),
     ],
 )
-@click.argument("root", metavar="ID")
+@click.argument("root", type=names.ID, metavar="ID")
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only. The counts cover all levels.")
 @options.include_deleted
 @options.at

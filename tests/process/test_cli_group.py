@@ -126,5 +126,5 @@ async def test_the_module_is_the_command() -> None:
     shell = Shell()
     unknown = await shell("nonesuch")
     assert (unknown.code, unknown.out) == (2, "")
-    assert "No such command 'nonesuch'" in unknown.err
+    assert "there is no command 'nonesuch'" in unknown.err
     assert (await shell()).code in (0, 2)

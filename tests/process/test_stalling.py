@@ -216,14 +216,20 @@ async def storm(settings: Settings, wire: Wire, kills: int, events: int) -> None
 CONFIG = kubernetes_object("v1", "ConfigMap", metadata={"name": "c"})
 
 
-async def test_an_event_is_parked_once_three_owners_noted_it_and_ended(settings: Settings, wire: Wire) -> None:
-    """The same without processes: owners that take over, note the event, and commit nothing."""
+async def one_partition(settings: Settings, wire: Wire) -> tuple[Installation, RandomEvents]:
+    """An installation of one partition whose worker has built a cluster and has stopped."""
     settings = replace(settings, partitions=1)
     layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
-    installation = Installation(wire, layout, BUILT_IN_KINDS)
     await publish(wire, list(fleet.cluster("c", 1)))
     async with workers(settings, 1):
         await until_decided(wire, layout)
+    return Installation(wire, layout, BUILT_IN_KINDS), fleet
+
+
+async def test_an_event_is_parked_once_three_owners_noted_it_and_ended(settings: Settings, wire: Wire) -> None:
+    """The same without processes: owners that take over, note the event, and commit nothing."""
+    installation, fleet = await one_partition(settings, wire)
+    layout = installation.layout
     await publish(wire, [fleet.event("node", "cordon", "c/p/n0"), fleet.event("node", "drain", "c/p/n0")])
     attempts = []
     for _ in range(1 + TRIES):
@@ -247,12 +253,8 @@ async def test_an_event_is_parked_once_three_owners_noted_it_and_ended(settings:
 
 
 async def test_owners_that_get_on_by_lone_records_are_not_counted(settings: Settings, wire: Wire) -> None:
-    settings = replace(settings, partitions=1)
-    layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
-    installation = Installation(wire, layout, BUILT_IN_KINDS)
-    await publish(wire, list(fleet.cluster("c", 1)))
-    async with workers(settings, 1):
-        await until_decided(wire, layout)
+    installation, fleet = await one_partition(settings, wire)
+    layout = installation.layout
     for number in range(4):
         claim = await take_over(installation, 0, "alone")
         assert claim.checkpoint.attempts == 1
