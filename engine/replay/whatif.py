@@ -168,7 +168,7 @@ class WhatIf:
     def _compare(self, step: RecordedStep) -> None:
         assert step.event is not None
         was = self._records_made(step)
-        would = [record for record in self.would.answer(step.partition, step.event) if is_under(record, self.root)]
+        would = [record for record in self.would.answer(step, step.event) if is_under(record, self.root)]
         for record in would:
             evolve(self.would[step.partition].tree, record)
         for record in was:
@@ -192,7 +192,7 @@ class WhatIf:
         assert step.event is not None
         if self.did is None:
             return [read(message) for message in step.messages]
-        records = self.did.answer(step.partition, step.event)
+        records = self.did.answer(step, step.event)
         for record in records:
             evolve(self.did[step.partition].tree, record)
         return [record for record in records if is_under(record, self.root)]

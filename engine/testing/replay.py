@@ -37,7 +37,7 @@ class Replayed:
         for step in log.read_steps():
             assert step.event is not None
             self.events += 1
-            for record in processors.answer(step.partition, step.event):
+            for record in processors.answer(step, step.event):
                 evolve(processors[step.partition].tree, record)
                 self.transitions += isinstance(record, Transition)
                 self.rejections += isinstance(record, Rejection)
