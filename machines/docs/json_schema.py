@@ -153,13 +153,17 @@ def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
             "to": any_state,
             "entity": {
                 "properties": {
-                    "facets": {"properties": held, "required": list(kind.names), "additionalProperties": False},
+                    "facets": {
+                        "properties": held,
+                        "required": [*kind.names[: kind.contact]],
+                        "additionalProperties": False,
+                    },
                     "attributes": {"properties": {field.name: _field(field) for field in kind.table.attributes}},
                 }
             },
         },
     }
-    unborn = len(facets) > 1
+    unborn = len(facets[: kind.contact]) > 1
     return {f"{kind.name}.record": data, **{states[facet.name]: _state(facet, unborn=unborn) for facet in facets}}
 
 

@@ -26,7 +26,6 @@ from phaseline.machines.language.table import (
     DELETED,
     LIVE,
     SAME,
-    Cascade,
     Facet,
     Field,
     Interpret,
@@ -146,6 +145,5 @@ APPLICATION = Table(
             ),),
         ),
     ),
-    cascades=(Cascade("owner_gone", at=("resource",), into=DELETED),),
     tallies=(("resource", HEALTH), ("resource", SYNC)),
 )

@@ -117,7 +117,6 @@ APPLICATION_SET = Table(
     ),
     cascades=(
         Cascade("inherit",    at=("application",), on=("configure",)),
-        Cascade("owner_gone", at=("application", "resource"), into=DELETED),
     ),
     tallies=(("application", HEALTH), ("application", SYNC), ("resource", HEALTH), ("resource", SYNC)),
 )

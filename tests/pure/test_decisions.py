@@ -141,9 +141,10 @@ def test_a_rejection_lists_what_a_publisher_could_send_now() -> None:
 
 def test_an_event_below_a_deleted_parent_makes_the_parent_known_again() -> None:
     history = story(*BUILT, ("van", "left", "d/v"), ("depot", "razed", "d"))
-    assert moves_of(history.take(event("van", "emptied", "d/v"))) == [
+    assert moves_of(history.take(event("van", "built", "d/v"))) == [
         ("depot/d phase", "Open", "adopt"),
-        ("van/d/v load", "Empty", "emptied"),
+        ("van/d/v phase", "Parked", "built"),
+        ("van/d/v load", "Empty", "built"),
     ]
 
 
