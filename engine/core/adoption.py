@@ -68,7 +68,7 @@ def adopt(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
     for parent in reversed(chain):
         parent_id = ancestor_id(arrival.id, parent.arity)
         changeset.change(parent.name, parent_id).attributes = parent.attributes
-        for facet, base in enumerate(parent.adopted):
+        for facet, base in enumerate(parent.adopted[: parent.contact]):
             changeset.move(parent.name, parent_id, facet, base, origin)
 
 

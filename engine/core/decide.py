@@ -2,7 +2,8 @@
 
 Belongs here: whether the event is a repeat, whether it is legal, and which steps it takes. Does not: whether its bytes
 are an event (`intake`), what stands in the way of its steps (`judgement`), what the steps change (`fast_path`,
-`changeset`), the records of the changes (`core.transitions`), the answer where no step is taken (`rejections`).
+`changeset`), the records of the changes (`core.transitions`), the answer where no step is taken (`rejections`), which
+places were heard (`hearing`).
 """
 
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from phaseline.engine.core import hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, with_sequence
@@ -29,8 +31,10 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     entity = tree.entities[kind.name].get(arrival.id)
     if entity is not None and _is_repeat(entity, arrival):
         return Decision([])
-    if arrival.timer is not None and (entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]):
-        return Decision([])  # the timer was cancelled or set anew after the server had sent this event
+    if arrival.timer is not None:
+        if entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]:
+            return Decision([])  # the timer was cancelled or set anew after the server had sent this event
+        arrival = hearing.timed_out(tree, entity, arrival)
     missing = missing_parent(tree, kind, arrival)
     if missing is not None and not missing.adoptable:
         return _rejected(tree, arrival, "unknown_parent", str(missing))
@@ -43,9 +47,11 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     steps, guard = kind.select(arrival.trigger, facets, tree, arrival.id, arrival.data)
     if arrival.trigger in kind.base_from_data and (problem := impossible_base(kind, steps, arrival.data)) is not None:
         return _rejected(tree, arrival, "invalid", problem)
+    is_heard = hearing.is_heard(tree, kind, arrival)
     if not steps:
-        return Decision([] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard))
-    if entity is not None and missing is None and kind.fast_path_ok and len(steps) == 1:
+        records = [] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard)
+        return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
+    if entity is not None and missing is None and kind.fast_path_ok and len(steps) == 1 and not is_heard:
         record = fast_path(tree, kind, entity, arrival, *steps[0])
         if record is not None:
             return Decision([record])
@@ -53,6 +59,16 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     if isinstance(attributes, Refusal):
         return _refused(tree, arrival, attributes)
     return _take(tree, kind, steps, attributes, arrival, adopts=missing is not None)
+
+
+def _without_step(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, records: list[Record]) -> Decision:
+    """The records of an observation that takes no step, but shows that its reporter is alive.
+
+    A rejected one does not count: anybody may have sent it.
+    """
+    if entity is None or any(isinstance(record, Rejection) for record in records):
+        return Decision(records)
+    return _take(tree, kind, [], entity.attributes, arrival, adopts=False)
 
 
 def _rejected(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Decision:
@@ -66,7 +82,10 @@ def _refused(tree: Tree, arrival: Arrival, refusal: Refusal) -> Decision:
 def _take(
     tree: Tree, kind: Kind, steps: Steps, attributes: Mapping[str, Any], arrival: Arrival, *, adopts: bool
 ) -> Decision:
-    """The records of a legal event. `attributes`: those of the entity after the event."""
+    """The records of an event that takes steps, or that only shows that its reporter is alive.
+
+    attributes: those of the entity after the event.
+    """
     changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
     if adopts:
         adopt(changeset, kind, arrival)
@@ -78,6 +97,7 @@ def _take(
         change.fired_timer = arrival.timer[0]
     origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
     changeset.take(kind.name, arrival.id, steps, origin)
+    hearing.hear(changeset, kind, arrival)
     changeset.settle()
     decision = transitions(changeset, arrival.cause, arrival.data.get("reason"), arrival.data.get("message"))
     if arrival.sequence is not None and not any(_is_own(record, arrival) for record in decision.records):

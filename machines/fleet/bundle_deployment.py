@@ -29,7 +29,8 @@ from phaseline.machines.fleet.deployment_rules import (
     read_target,
     unlisted,
 )
-from phaseline.machines.language.predicates import AnyBelow, AttributeIs
+from phaseline.machines.language.contact import SILENT
+from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -46,6 +47,8 @@ from phaseline.machines.language.table import (
 from phaseline.schemas.records import State
 
 WAIT_CHECK_IN = "WaitCheckIn"
+CONTACT = 1
+"""The index of the facet that each place has beside its own."""
 EVER = (ABSENT, DELETED, LIVE)
 
 
@@ -89,6 +92,7 @@ BUNDLE_DEPLOYMENT = Table(
     kind="bundle_deployment",
     id=("repo", "bundle", "cluster"),
     parent="bundle",
+    place=True,
     doc="One bundle on one cluster: the wanted deployment, the applied one, and the state of its resources.",
     intents=(),
     derived=("owner_gone",),
@@ -155,6 +159,7 @@ BUNDLE_DEPLOYMENT = Table(
         views=(
             #    shows      while
             View(WAIT_CHECK_IN, UNSEEN),
+            View(WAIT_CHECK_IN, (Above("bundle_deployment", (SILENT,), facet=CONTACT, base=True),)),
             View(NOT_READY, (some(NOT_READY),),                   base=(READY, OUT_OF_SYNC)),
             View(NOT_READY, UNREADY,                              base=(READY, OUT_OF_SYNC)),
             View(NOT_READY, (*STRICT, some(MISSING, NOT_OWNED)),  base=(READY, OUT_OF_SYNC)),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
@@ -46,6 +47,17 @@ def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
     return batch.messages, [wire_codec.read(message.body) for message in batch.messages]
 
 
+def without_names(record: Record) -> Record:
+    """A table may get another trigger, which rejections then name, without a new version of the records' form."""
+    return replace(record, legal=(), message="") if isinstance(record, Rejection) else record
+
+
+def without_tables(body: dict[str, Any]) -> dict[str, Any]:
+    """A body without what depends on the table: its version, and the triggers that a rejection names."""
+    names = {"legal", "message"}.intersection(body["data"]) if body["type"].endswith(".rejected") else ()
+    return {**body, "tableversion": "", "data": {**body["data"], **dict.fromkeys(names)}}
+
+
 def test_there_is_a_file_for_each_version() -> None:
     assert sorted(GOLDEN) == list(range(1, RECORD_VERSION + 1))
     assert sorted(STEPS) == list(range(1, RECORD_VERSION))
@@ -57,7 +69,7 @@ def test_every_version_is_read_to_the_same_records(version: int) -> None:
     bodies = [codec.decode(message.body) for message in messages(held)]
     assert {body["schemaversion"] for body in bodies} == {version}
     found = [wire_codec.from_wire(body) for body in bodies]
-    assert found == folded(held)[1]
+    assert [*map(without_names, found)] == [*map(without_names, folded(held)[1])]
     assert {type(record) for record in found} == {Transition, Rejection, Mark}
 
 
@@ -72,9 +84,8 @@ def test_todays_bytes() -> None:
     made, wanted = folded(held)[0], messages(held)
     assert [message.subject for message in made] == [message.subject for message in wanted]
     for mine, theirs in zip(made, wanted, strict=True):
-        # A table may change without a new version of the records' form.
-        assert {**codec.decode(mine.body), "tableversion": ""} == {**codec.decode(theirs.body), "tableversion": ""}
-        assert len(mine.body) == len(theirs.body)
+        assert without_tables(codec.decode(mine.body)) == without_tables(codec.decode(theirs.body))
+        assert ".rejection." in mine.subject or len(mine.body) == len(theirs.body)
 
 
 @pytest.mark.parametrize("version", sorted(GOLDEN))
