@@ -1,7 +1,7 @@
 """The adapter for Fleet's own objects: GitRepo, Bundle, BundleDeployment, Cluster (docs/spec/fleet.md).
 
 Belongs here: their ids, conditions, lists and check-ins as events. Does not: reading lists that are cut
-(`fleet_lists`), counts, which follow from the states.
+(`lists`), counts, which follow from the states.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from phaseline.engine.observe.events import (
     text,
     without_empty,
 )
-from phaseline.engine.observe.fleet_lists import Told, told
+from phaseline.engine.observe.fleet.lists import Told, told
 
 GROUP = "fleet.cattle.io"
 REPO, BUNDLE, CLUSTER, NAMESPACE = (
