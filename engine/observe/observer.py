@@ -13,9 +13,10 @@ from typing import Any
 
 import structlog
 
-from phaseline.engine.observe import argo, fleet, generic, ownership
+from phaseline.engine.observe import argo, generic, ownership
 from phaseline.engine.observe.argo_projects import Projects
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
+from phaseline.engine.observe.fleet import objects as fleet
 from phaseline.engine.observe.generic import SKIPPED, DesiredObjects
 from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET, PROJECT, Moved, Ownership, Whose
 from phaseline.engine.observe.snapshots import Presence
