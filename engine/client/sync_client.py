@@ -1,13 +1,13 @@
 """The client without asyncio: connecting, publishing, reading.
 
-Made by `python -m phaseline.engine.generate` from `client`.
+Made by `python -m phaseline.engine.generate` from `connecting` and `client`.
 Belongs here: what `generate_sync` writes. Does not: anything written by hand, what runs the calls (`portal`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self, Unpack, overload
 
-from phaseline.engine.client import client
+from phaseline.engine.client import client, connecting
 from phaseline.engine.client.client import WAIT
 from phaseline.engine.client.portal import Opened, Watch
 from phaseline.engine.client.sync_views import Emco, EntityView, Fleet, Gitops
@@ -39,7 +39,7 @@ def connect(
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
     against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
     """
-    return Client(Opened(client.connect(url, source=source, kinds=kinds, **settings)))
+    return Client(Opened(connecting.connect(url, source=source, kinds=kinds, **settings)))
 
 
 class Client:
@@ -256,6 +256,10 @@ class Client:
     def tree(self, root: str, *, deleted: bool = False, at: When | None = None) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return self._portal.run(self._source.tree(root, deleted=deleted, at=at))
+
+    def stale_since(self, entities: Sequence[Entity], *, at: When | None = None) -> Mapping[tuple[str, str], int]:
+        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+        return self._portal.run(self._source.stale_since(entities, at=at))
 
     def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

@@ -4,7 +4,7 @@ Made by `python -m phaseline.engine.generate` from `products` and `entity_view`.
 Belongs here: what `generate_sync` writes. Does not: anything written by hand, what runs the calls (`portal`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Unpack, overload
 
 from phaseline.engine.client import entity_view, products
@@ -100,9 +100,9 @@ class FleetView:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return self._portal.run(self._source.counts(entity_id))
 
-    def cluster_counts(self, cluster: str) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.cluster_counts(cluster))
+    def cluster_counts(self, *clusters: str) -> FleetClusterCounts:
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        return self._portal.run(self._source.cluster_counts(*clusters))
 
 
 class Fleet:
@@ -116,9 +116,9 @@ class Fleet:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return self._portal.run(self._source.counts(entity_id, at=at))
 
-    def cluster_counts(self, cluster: str, *, at: When | None = None) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.cluster_counts(cluster, at=at))
+    def cluster_counts(self, *clusters: str, at: When | None = None) -> FleetClusterCounts:
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        return self._portal.run(self._source.cluster_counts(*clusters, at=at))
 
 
 class Gitops:
@@ -185,6 +185,10 @@ class EntityView(Generic[M_co]):
     def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return self._portal.run(self._source.tree(root, deleted=deleted))
+
+    def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
+        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+        return self._portal.run(self._source.stale_since(entities))
 
     def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

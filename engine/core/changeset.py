@@ -8,13 +8,15 @@ whether an event is legal (`decide`), the records of the changes (`core.transiti
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.core.attributes import attributes_after
+from phaseline.engine.core.judgement import attributes_after
+from phaseline.engine.core.timers import silence_of
 from phaseline.engine.core.tree import Tree, recount
 from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
+from phaseline.machines.language.contact import UNHEARD, UNWATCHED
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.machines.language.table import DELETED, Cascade, FanOut, Refusal, RuleEvent
+from phaseline.machines.language.table import DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
 from phaseline.schemas.records import NONE, By, Entity, FacetState, State
 from phaseline.schemas.subjects import ancestor_id
 
@@ -52,7 +54,7 @@ class Changeset:
     """What one event changes. The order of the changes depends on the tree's content alone, so a replay repeats it."""
 
     __slots__ = (
-        "asks", "cascades", "changes", "created", "dirty", "kinds", "on_tally_fired", "sequence", "tallies",
+        "asks", "cascades", "changes", "created", "dirty", "kinds", "on_tally_fired", "orphans", "sequence", "tallies",
         "tally_changed_by", "time", "tree", "trigger",
     )  # fmt: skip
 
@@ -69,6 +71,8 @@ class Changeset:
         """The entities whose views have to be computed again."""
         self.cascades: list[tuple[str, str, Origin]] = []
         """The triggers that are fired but not yet taken, with the kind and id at which each is fired."""
+        self.orphans: set[tuple[str, str]] = set()
+        """The entities at which `owner_gone` was fired because something above them was deleted."""
         self.created: list[tuple[str, str]] = []
         """The entities that the tree does not know yet."""
         self.tally_changed_by: dict[tuple[str, str, str, int, str | None], str] = {}
@@ -91,10 +95,9 @@ class Changeset:
         tally = self.tallies.get((entity_id, kind, below, facet, has))
         return self.tree.tally(entity_id, kind, below, facet, has) if tally is None else tally
 
-    def phase(self, kind: str, entity_id: str, facet: int) -> str:
-        """The phase of a known entity's state, with the changes so far."""
-        entity = self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
-        return entity.facets[facet].state.phase
+    def entity(self, kind: str, entity_id: str) -> EntityChange | Entity:
+        """A known entity, with the changes so far."""
+        return self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
 
     def change(self, kind: str, entity_id: str) -> EntityChange:
         """The change of an entity; an empty one is added if the entity has none yet."""
@@ -123,20 +126,34 @@ class Changeset:
 
     def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], origin: Origin) -> None:
         """Take these steps, one per facet, and queue the triggers that they fire downward. Attributes stay."""
-        moves = []
+        moves, ends = [], False
         for facet, step in steps:
             base = self.change(kind, entity_id).facets[facet].base
             result = step.result(base, origin.data)
             self.move(kind, entity_id, facet, result, origin)
             moves.append((base, result))
+            ends = ends or ends_life(facet, base, result)
             if (self.asks and origin.by in ("event", "cascade")) or result.phase == DELETED != base.phase:
                 self.change(kind, entity_id).asked = self.sequence
+        if moves and self.kinds[kind].contact is not None:
+            self._end_contact(kind, entity_id)
         for cascade in self.kinds[kind].table.cascades:
             if is_fired(cascade, origin.trigger, moves, origin.data):
-                self._queue_cascade(cascade, kind, entity_id)
+                self._queue_cascade(cascade, kind, entity_id, origin)
         for fan_out in self.kinds[kind].table.fan_outs if moves else ():
             if origin.trigger in fan_out.on:
                 self._queue_fan_out(fan_out, kind, entity_id, origin.data)
+        if ends and self.kinds[kind].below:
+            self._queue_owner_gone(kind, entity_id)
+
+    def _end_contact(self, kind: str, entity_id: str) -> None:
+        """Queue the end of a place's contact if the place is gone, or if nobody waits for its reporter any more."""
+        change, contact = self.change(kind, entity_id), self.kinds[kind].contact or 0
+        is_gone = change.facets[0].base.phase == DELETED
+        if change.facets[contact].base.phase != UNHEARD and (
+            is_gone or not silence_of(change.attributes, self.tree.silence_after) > 0
+        ):
+            self.cascades.append((kind, entity_id, Origin(UNWATCHED, "cascade", f"{kind}/{entity_id}")))
 
     def _assign(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any]) -> None:
         """Assign attributes by the steps of a derived trigger. If a rule refuses its data, they stay as they are."""
@@ -148,7 +165,10 @@ class Changeset:
         if not isinstance(after, Refusal):
             change.attributes = after
 
-    def _queue_cascade(self, cascade: Cascade, kind: str, entity_id: str) -> None:
+    def _queue_cascade(self, cascade: Cascade, kind: str, entity_id: str, fired_by: Origin) -> None:
+        if cascade.targets is not None:
+            self._pass_on(cascade, kind, entity_id, fired_by)
+            return
         attributes = self.change(kind, entity_id).attributes
         data = {name: attributes.get(of) for name, of in cascade.data.items()} if cascade.data else NONE
         origin = Origin(cascade.trigger, "cascade", f"{kind}/{entity_id}", data)
@@ -158,11 +178,31 @@ class Changeset:
                 ids = [one for one in ids if one == f"{entity_id}/{attributes.get(cascade.only_child)}"]
             self.cascades.extend((below, one, origin) for one in ids)
 
+    def _pass_on(self, cascade: Cascade, kind: str, entity_id: str, fired_by: Origin) -> None:
+        """Queue a cascade at the other known entities that its rule names. What was passed on stays there."""
+        if cascade.targets is None or (fired_by.by == "cascade" and fired_by.trigger == cascade.trigger):
+            return
+        origin = Origin(cascade.trigger, "cascade", f"{kind}/{entity_id}", fired_by.data)
+        root, own = ancestor_id(entity_id, 1), (kind, entity_id)
+        for one in cascade.targets(self, entity_id, fired_by.data):
+            known = (at for at in cascade.at if (at, one) in self.changes or one in self.tree.entities[at])
+            self.cascades.extend((at, one, origin) for at in known if ancestor_id(one, 1) == root and (at, one) != own)
+
     def _queue_fan_out(self, fan_out: FanOut, kind: str, entity_id: str, data: Mapping[str, Any]) -> None:
         for below_id in self.descendants(kind, entity_id, fan_out.at):
-            trigger = fan_out.rule(self, entity_id, data, below_id)
-            if trigger is not None:
-                self.cascades.append((fan_out.at, below_id, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
+            chosen = fan_out.rule(self, entity_id, data, below_id)
+            if chosen is not None:
+                trigger, more = (chosen, NONE) if isinstance(chosen, str) else chosen
+                self.cascades.append((fan_out.at, below_id, Origin(trigger, "cascade", f"{kind}/{entity_id}", more)))
+
+    def _queue_owner_gone(self, kind: str, entity_id: str) -> None:
+        """End the lives of all descendants, of every kind. Each gets the trigger once, from the entity at the top."""
+        origin = Origin(OWNER_GONE, "cascade", f"{kind}/{entity_id}")
+        for below in self.kinds[kind].below:
+            for one in self.descendants(kind, entity_id, below):
+                if (below, one) not in self.orphans:
+                    self.orphans.add((below, one))
+                    self.cascades.append((below, one, origin))
 
     def settle(self) -> None:
         """Run cascades, views and on-tally triggers until nothing changes. The checks of tables prove the end."""
@@ -242,6 +282,11 @@ class Changeset:
                     origin = Origin(on_tally.trigger, "tally", f"{below}/{self.tally_changed_by[key]}")
                     self._take_derived(kind, entity_id, origin)
         return bool(self.cascades or self.dirty)
+
+
+def ends_life(facet: int, before: State, after: State) -> bool:
+    """Whether a move of this facet's base deletes the entity: an entity lives as long as its first facet does."""
+    return facet == 0 and after.phase == DELETED != before.phase
 
 
 def is_fired(cascade: Cascade, trigger: str, moves: list[tuple[State, State]], data: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from phaseline.engine import staleness
 from phaseline.engine.emco_status.design_shape import Objects, header
 from phaseline.engine.emco_status.query import Query
 from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
@@ -37,9 +38,13 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
     body: dict[str, Any] = {key: named[name] for name, key in HEADER.items() if name in named}
     if query.lists is not None:
         return {**body, **_names(selection, query)}
-    body["states"] = {"statusctxid": selection.name or "", "actions": actions(history)}
+    status_context = selection.resource.attributes.get("status_context") or selection.name
+    body["states"] = {"statusctxid": status_context or "", "actions": actions(history)}
+    if selection.resource.attributes.get("type") == "cluster_network_intents":
+        body["cluster"] = {}
     if selection.context is None:
         return body
+    body |= staleness.shown(selection.stale_since)
     form = query.status or (query.type[0] if query.type else _usual(selection))
     phase = selection.context.facets[0].state.phase
     body["deployedStatus" if form in ("deployed", "ready") else "status"] = CONTEXT.get(phase, phase)
@@ -141,7 +146,8 @@ def _is_shown(item: StatusItem, form: str) -> bool:
 
 def _cluster(on_cluster: AppCluster, form: str) -> dict[str, Any]:
     word = CONNECTIVITY.get(on_cluster.connectivity, on_cluster.connectivity)
-    return {**_where(on_cluster), "readyStatus" if form in ("rsync", "cluster") else "connectivity": word}
+    stale = staleness.shown(on_cluster.stale_since)
+    return {**_where(on_cluster), "readyStatus" if form in ("rsync", "cluster") else "connectivity": word, **stale}
 
 
 def _where(on_cluster: AppCluster) -> dict[str, str]:
@@ -166,7 +172,10 @@ def _gvk(item: StatusItem) -> dict[str, str]:
 
 
 def _resources(selection: StatusSelection, apps: list[dict[str, Any]]) -> dict[str, Any]:
-    """The resources under their key: a group has apps, a logical cloud clusters, network intents one cluster."""
+    """The resources under their key: a group has apps, a logical cloud clusters, network intents one cluster.
+
+    EMCO prints the one cluster of network intents in every answer, empty where there is nothing.
+    """
     kind = selection.resource.attributes.get("type")
     if kind == "deployment_intent_group":
         return {"apps": apps}

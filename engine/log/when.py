@@ -50,6 +50,12 @@ class Time(NamedTuple):
         return _EPOCH + timedelta(microseconds=self.ns // _MICROSECOND)
 
 
+def seconds_of(text: str) -> float | None:
+    """The seconds of `90`, `90s`, `1.5m`, `2h` or `1d`; None for any other text."""
+    found = _AGO.fullmatch(text) or _AGO.fullmatch(f"{text}s")
+    return None if found is None else float(found[1]) * _UNITS[found[2]]
+
+
 def parse(when: When) -> int | Time:
     """The place or the time that `when` names; raises `NameUnknown`."""
     if isinstance(when, Moment):
@@ -75,5 +81,5 @@ def _time(text: str) -> int | Time:
             return parse(today if today <= now else today - timedelta(days=1))
         known = datetime.fromisoformat(text)
     except ValueError:
-        raise NameUnknown(what="moment", name=text, known=KNOWN) from None
+        raise NameUnknown(what="moment", name=text, known=KNOWN, meant="") from None
     return parse(known) if known.tzinfo is None else Time(nanoseconds(text))

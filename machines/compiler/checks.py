@@ -11,12 +11,15 @@ from typing import Any
 from phaseline.machines.compiler import fingerprint, reachability
 from phaseline.machines.compiler.conditions import own_condition, stands_alone
 from phaseline.machines.compiler.machine import phases_of, starts_of
+from phaseline.machines.language import contact
 from phaseline.machines.language.rules import declaration_of
 from phaseline.machines.language.table import (
     ABSENT,
     COMMON,
     DELETED,
     FROM_DATA,
+    LIVE,
+    OWNER_GONE,
     SAME,
     Cascade,
     Facet,
@@ -51,6 +54,12 @@ class WrongTable(ValueError):
         """Name the kind and its problems."""
         self.kind, self.problems = kind, problems
         super().__init__(f"the table of {kind} cannot work:\n" + "\n".join(f"  - {problem}" for problem in problems))
+
+
+def check_place(table: Table) -> None:
+    """Raise `WrongTable` if a table has something of its own with the name of something that `place=True` brings."""
+    if table.place and table.facets[-1] is not contact.FACET and (problems := [*contact.problems(table)]):
+        raise WrongTable(table.kind, problems)
 
 
 def check_table(table: Table) -> None:
@@ -139,6 +148,8 @@ def _triggers(table: Table) -> Iterator[str]:
 
 
 def _cascade(table: Table, cascade: Cascade) -> Iterator[str]:
+    if cascade.trigger == OWNER_GONE and cascade.into == DELETED:
+        yield "the engine fires it itself, at everything alive below an entity that becomes Deleted: remove the cascade"
     phases = {phase for facet in table.facets for phase in phases_of(facet)}
     for name, phase in (("into", cascade.into), ("then", cascade.then)):
         if phase is not None and phase not in phases:
@@ -149,6 +160,8 @@ def _cascade(table: Table, cascade: Cascade) -> Iterator[str]:
         yield f"field {cascade.unless[0]} in unless= is unknown: add it to `fields` of the trigger, or correct the name"
     if cascade.required and cascade.only_child is None:
         yield "required=True needs one child: name the attribute that names it with only_child="
+    if cascade.targets is not None and (cascade.only_child is not None or cascade.data):
+        yield "targets= names the entities and passes on the event's data: remove only_child= and data="
     if cascade.required and not cascade.on:
         yield "required=True needs an event that can be rejected: name the triggers with on="
     for name in filter(None, (cascade.only_child, *cascade.data.values())):
@@ -250,6 +263,8 @@ def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Itera
         yield f"it leads to {row.to}, which is unknown: add a label for it, or correct the name"
     elif row.to not in (SAME, FROM_DATA, DELETED, ABSENT) and not row.condition and _needs_condition(facet, row.to):
         yield f"it leads to {row.to}, which has several conditions: choose one with condition="
+    if row.trigger == OWNER_GONE and (row.to != DELETED or row.source != (LIVE,) or row.given or row.when):
+        yield f"nothing lives below what is deleted: write Row((LIVE,), {OWNER_GONE!r}, DELETED), or leave the row out"
     if row.to == ABSENT:
         yield f"it leads to {ABSENT}, but an entity that was known stays known: write {DELETED}"
     if row.condition and (row.to, row.condition) not in pairs:

@@ -35,7 +35,7 @@ LANGUAGE = Revision("phaseline.tables", 2)
 
 
 class Word(NamedTuple):
-    """The stable word for a class of the table language, and for each of its fields; None for a text for people."""
+    """The stable word for a class of the table language, and for each field; None for what influences no decision."""
 
     name: str
     fields: Mapping[str, str | None]
@@ -45,11 +45,12 @@ WORDS: Mapping[type, Word] = {
     Table: Word("table", {
         "kind": "kind", "id": "id", "facets": "facets", "intents": "intents", "derived": "derived", "parent": "parent",
         "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
-        "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "doc": None,
+        "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "place": "place",
+        "doc": None,
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
-        "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted",
+        "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
     }),
     Label: Word("label", {
@@ -64,18 +65,18 @@ WORDS: Mapping[type, Word] = {
     }),
     Cascade: Word("cascade", {
         "trigger": "trigger", "at": "at", "on": "on", "into": "into", "unless": "unless", "then": "then",
-        "only_child": "only_child", "required": "required", "data": "data",
+        "only_child": "only_child", "required": "required", "data": "data", "targets": "targets",
     }),
     FanOut: Word("fan_out", {"triggers": "triggers", "at": "at", "on": "on", "rule": "rule"}),
     Interpret: Word("interpret", {"on": "on", "fields": "fields", "rule": "rule"}),
     OnTally: Word("on_tally", {"when": "when", "trigger": "trigger"}),
     Timeout: Word("timeout", {
         "phase": "phase", "trigger": "trigger", "seconds": "seconds", "seconds_from": "seconds_from",
-        "restart_on": "restart_on", "repeat_after": "repeat_after",
+        "times": "times", "restart_on": "restart_on", "repeat_after": "repeat_after",
     }),
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
-        "required": "required", "null": "null",
+        "required": "required", "null": "null", "least": "least", "known": None,
     }),
     At: Word("at", {"phase": "phase", "has": "has", "lacks": "lacks", "base": "base"}),
     Live: Word("live", {"but": "but", "has": "has"}),
@@ -158,8 +159,10 @@ def undeclared(value: Any, where: str = "the table") -> Iterator[str]:
         for index, found in enumerate(value):
             yield from undeclared(found, f"{where}[{index}]")
     elif type(value) in WORDS or (declaration_of(value) is not None and _has_fields(value)):
+        word = WORDS.get(type(value))
         for name, found in _set(value):
-            yield from undeclared(found, f"{where}.{name}" if where != "the table" else name)
+            if word is None or word.fields[name] is not None:
+                yield from undeclared(found, f"{where}.{name}" if where != "the table" else name)
     else:
         try:
             canonical(value)

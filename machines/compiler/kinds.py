@@ -7,13 +7,17 @@ each other. Does not: the table of any kind, the list of built-in kinds (`machin
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
+from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of
 from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, SNAPSHOT, UNREQUESTED
+from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Field, Role, Table
-from phaseline.schemas.records import FacetState, State, state
+from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 
 
 class Counted(NamedTuple):
@@ -65,16 +69,21 @@ class SelectedSteps(NamedTuple):
 class Kind:
     """A table, compiled.
 
-    table: the table as it was written. complete: with the rows and fields that every kind has for reports.
+    table: the table, with what the language gives to it (`completion`, `reports`).
     version: the version of the table, which records contain.
     arity: how many parts an id has. names: the names of the facets.
     machines: the facets, compiled.
     base_from_data: the triggers whose data names the base.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
+    contact: the index of the facet `contact`; None if the kind is no place. places: the kinds of the places at or above
+    an entity, each with the number of parts of its ids.
+    may_stay_unknown: whether entities may live below an unknown one, because adopting it leaves it Absent.
     timeouts: for each facet, the timeouts by phase.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
     fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
+    below: the kinds below this one, in the order of the installation.
+    implied: what the engine fires without a cascade of the table, as pages show it.
     bases: for each facet, every base that rows can lead to, its conditions sorted.
     may_grow: whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
     reports: the triggers whose data may hold `seen`: `reported`, `snapshot`, and `deleted` where it needs no request.
@@ -83,12 +92,12 @@ class Kind:
     """
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
-        """Compile the table `written`; `tables` are all of the installation, as they were written."""
-        self.reported_below = reports.reported_below(written, tables)
-        self.table, self.complete = written, reports.with_reports(written, self.reported_below)
-        table = self.complete
+        """Compile the table that is written so; `tables` are all of the installation, completed."""
+        completed_table = tables[written.kind]
+        self.reported_below = reports.reported_below(completed_table, tables)
+        self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.name = table.kind
-        self.version = fingerprint.version_of(written)
+        self.version = fingerprint.version_of(with_contact(written))
         self.arity = len(table.id)
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
@@ -105,26 +114,44 @@ class Kind:
         )
         self.fields: dict[str, tuple[Field, ...]] = {trigger: fields_of(table, trigger) for trigger in table.triggers}
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
-        self.unborn = tuple(FacetState(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
+        self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
+        self.contact = self.names.index(CONTACT) if table.place else None
+        self.places = tuple(places_of(table, tables))
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
+        self.may_stay_unknown = table.known_by != "itself" and all(base.phase == ABSENT for base in self.adopted)
         self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
         self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
-        self.fast_path_ok = not self.timed and not looks_at_itself(table) and not derives_messages(table)
+        own = [facet for facet in table.facets if facet is not FACET]
+        self.fast_path_ok = (
+            not any(facet.timeouts for facet in own) and not looks_at_itself(table) and not derives_messages(table)
+        )
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
         self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
-            row.computes is not None for facet in table.facets for row in facet.rows
+            row.computes is not None for facet in own for row in facet.rows
         )
         self.counted = tuple(counted_by(table, tables))
         self.viewers = tuple(viewers_of(table, tables))
+        self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
+        self.implied = implied_cascades(self.below)
         self.bases: tuple[frozenset[State], ...] = tuple(
             reachability.reachable(machine, table.intents) for machine in self.machines
         )
         self.reports = frozenset(
             name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
         )
-        self.judge = Judge(written, self.machines, self.bases) if REPORTED in self.reports else None
+        self.judge = Judge(completed_table, self.machines, self.bases) if REPORTED in self.reports else None
+
+    def is_named(self, facet: str) -> bool:
+        """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""
+        return len(self.names[: self.contact]) > 1 or facet != self.names[0]
+
+    def whole(self, entity: Entity) -> Entity:
+        """The entity with all facets: its record leaves `contact` out as long as nobody waits for its reporter."""
+        if len(entity.facets) == len(self.names):
+            return entity
+        return replace(entity, names=self.names, facets=(*entity.facets, *self.unborn[len(entity.facets) :]))
 
     def select(
         self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str, data: Mapping[str, Any]
@@ -149,16 +176,17 @@ class Kind:
                     refused = refused or failed
         return SelectedSteps(taken, refused)
 
-    def offers(self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str) -> bool:
-        """Whether `select` would find a step for `trigger` now, with suitable data."""
+    def offered(
+        self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str
+    ) -> Iterator[tuple[int, Step]]:
+        """The steps that `select` would find for `trigger` now with suitable data, with the indexes of their facets."""
         by_state = trigger in self._judged_by_state
         for index, by_phase in self._steps[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
                 if step.is_offered(judged, facet.base) and step.failed_guard(scene, entity_id) is None:
-                    return True
-        return False
+                    yield index, step
 
     def already_so(self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]) -> bool:
         """Whether an observation is redundant: the base of one of its facets is already what it reports."""
@@ -178,20 +206,27 @@ class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
 
     versions: the version of each kind. digest: one version over all of them.
+    hidden: pairs of kinds between which an entity may be missing in the tree although something below it lives.
     """
 
     def __init__(self, tables: tuple[Table, ...]) -> None:
         """Check and compile `tables`. Raises `WrongTable` for one that cannot work, with what to write instead."""
         for table in tables:
+            checks.check_place(table)
+        complete = tuple(completed(table, tables) for table in tables)
+        for table in complete:
             checks.check_table(table)
-        check_kinds.check_tables(tables)
-        named = {table.kind: table for table in tables}
-        for table in tables:
+        check_kinds.check_tables(complete)
+        named = {table.kind: table for table in complete}
+        for table in complete:
             reports.check_names(table, reports.reported_below(table, named))
         super().__init__({table.kind: Kind(table, named) for table in tables})
         self.versions = {name: kind.version for name, kind in sorted(self.items())}
         self.digest = fingerprint.digest_of(self.versions)
         self._paths = {(a.kind, b.kind): tuple(check_kinds.path(named, a.kind, b.kind)) for a in tables for b in tables}
+        self.hidden = frozenset(
+            pair for pair, found in self._paths.items() if any(self[middle].may_stay_unknown for middle in found[:-1])
+        )
 
     def path(self, above: str, below: str) -> tuple[str, ...]:
         """The kinds from below `above` down to `below`; empty if `below` is not below `above`."""
@@ -226,6 +261,15 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
     return (*named, *table.fields.get(trigger, ()), *attributes)
 
 
+def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, int]]:
+    """The kinds of the places at or above an entity, from the bottom up, each with the number of parts of its ids."""
+    above: Table | None = table
+    while above is not None:
+        if above.place:
+            yield above.kind, len(above.id)
+        above = tables[above.parent] if above.parent else None
+
+
 def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:
     """For each phase with a timeout, the conditions that the timeout's rows set: they go when the stay in it ends."""
     for timeout in facet.timeouts:
@@ -249,19 +293,22 @@ def derives_messages(table: Table) -> bool:
 
 
 def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
-    """The tallies that kinds above keep of this kind."""
+    """The tallies that kinds above keep of this kind. A guard only reads them, so no phase of its own matters."""
     phases: dict[tuple[int, str, str], set[str]] = {}
     for other in tables.values():
         for facet in (facet for kind, facet in other.tallies if kind == table.kind):
             phases.setdefault((facet, other.kind, ""), set())
         for predicate in check_kinds.predicates(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
+                phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set())
+        for predicate in check_kinds.watching(other):
+            if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
                 every = (
                     phases_of(table.facets[predicate.facet])[1:]
                     if isinstance(predicate, AllBelow)
                     else predicate.phases
                 )
-                phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set()).update(every)
+                phases[predicate.facet, other.kind, predicate.has or ""].update(every)
     for (facet, kind, has), found in sorted(phases.items()):
         yield Counted(facet, kind, len(tables[kind].id), frozenset(found), has or None)
 

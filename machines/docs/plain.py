@@ -35,7 +35,7 @@ from phaseline.machines.language.table import (
 
 def kind(found: Kind) -> dict[str, Any]:
     """The whole table of a kind, as JSON can hold it. Only the code of rules is missing."""
-    table = found.complete
+    table = found.table
     return {
         "kind": table.kind,
         "version": found.version,
@@ -43,11 +43,12 @@ def kind(found: Kind) -> dict[str, Any]:
         "parent": table.parent,
         "doc": table.doc,
         "known_by": table.known_by,
+        "place": table.place,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "reports": [] if found.judge is None else [_pending(one) for one in found.judge.pending_phases()],
         "facets": [_facet(table, facet) for facet in table.facets],
-        "cascades": [_cascade(cascade) for cascade in table.cascades],
+        "cascades": [_cascade(cascade) for cascade in (*table.cascades, *found.implied)],
         "fan_outs": [_fan_out(fan_out) for fan_out in table.fan_outs],
         "interprets": [_interpret(interpret) for interpret in table.interprets],
         "on_tally": [{"when": _predicate(one.when), "trigger": one.trigger} for one in table.on_tally],
@@ -72,6 +73,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
     return {
         "facet": facet.name,
         "phases": list(phases_of(facet)),
+        "begins": facet.begins,
         "healthy": facet.healthy,
         "accumulates_in": facet.accumulates_in,
         "sticky": list(facet.sticky),
@@ -147,6 +149,7 @@ def _cascade(cascade: Cascade) -> dict[str, Any]:
         "only_child": cascade.only_child,
         "required": cascade.required,
         "data": dict(cascade.data),
+        "targets": None if cascade.targets is None else _rule(cascade.targets),
         "text": {"on": wording.fires_on(cascade), "at": wording.targets(cascade)},
     }
 
@@ -184,7 +187,9 @@ def _field(field: Field) -> dict[str, Any]:
         "required": field.required,
         "null": field.null,
         "options": list(field.options),
+        "known": wording.summary(field.known) or None,
         "default": field.default,
+        "least": field.least,
         "doc": field.doc,
     }
 

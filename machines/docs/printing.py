@@ -37,13 +37,13 @@ def heading(kind: Kind) -> str:
 def sections(kind: Kind) -> tuple[Section, ...]:
     """All sections of a kind, without those that have no rows."""
     found: list[Section] = []
-    table = kind.complete
+    table = kind.table
     for facet in table.facets:
         name = facet.name if len(table.facets) > 1 else ""
         found += [_states(name, facet), _rows(name, table, facet), _views(name, facet), _timeouts(name, facet)]
     found += [
         _reports(kind),
-        _cascades(table),
+        _cascades(kind),
         _fan_outs(table),
         _on_tally(table),
         _attributes(table),
@@ -94,8 +94,9 @@ def _reports(kind: Kind) -> Section:
     return _section("reports", columns, rows, notes=notes)
 
 
-def _cascades(table: Table) -> Section:
-    rows = [(wording.fires_on(cascade), cascade.trigger, wording.targets(cascade)) for cascade in table.cascades]
+def _cascades(kind: Kind) -> Section:
+    cascades = (*kind.table.cascades, *kind.implied)
+    rows = [(wording.fires_on(cascade), cascade.trigger, wording.targets(cascade)) for cascade in cascades]
     return _section("cascades", ("on", "fires", "at"), rows)
 
 
@@ -159,7 +160,7 @@ def remarks(kind: Kind) -> Iterator[str]:
         yield f"Events below an unknown {table.kind} are rejected."
         return
     event = "event" if table.known_by == "anything" else "observation"
-    if table.known_by == "anything" or any(facet.adopted != ADOPTED for facet in table.facets):
-        several = len(table.facets) > 1
-        bases = (f"{facet.adopted} ({facet.name})" if several else str(facet.adopted) for facet in table.facets)
+    own = table.facets[: kind.contact]
+    if table.known_by == "anything" or any(facet.adopted != ADOPTED for facet in own):
+        bases = (f"{facet.adopted} ({facet.name})" if len(own) > 1 else str(facet.adopted) for facet in own)
         yield f"An {event} below an unknown {table.kind} adopts it as {' and '.join(bases)}."

@@ -6,6 +6,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
+    CHILDREN,
     DELETED,
     FROM_DATA,
     OK,
@@ -30,6 +31,7 @@ CREATE_CAUSES = ("CreateError", "LimitedByQuota", "StockOut", "Balance")
 CLUSTER = Table(
     kind="cluster",
     id=("cluster",),
+    place=True,
     doc="A Kubernetes cluster at the edge.",
     intents=("create", "update", "delete"),
     fields={
@@ -81,7 +83,6 @@ CLUSTER = Table(
         ),
     ),),
     cascades=(
-        Cascade("remove",     at=("node_pool", "component"),         on=("delete",), unless=("cascade", False)),
-        Cascade("owner_gone", at=("node_pool", "node", "component"), into=DELETED),
+        Cascade("remove", at=CHILDREN, on=("delete",), unless=("cascade", False)),
     ),
 )

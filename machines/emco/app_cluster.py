@@ -4,16 +4,35 @@ Belongs here: its table. Does not: status reports (`bundle_state`).
 """
 
 from phaseline.machines.emco import bundle_state
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, Facet, FanOut, Field, Label, Row, Table
+from phaseline.machines.emco.between_contexts import later_contexts
+from phaseline.machines.language.contact import SILENT
+from phaseline.machines.language.predicates import Above
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    Cascade,
+    Facet,
+    FanOut,
+    Field,
+    Label,
+    Row,
+    Table,
+    View,
+)
 from phaseline.schemas.records import State
 
 UNKNOWN, AVAILABLE, UNREACHABLE = "Unknown", "Available", "Unreachable"
+CONTACT = 1
+"""The facet of a place that says whether it was heard."""
 
 # fmt: off
 APP_CLUSTER = Table(
     kind="app_cluster",
     id=("resource", "context", "app", "cluster"),
     parent="app_context",
+    place=True,
     doc="One app of a context on one cluster: whether it can be reached, and what its last ResourceBundleState lists.",
     intents=(),
     derived=("owner_gone",),
@@ -49,7 +68,15 @@ APP_CLUSTER = Table(
             Row((ABSENT, DELETED, LIVE), "disconnected", UNREACHABLE),
             Row((LIVE,),                 "owner_gone",   DELETED),
         ),
+        views=(
+            #    shows        while
+            View(UNREACHABLE, (Above("app_cluster", (SILENT,), facet=CONTACT, base=True),)),
+        ),
     ),),
+    cascades=(
+        Cascade("reached",      at=("rsync_resource",), into=AVAILABLE),
+        Cascade("bundle_state", at=("app_cluster",),    on=("bundle_state",), targets=later_contexts),
+    ),
     fan_outs=(
         FanOut(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.reported_presence),
         FanOut(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.reported_health),

@@ -5,9 +5,9 @@ modules of this package), the checks of a table (`compiler.checks`), running it 
 How a table is read when events are decided: docs/spec/reading-the-tables.md.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, Predicate, Scene
@@ -17,12 +17,14 @@ from phaseline.schemas.records import State
 __all__ = [
     "ABSENT",
     "ADOPTED",
+    "CHILDREN",
     "COMMON",
     "DELETED",
     "FROM_DATA",
     "LIVE",
     "MAX_TEXT",
     "OK",
+    "OWNER_GONE",
     "PROGRESSING",
     "SAME",
     "At",
@@ -32,6 +34,7 @@ __all__ = [
     "Facet",
     "FanOut",
     "Field",
+    "Fired",
     "Interpret",
     "InterpretRule",
     "KnownBy",
@@ -44,6 +47,7 @@ __all__ = [
     "RuleEvent",
     "Source",
     "Table",
+    "TargetsRule",
     "Timeout",
     "View",
 ]  # fmt: skip
@@ -60,6 +64,12 @@ SAME = "="
 """The target of a row that keeps the phase."""
 FROM_DATA = "*"
 """The target of a row for which the event's data names the base, in `phase` and `conditions` (`adopt`)."""
+
+OWNER_GONE = "owner_gone"
+"""The derived trigger that the engine fires at everything alive below an entity that becomes Deleted. Each kind with a
+parent has it: a facet without a row for it gets one, from every live phase to Deleted."""
+CHILDREN = ("*",)
+"""In `at` of a cascade: every kind whose parent is this one, and in whose table the trigger is derived."""
 
 ADOPTED = State("Running", (OK,))
 """The base of an adopted entity, unless its facet names another one."""
@@ -141,7 +151,7 @@ class Cascade:
     """Fires a trigger at entities below this one.
 
     trigger: the trigger that is fired.
-    at: the kinds at whose entities it is fired: at all of them below this entity.
+    at: the kinds at whose entities it is fired, at all of them below this entity; or `CHILDREN`.
     on: the triggers of this entity on which it fires.
     into: a phase; the cascade also fires when the base of a facet enters it.
     unless: a field of the event's data and a value: with this value, nothing is fired.
@@ -149,6 +159,9 @@ class Cascade:
     only_child: an attribute; with it, only the child whose id ends in its value gets the trigger.
     required: whether the event is rejected if that child is unknown or cannot take the trigger.
     data: fields of the fired trigger's data, each with the attribute of this entity that gives its value.
+    targets: a rule; with it, only the entities of the kind `at` that it names get the trigger, above, beside or below
+        this one in the same tree, and the trigger gets the data of the event. A trigger that was passed on by such a
+        cascade is not passed on again. The rule gets the scene, this entity's id and the data; it returns ids.
     """
 
     trigger: str
@@ -160,6 +173,18 @@ class Cascade:
     only_child: str | None = None
     required: bool = False
     data: Mapping[str, str] = field(default_factory=dict)
+    targets: "TargetsRule | None" = None
+
+
+class Fired(NamedTuple):
+    """A trigger with data of its own: what the rule of a `FanOut` may return in place of a trigger.
+
+    trigger: the trigger.
+    data: its data. `reason` and `message` go into the transitions that it makes.
+    """
+
+    trigger: str
+    data: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +194,18 @@ class FanOut:
     triggers: the triggers that the rule may choose.
     at: the kind at whose entities they are fired.
     on: the triggers of this entity on which it fires.
-    rule: gets the scene, this entity's id, the event's data, the other entity's id; returns a trigger or None.
+    rule: gets the scene, this entity's id, the event's data, the other entity's id; returns a trigger, a `Fired`, or
+        None.
     """
 
     triggers: tuple[str, ...]
     at: str
     on: tuple[str, ...]
-    rule: Callable[[Scene, str, Mapping[str, Any], str], str | None]
+    rule: Callable[[Scene, str, Mapping[str, Any], str], str | Fired | None]
 
 
+TargetsRule = Callable[[Scene, str, Mapping[str, Any]], Sequence[str]]
+"""A function that returns the ids of entities, given the scene, the entity's id and the data of the event."""
 InterpretRule = Callable[[Scene, str, Attributes, RuleEvent], Mapping[str, Any] | Refusal]
 """A function that returns further fields of data, given the scene, the entity's id, its attributes and the event."""
 
@@ -222,6 +250,7 @@ class Timeout:
     seconds_from: the attribute that holds the seconds; 0 for never.
     restart_on: an attribute that shows progress. The time restarts when this attribute or the `seconds_from` attribute
         changes.
+    times: the seconds are multiplied by this number.
     repeat_after: an attribute with the seconds after which the trigger fires again.
     """
 
@@ -229,6 +258,7 @@ class Timeout:
     trigger: str
     seconds: float = 0
     seconds_from: str | None = None
+    times: float = 1
     restart_on: str | None = None
     repeat_after: str | None = None
 
@@ -247,10 +277,12 @@ class Facet:
     order: conditions, the most important first. If a state has several conditions, the first one in this list gives the
         label.
     adopted: the base of an entity that an event at something below it makes known.
+    begins: the base of an unknown entity. With another one than `ABSENT`, the facet has no `DELETED` either.
     timeouts: what fires when a state lasts, at most one for each phase.
     message_from: the attribute whose text is a transition's message if the event has none.
     message_names: a kind below and the index of its facet. If a view shows because of this kind's tally, the message
-        names the entities responsible.
+        names the entities responsible. Entities below that have a condition for which the view asks (`has`) are named
+        too, with the reason that they keep (`message_from`).
     pending: the phases in which a request waits for its answer. A report that may be older than the request does not
         end them (docs/reports.md).
     """
@@ -264,6 +296,7 @@ class Facet:
     healthy: str = "Running"
     order: tuple[str, ...] = ()
     adopted: State = ADOPTED
+    begins: str = ABSENT
     timeouts: tuple[Timeout, ...] = ()
     message_from: str | None = None
     message_names: tuple[str, int] | None = None
@@ -290,6 +323,8 @@ class Table:
     tallies: further tallies to keep: a kind below, and the index of its facet.
     known_by: which events make an unknown entity known beside its own: `observations` of something below it, `anything`
         below it, or none (`itself`).
+    place: whether it has a reporter that may fall silent. It gets the facet `contact`, the attribute `silence_after`
+        and the observation `heartbeat` (`language.contact`).
     doc: what the kind is, in a sentence for people.
     """
 
@@ -307,6 +342,7 @@ class Table:
     on_tally: tuple[OnTally, ...] = ()
     tallies: tuple[tuple[str, int], ...] = ()
     known_by: KnownBy = "observations"
+    place: bool = False
     doc: str = ""
 
     @property

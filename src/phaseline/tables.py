@@ -27,6 +27,7 @@ from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunne
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.table import (
     ABSENT,
+    CHILDREN,
     DELETED,
     FROM_DATA,
     OK,
@@ -35,6 +36,7 @@ from phaseline.machines.language.table import (
     Cascade,
     Facet,
     FanOut,
+    Fired,
     Interpret,
     InterpretRule,
     KnownBy,
@@ -43,6 +45,7 @@ from phaseline.machines.language.table import (
     Role,
     Row,
     Table,
+    TargetsRule,
     Timeout,
     View,
 )
@@ -62,6 +65,7 @@ __all__ = [
     "At",
     "AttributeIs",
     "Attributes",
+    "CHILDREN",
     "Cascade",
     "Child",
     "ComputeRule",
@@ -69,6 +73,7 @@ __all__ = [
     "FacetState",
     "FanOut",
     "Field",
+    "Fired",
     "Interpret",
     "InterpretRule",
     "JqResult",
@@ -91,6 +96,7 @@ __all__ = [
     "Source",
     "State",
     "Table",
+    "TargetsRule",
     "Timeout",
     "Uses",
     "View",
