@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
@@ -28,7 +28,7 @@ from phaseline.machines.fleet.counts import fraction
         ("phaseline counts --cluster east", "a cluster, over all repositories"),
     ],
 )
-@click.argument("entity_id", metavar="[ID]", required=False)
+@click.argument("entity_id", type=names.ID, metavar="[ID]", required=False)
 @click.option("--cluster", metavar="NAME", help="Count over all repositories on this cluster, instead of ID.")
 @options.at
 @options.as_json

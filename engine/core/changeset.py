@@ -14,7 +14,7 @@ from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.machines.language.table import Cascade, FanOut, Refusal, RuleEvent
+from phaseline.machines.language.table import DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
 from phaseline.schemas.records import NONE, By, Entity, FacetState, State
 from phaseline.schemas.subjects import ancestor_id
 
@@ -51,8 +51,8 @@ class Changeset:
     """What one event changes. The order of the changes depends on the tree's content alone, so a replay repeats it."""
 
     __slots__ = (
-        "cascades", "changes", "created", "dirty", "kinds", "on_tally_fired", "sequence", "tallies", "tally_changed_by",
-        "time", "tree", "trigger",
+        "cascades", "changes", "created", "dirty", "kinds", "on_tally_fired", "orphans", "sequence", "tallies",
+        "tally_changed_by", "time", "tree", "trigger",
     )  # fmt: skip
 
     def __init__(self, tree: Tree, trigger: str, sequence: int, time: int) -> None:
@@ -65,6 +65,8 @@ class Changeset:
         """The entities whose views have to be computed again."""
         self.cascades: list[tuple[str, str, Origin]] = []
         """The triggers that are fired but not yet taken, with the kind and id at which each is fired."""
+        self.orphans: set[tuple[str, str]] = set()
+        """The entities at which `owner_gone` was fired because something above them was deleted."""
         self.created: list[tuple[str, str]] = []
         """The entities that the tree does not know yet."""
         self.tally_changed_by: dict[tuple[str, str, str, int, str | None], str] = {}
@@ -119,18 +121,21 @@ class Changeset:
 
     def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], origin: Origin) -> None:
         """Take these steps, one per facet, and queue the triggers that they fire downward. Attributes stay."""
-        moves = []
+        moves, ends = [], False
         for facet, step in steps:
             base = self.change(kind, entity_id).facets[facet].base
             result = step.result(base, origin.data)
             self.move(kind, entity_id, facet, result, origin)
             moves.append((base, result))
+            ends = ends or ends_life(facet, base, result)
         for cascade in self.kinds[kind].table.cascades:
             if is_fired(cascade, origin.trigger, moves, origin.data):
                 self._queue_cascade(cascade, kind, entity_id)
         for fan_out in self.kinds[kind].table.fan_outs if moves else ():
             if origin.trigger in fan_out.on:
                 self._queue_fan_out(fan_out, kind, entity_id, origin.data)
+        if ends and self.kinds[kind].below:
+            self._queue_owner_gone(kind, entity_id)
 
     def _assign(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any]) -> None:
         """Assign attributes by the steps of a derived trigger. If a rule refuses its data, they stay as they are."""
@@ -157,6 +162,15 @@ class Changeset:
             trigger = fan_out.rule(self, entity_id, data, below_id)
             if trigger is not None:
                 self.cascades.append((fan_out.at, below_id, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
+
+    def _queue_owner_gone(self, kind: str, entity_id: str) -> None:
+        """End the lives of all descendants, of every kind. Each gets the trigger once, from the entity at the top."""
+        origin = Origin(OWNER_GONE, "cascade", f"{kind}/{entity_id}")
+        for below in self.kinds[kind].below:
+            for one in self.descendants(kind, entity_id, below):
+                if (below, one) not in self.orphans:
+                    self.orphans.add((below, one))
+                    self.cascades.append((below, one, origin))
 
     def settle(self) -> None:
         """Run cascades, views and on-tally triggers until nothing changes. The checks of tables prove the end."""
@@ -236,6 +250,11 @@ class Changeset:
                     origin = Origin(on_tally.trigger, "tally", f"{below}/{self.tally_changed_by[key]}")
                     self._take_derived(kind, entity_id, origin)
         return bool(self.cascades or self.dirty)
+
+
+def ends_life(facet: int, before: State, after: State) -> bool:
+    """Whether a move of this facet's base deletes the entity: an entity lives as long as its first facet does."""
+    return facet == 0 and after.phase == DELETED != before.phase
 
 
 def is_fired(cascade: Cascade, trigger: str, moves: list[tuple[State, State]], data: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ other entities (`changeset`). Where both ways are possible, they make the same r
 
 from collections.abc import Mapping
 
-from phaseline.engine.core.changeset import is_fired
+from phaseline.engine.core.changeset import ends_life, is_fired
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
@@ -27,6 +27,8 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     if begins or step.row.assigns or step.row.computes or trigger in kind.fan_out_triggers:
         return None
     base = step.result(old.base, data)
+    if kind.below and ends_life(index, old.base, base):
+        return None
     for cascade in kind.table.cascades:
         if is_fired(cascade, trigger, [(old.base, base)], data):
             return None

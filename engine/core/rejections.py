@@ -1,11 +1,12 @@
 """The answer to an event that takes no step: a rejection, a mark, or no record if the event reports nothing new. Pure.
 
-Belongs here: choosing between these answers, and listing the triggers that would have been legal. Does not: selecting
-steps (`Kind.select`).
+Belongs here: choosing between these answers. Does not: selecting steps (`Kind.select`), listing the triggers that would
+have been taken (`legal`).
 """
 
 from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.legal import legal_triggers
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.predicates import Predicate
@@ -49,13 +50,5 @@ def reject(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Reject
     states = None if entity is None else {n: f.state for n, f in zip(entity.names, entity.facets, strict=True)}
     return Rejection(
         kind.name, arrival.id, arrival.trigger, reason, message[:MAX_TEXT], states,
-        tuple(legal_triggers(tree, kind, arrival.id)), arrival.cause, arrival.time,
+        tuple(legal_triggers(tree, arrival)), arrival.cause, arrival.time,
     )  # fmt: skip
-
-
-def legal_triggers(tree: Tree, kind: Kind, entity_id: str) -> list[str]:
-    """The triggers that a publisher could send now."""
-    entity = tree.get(kind.name, entity_id)
-    facets = kind.unborn if entity is None else entity.facets
-    sendable = [trigger for trigger, role in kind.roles.items() if role != "derived"]
-    return [trigger for trigger in sendable if kind.offers(trigger, facets, tree, entity_id)]

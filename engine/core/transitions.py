@@ -83,7 +83,9 @@ def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin
     facet = changeset.kinds[kind].table.facets[index]
     if facet.message_names is not None and entity.facets[index].state != entity.facets[index].base:
         phases = _phases_below(facet, entity.facets[index].state.phase)
-        return _because_of(changeset, kind, entity.id, *facet.message_names, phases)
+        if phases or facet.message_from is None:
+            return _because_of(changeset, kind, entity.id, *facet.message_names, phases)
+        return entity.attributes.get(facet.message_from) or None
     if facet.message_from is not None and origin.by in ("event", "timer"):
         return entity.attributes.get(facet.message_from) or None
     return None

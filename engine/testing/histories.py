@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 from phaseline.engine.core import intake
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.legal import legal_triggers
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN, installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import Table
 from phaseline.schemas import codec
-from phaseline.schemas.records import SECOND, Record, Rejection
+from phaseline.schemas.records import NONE, SECOND, Cause, Record, Rejection
 from phaseline.schemas.subjects import Subjects
 
 SUBJECTS = Subjects("pl")
@@ -103,6 +104,12 @@ class History:
         """Decide an event that is stored next, or at `position`, without changing the tree."""
         read = self.read(sent, position)
         return HistoryStep(sent, read, [read] if isinstance(read, Rejection) else decide(self.tree, read).records)
+
+    def legal(self, kind: str, entity_id: str) -> list[str]:
+        """The triggers that the entity would take with the next event."""
+        position = len(self.steps) + 1
+        cause = Cause(position, "", "", "event")
+        return legal_triggers(self.tree, Arrival(kind, "", entity_id, NONE, cause, None, position * SECOND + 123))
 
     def take(self, sent: Sent, position: int | None = None) -> HistoryStep:
         """Decide an event that is stored next, or at `position`, and change the tree."""

@@ -7,7 +7,6 @@ events (`histories`).
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from phaseline.engine.core.rejections import legal_triggers
 from phaseline.engine.testing.histories import History, Sent, event
 from phaseline.machines.compiler.check_kinds import predicates
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -52,7 +51,7 @@ def random_event(history: History, seed: bytes) -> Sent:
     kind = dice.of([kind for kind in history.kinds.values() for _ in range(kind.arity)])
     *above, last = kind.table.id
     entity_id = "/".join([*(f"{name[0]}{dice.of((1, 1, 1, 2))}" for name in above), f"{last[0]}{dice.of((1, 1, 2))}"])
-    offered = legal_triggers(history.tree, kind, entity_id) if mood < 12 else list(kind.roles)
+    offered = history.legal(kind.name, entity_id) if mood < 12 else list(kind.roles)
     preferred = [trigger for trigger in offered if mood >= 9 or trigger not in destructive(kind.table)]
     trigger = dice.of(preferred or offered or list(kind.roles))
     more: dict[str, Any] = {"source": dice.of(("/a", "/b")), "id": str(len(history.steps))}

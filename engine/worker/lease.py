@@ -27,6 +27,8 @@ LEAVE = 0.8
 NO_MESSAGES = "404"
 """The status where no worker has a key."""
 TTL = b"\r\nNats-TTL:"
+NOT_DELETED = 10057
+"""The server's error code for a message that is gone: here, a lease that has expired."""
 
 log = structlog.get_logger(__name__)
 Callback = Callable[[int], Awaitable[None]]
@@ -115,7 +117,8 @@ class Leases:
     async def workers(self) -> frozenset[str]:
         """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
         stream, keys = self._layout.lease, f"{self._layout.prefix}.lease.worker."
-        replies = await gather(self._wire, f"$JS.API.DIRECT.GET.{stream}", {"multi_last": [f"{keys}>"]})
+        get = self._wire.api_subject(f"DIRECT.GET.{stream}")
+        replies = await gather(self._wire, get, {"multi_last": [f"{keys}>"]})
         alive = set[str]()
         for reply in replies:
             if (refused := reply.headers.get(frames.STATUS)) == NO_MESSAGES:
@@ -193,4 +196,6 @@ class Leases:
         except TimeoutError:
             log.info("lease_left", worker=self._worker, error="no answer in time")
         except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+            if isinstance(error, ApiFailed) and error.err_code == NOT_DELETED:
+                return
             log.info("lease_left", worker=self._worker, error=str(error))

@@ -12,7 +12,7 @@ from phaseline.machines.compiler import reachability
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.machine import FacetMachine, phases_of
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate
-from phaseline.machines.language.table import ABSENT, DELETED, SAME, Facet, Table, View
+from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, SAME, Facet, Table, View
 
 
 def check_tables(tables: tuple[Table, ...]) -> None:
@@ -203,6 +203,7 @@ def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     firing = {(kind, trigger) for t in named.values() for trigger, kind, _ in downward(t)}
     firing |= {(table.kind, on_tally.trigger) for on_tally in table.on_tally}
     firing |= {(table.kind, timeout.trigger) for facet in table.facets for timeout in facet.timeouts}
+    firing |= {(table.kind, OWNER_GONE)} if table.parent is not None else set()
     for trigger in table.derived:
         if (table.kind, trigger) not in firing:
             yield (

@@ -17,6 +17,8 @@ from phaseline.machines.language.table import (
     COMMON,
     DELETED,
     FROM_DATA,
+    LIVE,
+    OWNER_GONE,
     SAME,
     Cascade,
     Facet,
@@ -139,6 +141,8 @@ def _triggers(table: Table) -> Iterator[str]:
 
 
 def _cascade(table: Table, cascade: Cascade) -> Iterator[str]:
+    if cascade.trigger == OWNER_GONE and cascade.into == DELETED:
+        yield "the engine fires it itself, at everything alive below an entity that becomes Deleted: remove the cascade"
     phases = {phase for facet in table.facets for phase in phases_of(facet)}
     for name, phase in (("into", cascade.into), ("then", cascade.then)):
         if phase is not None and phase not in phases:
@@ -247,6 +251,8 @@ def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Itera
         yield f"it leads to {row.to}, which is unknown: add a label for it, or correct the name"
     elif row.to not in (SAME, FROM_DATA, DELETED, ABSENT) and not row.condition and _needs_condition(facet, row.to):
         yield f"it leads to {row.to}, which has several conditions: choose one with condition="
+    if row.trigger == OWNER_GONE and (row.to != DELETED or row.source != (LIVE,) or row.given or row.when):
+        yield f"nothing lives below what is deleted: write Row((LIVE,), {OWNER_GONE!r}, DELETED), or leave the row out"
     if row.to == ABSENT:
         yield f"it leads to {ABSENT}, but an entity that was known stays known: write {DELETED}"
     if row.condition and (row.to, row.condition) not in pairs:

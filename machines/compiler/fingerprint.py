@@ -30,12 +30,12 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 1)
+LANGUAGE = Revision("phaseline.tables", 2)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
 class Word(NamedTuple):
-    """The stable word for a class of the table language, and for each of its fields; None for a text for people."""
+    """The stable word for a class of the table language, and for each field; None for what influences no decision."""
 
     name: str
     fields: Mapping[str, str | None]
@@ -75,7 +75,7 @@ WORDS: Mapping[type, Word] = {
     }),
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
-        "required": "required", "null": "null",
+        "required": "required", "null": "null", "known": None,
     }),
     At: Word("at", {"phase": "phase", "has": "has", "lacks": "lacks", "base": "base"}),
     Live: Word("live", {"but": "but", "has": "has"}),
@@ -158,8 +158,10 @@ def undeclared(value: Any, where: str = "the table") -> Iterator[str]:
         for index, found in enumerate(value):
             yield from undeclared(found, f"{where}[{index}]")
     elif type(value) in WORDS or (declaration_of(value) is not None and _has_fields(value)):
+        word = WORDS.get(type(value))
         for name, found in _set(value):
-            yield from undeclared(found, f"{where}.{name}" if where != "the table" else name)
+            if word is None or word.fields[name] is not None:
+                yield from undeclared(found, f"{where}.{name}" if where != "the table" else name)
     else:
         try:
             canonical(value)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability
+from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Field, Role, Table
@@ -63,24 +64,28 @@ class SelectedSteps(NamedTuple):
 class Kind:
     """A table, compiled.
 
+    table: the table, with what the language gives to it (`completion`).
     version: the version of the table, which records contain.
     arity: how many parts an id has. names: the names of the facets.
     machines: the facets, compiled.
     base_from_data: the triggers whose data names the base.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
+    may_stay_unknown: whether entities may live below an unknown one, because adopting it leaves it Absent.
     timeouts: for each facet, the timeouts by phase.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
     fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
+    below: the kinds below this one, in the order of the installation.
+    implied: what the engine fires without a cascade of the table, as pages show it.
     bases: for each facet, every base that rows can lead to, its conditions sorted.
     may_grow: whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
     """
 
-    def __init__(self, table: Table, tables: Mapping[str, Table]) -> None:
-        """Compile `table`; `tables` are all of the installation."""
-        self.table = table
+    def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
+        """Compile the table that is written so; `tables` are all of the installation, completed."""
+        self.table = table = tables[written.kind]
         self.name = table.kind
-        self.version = fingerprint.version_of(table)
+        self.version = fingerprint.version_of(written)
         self.arity = len(table.id)
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
@@ -99,6 +104,7 @@ class Kind:
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
+        self.may_stay_unknown = table.known_by != "itself" and all(base.phase == ABSENT for base in self.adopted)
         self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
         self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
@@ -110,6 +116,8 @@ class Kind:
         )
         self.counted = tuple(counted_by(table, tables))
         self.viewers = tuple(viewers_of(table, tables))
+        self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
+        self.implied = implied_cascades(self.below)
         self.bases: tuple[frozenset[State], ...] = tuple(
             reachability.reachable(machine, table.intents) for machine in self.machines
         )
@@ -137,16 +145,17 @@ class Kind:
                     refused = refused or failed
         return SelectedSteps(taken, refused)
 
-    def offers(self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str) -> bool:
-        """Whether `select` would find a step for `trigger` now, with suitable data."""
+    def offered(
+        self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str
+    ) -> Iterator[tuple[int, Step]]:
+        """The steps that `select` would find for `trigger` now with suitable data, with the indexes of their facets."""
         by_state = trigger in self._judged_by_state
         for index, by_phase in self._steps[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
                 if step.is_offered(judged, facet.base) and step.failed_guard(scene, entity_id) is None:
-                    return True
-        return False
+                    yield index, step
 
     def already_so(self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]) -> bool:
         """Whether an observation is redundant: the base of one of its facets is already what it reports."""
@@ -162,18 +171,23 @@ class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
 
     versions: the version of each kind. digest: one version over all of them.
+    hidden: pairs of kinds between which an entity may be missing in the tree although something below it lives.
     """
 
     def __init__(self, tables: tuple[Table, ...]) -> None:
         """Check and compile `tables`. Raises `WrongTable` for one that cannot work, with what to write instead."""
-        for table in tables:
+        complete = tuple(completed(table, tables) for table in tables)
+        for table in complete:
             checks.check_table(table)
-        check_kinds.check_tables(tables)
-        named = {table.kind: table for table in tables}
+        check_kinds.check_tables(complete)
+        named = {table.kind: table for table in complete}
         super().__init__({table.kind: Kind(table, named) for table in tables})
         self.versions = {name: kind.version for name, kind in sorted(self.items())}
         self.digest = fingerprint.digest_of(self.versions)
         self._paths = {(a.kind, b.kind): tuple(check_kinds.path(named, a.kind, b.kind)) for a in tables for b in tables}
+        self.hidden = frozenset(
+            pair for pair, found in self._paths.items() if any(self[middle].may_stay_unknown for middle in found[:-1])
+        )
 
     def path(self, above: str, below: str) -> tuple[str, ...]:
         """The kinds from below `above` down to `below`; empty if `below` is not below `above`."""

@@ -7,9 +7,10 @@ checks across kinds (`check_kinds`).
 from collections.abc import Collection, Iterator
 from itertools import combinations
 
+from phaseline.machines.compiler.completion import ENDS_WITH_OWNER
 from phaseline.machines.compiler.conditions import own_condition, state_shown
 from phaseline.machines.compiler.machine import FacetMachine, Step
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Table
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Row, Table
 from phaseline.schemas.records import State, state
 
 MAX_BASES = 5000
@@ -25,7 +26,8 @@ def problems(table: Table, facet: Facet) -> Iterator[str]:
         yield f"{facet.name}: more than {MAX_BASES} bases can arise: let fewer conditions accumulate in one phase"
     yield from _unreached(facet, machine, bases)
     yield from _without_effect(table, machine, bases)
-    left = {base.phase for base in bases for found in moves(machine, base, intents) if found.phase != base.phase}
+    ways = ((base, found) for base in bases for found in moves(machine, base, intents, but=ENDS_WITH_OWNER))
+    left = {base.phase for base, found in ways if found.phase != base.phase}
     for phase in machine.phases:
         if phase not in left and phase != DELETED and any(base.phase == phase for base in bases):
             yield f"{facet.name}: no row leads out of {phase}: add one (a final phase must be {DELETED})"
@@ -103,12 +105,15 @@ def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[Stat
     return frozenset(seen)
 
 
-def moves(machine: FacetMachine, base: State, intents: Collection[str]) -> Iterator[State]:
-    """The bases that one row leads to from `base`; conditions sorted. For intents, under any view of the base."""
+def moves(machine: FacetMachine, base: State, intents: Collection[str], but: Row | None = None) -> Iterator[State]:
+    """The bases that one row leads to from `base`; conditions sorted. For intents, under any view of the base.
+
+    but: a row that is left out.
+    """
     views = [state_shown(machine.facet, view, base) for view in machine.views[base.phase]]
     for trigger, by_source in machine.steps.items():
         for judged in (base, *views) if trigger in intents else (base,):
             for step in by_source.get(judged.phase, ()):
-                if step.row.to != FROM_DATA and step.fits(judged, base, step.row.given):
+                if step.row is not but and step.row.to != FROM_DATA and step.fits(judged, base, step.row.given):
                     found = step.result(base, step.row.given)
                     yield state(found.phase, tuple(sorted(found.conditions)))

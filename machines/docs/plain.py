@@ -45,7 +45,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "facets": [_facet(table, facet) for facet in table.facets],
-        "cascades": [_cascade(cascade) for cascade in table.cascades],
+        "cascades": [_cascade(cascade) for cascade in (*table.cascades, *found.implied)],
         "fan_outs": [_fan_out(fan_out) for fan_out in table.fan_outs],
         "interprets": [_interpret(interpret) for interpret in table.interprets],
         "on_tally": [{"when": _predicate(one.when), "trigger": one.trigger} for one in table.on_tally],
@@ -177,6 +177,7 @@ def _field(field: Field) -> dict[str, Any]:
         "required": field.required,
         "null": field.null,
         "options": list(field.options),
+        "known": wording.summary(field.known) or None,
         "default": field.default,
         "doc": field.doc,
     }

@@ -42,7 +42,7 @@ def sections(kind: Kind) -> tuple[Section, ...]:
         found += [_states(name, facet), _rows(name, kind.table, facet), _views(name, facet), _timeouts(name, facet)]
     table = kind.table
     found += [
-        _cascades(table),
+        _cascades(kind),
         _fan_outs(table),
         _on_tally(table),
         _attributes(table),
@@ -85,8 +85,9 @@ def _timeouts(name: str, facet: Facet) -> Section:
     return _section("timeouts", ("in phase", "for", "fires at itself"), rows, name)
 
 
-def _cascades(table: Table) -> Section:
-    rows = [(wording.fires_on(cascade), cascade.trigger, wording.targets(cascade)) for cascade in table.cascades]
+def _cascades(kind: Kind) -> Section:
+    cascades = (*kind.table.cascades, *kind.implied)
+    rows = [(wording.fires_on(cascade), cascade.trigger, wording.targets(cascade)) for cascade in cascades]
     return _section("cascades", ("on", "fires", "at"), rows)
 
 

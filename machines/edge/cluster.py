@@ -6,6 +6,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
+    CHILDREN,
     DELETED,
     FROM_DATA,
     OK,
@@ -80,7 +81,6 @@ CLUSTER = Table(
         ),
     ),),
     cascades=(
-        Cascade("remove",     at=("node_pool", "component"),         on=("delete",), unless=("cascade", False)),
-        Cascade("owner_gone", at=("node_pool", "node", "component"), into=DELETED),
+        Cascade("remove", at=CHILDREN, on=("delete",), unless=("cascade", False)),
     ),
 )

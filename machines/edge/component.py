@@ -6,6 +6,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
     ABSENT,
+    CHILDREN,
     DELETED,
     FROM_DATA,
     LIVE,
@@ -13,6 +14,7 @@ from phaseline.machines.language.table import (
     PROGRESSING,
     SAME,
     At,
+    Cascade,
     Facet,
     Field,
     Label,
@@ -88,4 +90,5 @@ COMPONENT = Table(
             View(FAILED, (CLUSTER_DOWN,), condition="ClusterNotRunning", unless=(DELETING,), keeps=True),
         ),
     ),),
+    cascades=(Cascade("remove", at=CHILDREN, on=("delete", "remove")),),
 )

@@ -6,6 +6,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 from phaseline.machines.language.predicates import Above, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
+    CHILDREN,
     DELETED,
     FROM_DATA,
     LIVE,
@@ -13,6 +14,7 @@ from phaseline.machines.language.table import (
     PROGRESSING,
     SAME,
     At,
+    Cascade,
     Facet,
     Label,
     Live,
@@ -85,4 +87,5 @@ NODE = Table(
             Row((LIVE,),                                "owner_gone",     DELETED),
         ),
     ),),
+    cascades=(Cascade("remove", at=CHILDREN, on=("delete", "remove")),),
 )

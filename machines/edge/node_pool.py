@@ -6,6 +6,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
+    CHILDREN,
     DELETED,
     FROM_DATA,
     LIVE,
@@ -80,8 +81,5 @@ NODE_POOL = Table(
             View(SCALING, (AnyBelow("node_pool", "node", (CREATING, DELETING)),), base=(RUNNING, FAILED)),
         ),
     ),),
-    cascades=(
-        Cascade("remove",     at=("node",), on=("delete", "remove")),
-        Cascade("owner_gone", at=("node",), into=DELETED),
-    ),
+    cascades=(Cascade("remove", at=CHILDREN, on=("delete", "remove")),),
 )

@@ -130,7 +130,6 @@ APP_CONTEXT = Table(
     cascades=(
         Cascade("instantiate", at=("rsync_resource",), on=("instantiate", "update_from")),
         Cascade("terminate",   at=("rsync_resource",), on=("terminate", "instantiation_stopped"), then=TERMINATE),
-        Cascade("owner_gone",  at=("app_cluster", "rsync_resource"), into=DELETED),
     ),
     fan_outs=(FanOut(("leave",), at="rsync_resource", on=("update",), rule=left_behind),),
     tallies=(("rsync_resource", 0), ("rsync_resource", 1)),

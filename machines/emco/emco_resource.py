@@ -57,6 +57,12 @@ def roll_back(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     return _revised(attributes, contexts[revision - oldest])
 
 
+def known_revisions(attributes: Attributes) -> range:
+    """The revisions that can be rolled back to, the newest first."""
+    last = attributes.get("revision", 0)
+    return range(last, last - len(attributes.get("contexts", ())), -1)
+
+
 def _revised(attributes: Attributes, name: str) -> Attributes:
     contexts = [*attributes.get("contexts", ()), name][-KEPT:]
     found = {**attributes, "revision": attributes.get("revision", 0) + 1, "context": name, "contexts": contexts}
@@ -87,7 +93,7 @@ EMCO_RESOURCE = Table(
         "instantiate": (Field("context",  str, "the app_context to instantiate, a new one each time", required=True),),
         "apply":       (Field("context",  str, "the app_context to instantiate", required=True),),
         "update":      (Field("context",  str, "the app_context to change to", required=True),),
-        "rollback":    (Field("revision", int, "the revision to go back to", required=True),),
+        "rollback":    (Field("revision", int, "the revision to go back to", required=True, known=known_revisions),),
     },
     facets=(Facet(
         name="phase",
@@ -125,6 +131,5 @@ EMCO_RESOURCE = Table(
         Cascade("update_from", at=("app_context",), on=("update", "rollback"),   only_child="context", required=True),
         Cascade("terminate",   at=("app_context",), on=("terminate",),           only_child="context"),
         Cascade("stop",        at=("app_context",), on=("stop",),                only_child="context"),
-        Cascade("owner_gone",  at=("app_context", "app_cluster", "rsync_resource"), into=DELETED),
     ),
 )

@@ -6,7 +6,7 @@ Belongs here: its table, and the ranking that `git_repo` shares. Does not: deplo
 from phaseline.machines.fleet.bundle_deployment import OUT_OF_SYNC
 from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, MODIFIED, NOT_READY, PENDING, READY, WAIT_APPLIED
 from phaseline.machines.language.predicates import AnyBelow
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Cascade, Facet, Label, Row, Table, View
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Facet, Label, Row, Table, View
 from phaseline.schemas.records import State
 
 RANKED = (ERR_APPLIED, WAIT_APPLIED, MODIFIED, OUT_OF_SYNC, PENDING, NOT_READY, READY)
@@ -56,6 +56,5 @@ BUNDLE = Table(
         ),
         views=ranked("bundle", *RANKED),
     ),),
-    cascades=(Cascade("owner_gone", at=("bundle_deployment", "bundle_resource"), into=DELETED),),
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )

@@ -23,7 +23,6 @@ from phaseline.machines.language.table import (
     DELETED,
     LIVE,
     Attributes,
-    Cascade,
     Facet,
     Field,
     Interpret,
@@ -182,6 +181,5 @@ BUNDLE_DEPLOYMENT = Table(
             View(MODIFIED,  CHANGED,                              base=(READY,)),
         ),
     ),),
-    cascades=(Cascade("owner_gone", at=("bundle_resource",), into=DELETED),),
     tallies=(("bundle_resource", 0),),
 )

@@ -5,7 +5,7 @@ Belongs here: its table. Does not: the ranking (`bundle`), `counts`.
 
 from phaseline.machines.fleet.bundle import LABELS, RANKED, ranked
 from phaseline.machines.fleet.bundle_resource import NOT_READY, PENDING, READY
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, At, Cascade, Facet, Field, Label, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, At, Facet, Field, Label, Row, Table
 from phaseline.schemas.records import State
 
 GIT_ERROR = "GitError"
@@ -48,6 +48,5 @@ GIT_REPO = Table(
             *ranked("git_repo", READY, base=(PENDING,)),
         ),
     ),),
-    cascades=(Cascade("owner_gone", at=("bundle", "bundle_deployment", "bundle_resource"), into=DELETED),),
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )

@@ -4,7 +4,7 @@ Belongs here: `Field`, `RuleEvent`, `Refusal`, and the fields that every event m
 Does not: states and rows (`table`), reading an event from the wire (`engine.core.intake`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +21,8 @@ class Field:
     many: whether the value is a list of values of the type.
     required: whether an event without the field is rejected.
     null: whether a required field may be null.
+    known: for a required field of which a rule accepts some values only: those that may fit, by the entity's
+        attributes. Rejections use them to say what is legal; nothing else depends on them.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Field:
     many: bool = False
     required: bool = False
     null: bool = False
+    known: Callable[[Mapping[str, Any]], Iterable[Any]] | None = None
 
 
 COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))

@@ -17,12 +17,14 @@ from phaseline.schemas.records import State
 __all__ = [
     "ABSENT",
     "ADOPTED",
+    "CHILDREN",
     "COMMON",
     "DELETED",
     "FROM_DATA",
     "LIVE",
     "MAX_TEXT",
     "OK",
+    "OWNER_GONE",
     "PROGRESSING",
     "SAME",
     "At",
@@ -60,6 +62,12 @@ SAME = "="
 """The target of a row that keeps the phase."""
 FROM_DATA = "*"
 """The target of a row for which the event's data names the base, in `phase` and `conditions` (`adopt`)."""
+
+OWNER_GONE = "owner_gone"
+"""The derived trigger that the engine fires at everything alive below an entity that becomes Deleted. Each kind with a
+parent has it: a facet without a row for it gets one, from every live phase to Deleted."""
+CHILDREN = ("*",)
+"""In `at` of a cascade: every kind whose parent is this one, and in whose table the trigger is derived."""
 
 ADOPTED = State("Running", (OK,))
 """The base of an adopted entity, unless its facet names another one."""
@@ -141,7 +149,7 @@ class Cascade:
     """Fires a trigger at entities below this one.
 
     trigger: the trigger that is fired.
-    at: the kinds at whose entities it is fired: at all of them below this entity.
+    at: the kinds at whose entities it is fired, at all of them below this entity; or `CHILDREN`.
     on: the triggers of this entity on which it fires.
     into: a phase; the cascade also fires when the base of a facet enters it.
     unless: a field of the event's data and a value: with this value, nothing is fired.

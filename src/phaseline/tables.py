@@ -27,6 +27,7 @@ from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunne
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.table import (
     ABSENT,
+    CHILDREN,
     DELETED,
     FROM_DATA,
     OK,
@@ -62,6 +63,7 @@ __all__ = [
     "At",
     "AttributeIs",
     "Attributes",
+    "CHILDREN",
     "Cascade",
     "Child",
     "ComputeRule",

@@ -10,16 +10,16 @@ import pytest
 
 from phaseline.engine.testing.laws import LAWS
 from phaseline.machines.compiler.kinds import Kinds
-from tests.support import edge_worlds, sample_kinds
+from tests.support import edge_worlds, own_below, sample_kinds
 from tests.support.strategies import History, histories, hold
 
-FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS, "own kinds": own_below.KINDS}
 effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 
 
 def nothing_lives_below_what_is_unknown_or_gone(history: History) -> None:
-    """The tables of these families delete what is below a deleted entity."""
+    """The engine deletes what lives below an entity that becomes Deleted, whatever the tables say."""
     for kind in history.kinds.values():
         for entity_id, entity in history.tree.entities[kind.name].items():
             if kind.parent is not None and entity.facets[0].base.phase not in ("Absent", "Deleted"):

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from structlog.testing import capture_logs
 
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
@@ -90,6 +91,23 @@ async def test_leases_outlive_a_server_restart(own_server: EmbeddedServer, own_s
         await wire.until_connected(LIMIT)
         await until_shared(ledger, {"a"})
         await owner.leave()
+
+
+async def test_a_lease_that_has_expired_is_given_up_without_a_word(wire: Wire, settings: Settings) -> None:
+    layout, stop = await provision(wire, settings), asyncio.Event()
+    leases, gained = leases_of(wire, layout, "a"), asyncio.Event()
+
+    async def gain(_: int) -> None:
+        gained.set()
+
+    running = asyncio.create_task(leases.run(stop, gain, gain))
+    await gained.wait()
+    stop.set()
+    await running
+    await wire.api(f"STREAM.PURGE.{layout.lease}")  # as if their time were over
+    with capture_logs() as logs:
+        await leases.release_all()
+    assert (leases.held, logs) == ({}, [])
 
 
 @pytest.mark.parametrize(("partitions", "count"), [(8, 2), (8, 3), (12, 3), (64, 5), (256, 7), (3, 5)])

@@ -124,18 +124,6 @@ def test_what_git_declares_goes_along() -> None:
     assert told(observer, config("a"), gone=True)[0][2]["live"] is None
 
 
-def test_whose_an_object_is() -> None:
-    observer = Observer("/o")
-    tracked = config(metadata={"annotations": {"argocd.argoproj.io/tracking-id": "web:/ConfigMap:shop/it"}})
-    labelled = config("other", metadata={"labels": {"app.kubernetes.io/instance": "db"}})
-    assert [told(observer, one)[0][1] for one in (tracked, labelled)] == [
-        "resource/web/web/core:ConfigMap/shop/it",
-        "resource/db/db/core:ConfigMap/shop/other",
-    ]
-    assert told(observer, config("nobody")) == []
-    assert observer.unowned == {"core:ConfigMap/shop/nobody"}
-
-
 def test_what_nobody_deploys_is_passed_over() -> None:
     observer = Observer("/o", APP)
     for api, kind in (
@@ -215,75 +203,6 @@ def test_ids_are_the_objects_own_where_it_has_one() -> None:
     assert event["id"] == f"u-7-gone-removed-{APP}/core:ConfigMap/shop/it"
     ids = [event["id"] for data in "abab" for event in observer.see(ObjectChange(config(data={"k": data})))]
     assert len(set(ids)) == 4
-
-
-# ---- Argo CD
-
-APPLICATION = {
-    "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
-    "metadata": {"name": "web", "namespace": "argocd", "ownerReferences": [{"kind": "ApplicationSet", "name": "all"}]},
-    "spec": {"destination": {"namespace": "shop", "name": "east"}, "ignoreDifferences": [{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"], "odd": 1}]},
-}  # fmt: skip
-
-
-def running(phase: str, **rest: Any) -> dict[str, Any]:
-    state = {
-        "phase": phase,
-        "startedAt": "t1",
-        "operation": {"initiatedBy": {"automated": True}, "sync": {"revision": "abc"}},
-        **rest,
-    }
-    return {**APPLICATION, "status": {"operationState": state}}
-
-
-def test_an_application_of_argo_cd() -> None:
-    observer = Observer("/o")
-    rule = {"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}
-    settings = {"profile": "argocd", "ignore_differences": [rule], "namespace": "shop", "cluster": "east"}
-    assert told(observer, APPLICATION) == [("application.configure", "application/all/web", settings)]
-    assert told(observer, running("Running")) == [
-        ("application.sync", "application/all/web", {"revision": "abc", "automatic": True})
-    ]
-    assert told(observer, running("Running", message="waiting")) == []
-    failed = {
-        "resources": [
-            {
-                "group": "apps",
-                "kind": "Deployment",
-                "namespace": "shop",
-                "name": "it",
-                "status": "SyncFailed",
-                "message": "forbidden",
-            },
-            {"kind": "Service", "name": "s", "status": "Synced"},
-        ]
-    }
-    assert told(observer, running("Failed", finishedAt="t2", message="one or more failed", syncResult=failed)) == [
-        ("application.sync_finished", "application/all/web", {"result": "Failed", "revision": "abc", "message": "one or more failed"}),
-        ("resource.sync_failed", "resource/all/web/apps:Deployment/shop/it", {"reason": "SyncFailed", "message": "forbidden"}),
-    ]  # fmt: skip
-    assert told(observer, running("Failed", finishedAt="t2", message="one or more failed", syncResult=failed)) == []
-    assert len(told(observer, running("Running"))) == 1
-    assert told(observer, APPLICATION, gone=True) == [("application.removed", "application/all/web", None)]
-
-
-def test_a_set_of_argo_cd() -> None:
-    found = {
-        "apiVersion": "argoproj.io/v1alpha1",
-        "kind": "ApplicationSet",
-        "metadata": {"name": "all"},
-        "status": {
-            "conditions": [
-                {"type": "ErrorOccurred", "status": "False"},
-                {"type": "ResourcesUpToDate", "status": "True"},
-                {"type": "ParametersGenerated", "status": "True"},
-            ]
-        },
-    }
-    assert told(Observer("/o"), found) == [
-        ("application_set.configure", "application_set/all", {"profile": "argocd"}),
-        ("application_set.reported", "application_set/all", {"error_occurred": False, "resources_up_to_date": True}),
-    ]  # fmt: skip
 
 
 # ---- Fleet

@@ -75,17 +75,24 @@ class Shell:
 
 
 @asynccontextmanager
-async def process(*words: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    started = await asyncio.create_subprocess_exec(
-        *COMMAND, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "NO_COLOR": "1"},
-    )  # fmt: skip
+async def ended(started: asyncio.subprocess.Process) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The process, killed at the end if it still runs."""
     try:
         yield started
     finally:
         if started.returncode is None:
             started.kill()
         await started.communicate()
+
+
+@asynccontextmanager
+async def process(*words: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    started = await asyncio.create_subprocess_exec(
+        *COMMAND, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1"},
+    )  # fmt: skip
+    async with ended(started):
+        yield started
 
 
 async def call(*words: str) -> tuple[int, str, str]:

@@ -76,7 +76,6 @@ ORCHARD = Table(
     ),
     cascades=(
         Cascade("prune",      at=("row",),                   on=("winter",)),
-        Cascade("owner_gone", at=("row", "fruit", "ladder"), into=DELETED),
     ),
     on_tally=(
         OnTally(AllBelow("orchard", "fruit", ("Picked",)), "all_picked"),
@@ -114,7 +113,6 @@ ROW = Table(
     ),),
     cascades=(
         Cascade("recall",     at=("ladder",),         on=("rot_found",)),
-        Cascade("owner_gone", at=("fruit", "ladder"), into=DELETED),
     ),
     on_tally=(OnTally(AnyBelow("row", "fruit", ("Rotten",)), "rot_found"),),
 )

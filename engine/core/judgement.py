@@ -1,0 +1,76 @@
+"""What an event would do to its entity, and what stands in its way. Pure.
+
+Belongs here: reading the event's data, the bases and attributes that its steps lead to, the children that must follow.
+Does not: the order in which an event is judged, its records (`decide`), what publishers could send now (`legal`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.engine.core.attributes import attributes_after
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.machine import Step
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Cascade, Refusal, RuleEvent
+from phaseline.schemas.records import Entity, State
+
+Steps = list[tuple[int, Step]]
+"""The steps that an event takes, each with the index of its facet."""
+
+
+def interpretation(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> Mapping[str, Any] | Refusal:
+    """The fields that the kind's rule for this trigger adds to the event's data."""
+    rule = kind.interprets[arrival.trigger]
+    return rule(tree, arrival.id, attributes_before(kind, entity), rule_event(arrival))
+
+
+def rule_event(arrival: Arrival) -> RuleEvent:
+    """The event as rules see it."""
+    return RuleEvent(arrival.data, arrival.cause.sequence, arrival.time)
+
+
+def attributes_before(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
+    """The attributes before the event; the defaults if the entity is unknown or deleted."""
+    if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets):
+        return kind.attributes
+    return entity.attributes
+
+
+def impossible_base(kind: Kind, steps: Steps, data: Mapping[str, Any]) -> str | None:
+    """Why the base that `data` names is impossible; None if it is possible, or if no step takes its base from data."""
+    if all(step.row.to != FROM_DATA for _, step in steps):
+        return None
+    for index, step in steps:
+        base = step.result(kind.unborn[index].base, data)
+        if State(base.phase, tuple(sorted(base.conditions))) not in kind.bases[index]:
+            return f"data: no row of {kind.name} leads to {base}: name a base that can arise"
+    return None
+
+
+def attributes_of(
+    tree: Tree, kind: Kind, entity: Entity | None, steps: Steps, arrival: Arrival
+) -> Mapping[str, Any] | Refusal:
+    """The attributes after these steps; a `Refusal` if a rule refuses, or if a child cannot take what it must take."""
+    attributes = attributes_after(kind, steps, attributes_before(kind, entity), rule_event(arrival))
+    if not isinstance(attributes, Refusal):
+        for cascade in kind.table.cascades:
+            if cascade.required and arrival.trigger in cascade.on:
+                problem = _child_problem(tree, cascade, attributes, arrival)
+                if problem is not None:
+                    return Refusal(problem)
+    return attributes
+
+
+def _child_problem(tree: Tree, cascade: Cascade, attributes: Mapping[str, Any], arrival: Arrival) -> str | None:
+    """Why one child cannot take the trigger that the cascade fires at it; None if it can."""
+    kind, child_id = tree.kinds[cascade.at[0]], f"{arrival.id}/{attributes.get(str(cascade.only_child))}"
+    child = tree.get(kind.name, child_id)
+    needs = f"{arrival.trigger} needs that {kind.name} {child_id} takes {cascade.trigger}"
+    if child is None:
+        return f"{needs}, but that is unknown: create it first"
+    data = {name: attributes.get(of) for name, of in cascade.data.items()}
+    steps = kind.select(cascade.trigger, child.facets, tree, child_id, data).steps
+    if steps and impossible_base(kind, steps, data) is None:
+        return None
+    return f"{needs}, but that is {', '.join(str(facet.state) for facet in child.facets)}"

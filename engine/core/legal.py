@@ -1,0 +1,117 @@
+"""What publishers could send now: the triggers that an entity would take, each with some data. Pure.
+
+Belongs here: trying each trigger with data that may fit. Does not: whether one given event is legal (`decide`).
+"""
+
+from itertools import islice, product
+from typing import Any
+
+from msgspec.structs import replace
+
+from phaseline.engine.core.adoption import missing_parent
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.judgement import attributes_before, attributes_of, interpretation
+from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.machine import Step
+from phaseline.machines.language.table import FROM_DATA, Cascade, Field, Refusal
+from phaseline.schemas.records import NONE, Entity
+
+MOST = 1_000
+"""The most data that are tried for one row."""
+UNKNOWN = object()
+"""Stands for the values of a field that nobody can list."""
+
+
+def legal_triggers(tree: Tree, arrival: Arrival) -> list[str]:
+    """The triggers that a publisher could send to the entity of this event, at its time, in its place.
+
+    An event with such a trigger and with fitting data would be taken; with any other one it would not. Rules that read
+    data which cannot be listed, such as manifests, are taken to accept some.
+    """
+    kind = tree.kinds[arrival.kind]
+    entity = tree.get(kind.name, arrival.id)
+    barred: dict[str, bool] = {}
+    legal = []
+    for trigger, role in kind.roles.items():
+        if role == "derived":
+            continue
+        probe = replace(arrival, trigger=trigger, data=NONE, sequence=None, timer=None)
+        if role not in barred:
+            missing = missing_parent(tree, kind, probe)
+            barred[role] = missing is not None and not missing.adoptable
+        if not barred[role] and _may_be_taken(tree, kind, entity, probe):
+            legal.append(trigger)
+    return legal
+
+
+def _may_be_taken(tree: Tree, kind: Kind, entity: Entity | None, probe: Arrival) -> bool:
+    """Whether the trigger of `probe` would be taken with some data."""
+    facets = kind.unborn if entity is None else entity.facets
+    required = [c for c in kind.table.cascades if c.required and probe.trigger in c.on]
+    for index, step in kind.offered(probe.trigger, facets, tree, probe.id):
+        if step.row.to == FROM_DATA and all(base.phase != step.dest for base in kind.bases[index]):
+            continue
+        if not (probe.trigger in kind.interprets or step.row.computes is not None or required):
+            return True
+        if _with_some_data(tree, kind, entity, probe, step, required):
+            return True
+    return False
+
+
+def _with_some_data(
+    tree: Tree, kind: Kind, entity: Entity | None, probe: Arrival, step: Step, required: list[Cascade]
+) -> bool:
+    """Whether rules and children let the trigger pass, with some data for the row of this step."""
+    wanted = {name: value for name, value in step.row.given.items() if value is not None}
+    if step.row.to == FROM_DATA:
+        wanted["phase"] = step.dest
+    choices: dict[str, list[Any]] = {}
+    for field in kind.fields[probe.trigger]:
+        if field.name in step.row.given or field.name in wanted:
+            continue
+        values = _values(tree, kind, entity, probe.id, field, required)
+        if UNKNOWN in values:
+            return True
+        choices[field.name] = values
+    for chosen in islice(product(*choices.values()), MOST):
+        given = {name: value for name, value in zip(choices, chosen, strict=True) if value is not None}
+        if _is_taken(tree, kind, entity, replace(probe, data={**wanted, **given})):
+            return True
+    return False
+
+
+def _values(
+    tree: Tree, kind: Kind, entity: Entity | None, entity_id: str, field: Field, required: list[Cascade]
+) -> list[Any]:
+    """The values of a field that are worth trying; None leaves it out."""
+    values: list[Any] = []
+    if field.known is not None:
+        values += field.known(attributes_before(kind, entity))
+    for cascade in required:
+        below = tree.kinds[cascade.at[0]]
+        if cascade.only_child == field.name:
+            values += [child.rpartition("/")[2] for child in tree.descendants(kind.name, entity_id, below.name)]
+        for name, attribute in cascade.data.items():
+            if attribute == field.name:
+                values += [option for of in below.fields[cascade.trigger] if of.name == name for option in of.options]
+    if values or field.known is not None or not field.required:
+        return values if field.required else [None, *values]
+    if any(cascade.only_child == field.name for cascade in required):
+        return []
+    return [*field.options] or ([True, False] if field.type is bool else [UNKNOWN])
+
+
+def _is_taken(tree: Tree, kind: Kind, entity: Entity | None, probe: Arrival) -> bool:
+    """Whether this event would be taken, parents aside."""
+    try:
+        if probe.trigger in kind.interprets:
+            fields = interpretation(tree, kind, entity, probe)
+            if isinstance(fields, Refusal):
+                return False
+            probe = replace(probe, data={**probe.data, **fields})
+        facets = kind.unborn if entity is None else entity.facets
+        steps = kind.select(probe.trigger, facets, tree, probe.id, probe.data).steps
+        return bool(steps) and not isinstance(attributes_of(tree, kind, entity, steps, probe), Refusal)
+    except Exception:  # noqa: BLE001 - a rule fails on this data: such an event would be rejected as a fault
+        return False
