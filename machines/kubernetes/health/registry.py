@@ -1,8 +1,8 @@
 """Health rules by kind, and the health of one object.
 
 Belongs here: which rule applies to a kind, the checks that come before every rule. Does not: the rules themselves
-(`pods`, `workloads`, `network`, ...), kinds without one (`conditions`), rules of installed packages (`plugins`), health of an application
-(`kubernetes.rollup`).
+(`pods`, `workloads`, `network`, ...), kinds without one (`conditions`), rules of installed packages (`plugins`),
+health of an application (`kubernetes.rollup`).
 """
 
 from collections.abc import Callable, Mapping
