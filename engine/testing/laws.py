@@ -16,6 +16,7 @@ from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing import failure_text
 from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, play
 from phaseline.engine.testing.recompute import Recomputed
+from phaseline.machines.compiler.reports import REPORTED, SNAPSHOT
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
 
@@ -130,21 +131,30 @@ def _names_its_cause(history: History, record: Transition, arrival: Arrival) -> 
     of, _, entity_id = (cause.origin or "").partition("/")
     if history.tree.entities.get(of, {}).get(entity_id) is None:
         raise AssertionError(f"{name}: its cause {cause.origin} is unknown")
+    if record.trigger == REPORTED and arrival.trigger == SNAPSHOT:
+        same(f"{name}: the entity of the snapshot", cause.origin, f"{arrival.kind}/{arrival.id}")
+        return
     facet = history.kinds[entity.kind].table.facets[entity.names.index(record.facet)]
-    if facet.message_names is None or not (record.message or "").startswith(BECAUSE):
+    table = history.kinds[of].table
+    brings_words = any(record.trigger in fan_out.triggers for fan_out in table.fan_outs) or any(
+        record.trigger == cascade.trigger and cascade.targets is not None for cascade in table.cascades
+    )
+    if not brings_words and (facet.message_names is None or not (record.message or "").startswith(BECAUSE)):
         same(f"{name}: reason and message of the event", (record.reason, record.message), (None, None))
     cascaded = any(
-        entity.kind in cascade.at and record.trigger == cascade.trigger for cascade in history.kinds[of].table.cascades
-    )
+        entity.kind in cascade.at and record.trigger == cascade.trigger for cascade in table.cascades
+    ) or any(entity.kind == fan_out.at and record.trigger in fan_out.triggers for fan_out in table.fan_outs)
     fired = cascaded or history.kinds[entity.kind].roles.get(record.trigger) == "derived" or record.trigger == "adopt"
     if not fired and (cause.by == "cascade" or record.trigger != arrival.trigger):
         raise AssertionError(f"{name}: nothing fires {record.trigger} there")
 
 
 def an_event_with_a_sequence_does_nothing_the_second_time(history: History) -> None:
-    """An accepted event that comes again, however late, has no effect."""
+    """An accepted event that comes again, however late, has no effect. An unknown entity can remember none."""
     for step in history.steps:
         if step.accepted and isinstance(step.read, Arrival) and step.read.sequence is not None:
+            if step.read.trigger in (REPORTED, SNAPSHOT) and not step.records:
+                continue
             again = [failure_text.record_line(record) for record in history.decide(step.sent).records]
             same(f"`{step}` sent again at the end", again, [])
 

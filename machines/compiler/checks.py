@@ -153,6 +153,8 @@ def _cascade(table: Table, cascade: Cascade) -> Iterator[str]:
         yield f"field {cascade.unless[0]} in unless= is unknown: add it to `fields` of the trigger, or correct the name"
     if cascade.required and cascade.only_child is None:
         yield "required=True needs one child: name the attribute that names it with only_child="
+    if cascade.targets is not None and (cascade.only_child is not None or cascade.data):
+        yield "targets= names the entities and passes on the event's data: remove only_child= and data="
     if cascade.required and not cascade.on:
         yield "required=True needs an event that can be rejected: name the triggers with on="
     for name in filter(None, (cascade.only_child, *cascade.data.values())):
@@ -195,6 +197,9 @@ def _facet(facet: Facet, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]
         for condition in found:
             if condition not in conditions:
                 yield f"condition {condition} in {name}= has no label: add a label, or correct the name"
+    for phase in facet.pending:
+        if phase not in phases or phase in (ABSENT, DELETED):
+            yield f"phase {phase} in pending= is unknown: correct the name, or add a label for it"
     if facet.accumulates_in is not None and facet.accumulates_in not in phases:
         yield f"phase {facet.accumulates_in} in accumulates_in= is unknown: add a label for it, or correct the name"
     elif facet.accumulates_in is not None and facet.healthy not in phases:

@@ -98,7 +98,7 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, ov
     return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
 
 
-@rule("gitops.check_settings", revision=4, uses=(SCRIPTS,))
+@rule("gitops.check_settings", revision=3, uses=(SCRIPTS,))
 def check_settings(scene: Scene, _: str, __: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses wrong settings; rules that can never have an effect become the message."""
     data = event.data

@@ -25,7 +25,7 @@ EXAMPLE = ROOT / "examples" / "emco"
 GOLDEN = Path(__file__).parents[1] / "golden" / "emco"
 RELEASE = "video+portal+v1+release"
 OLD = "6385596659306465421"
-TURNS = {"away": 31, "instantiated": 36, "updating": 65, "updated": 72, "terminating": 78, "terminated": 88}
+TURNS = {"away": 31, "instantiated": 36, "updating": 65, "updated": 73, "terminating": 79, "terminated": 89}
 """After how many of its events each turn is: a cluster is away, all is well, and so on."""
 QUERIES = {
     "summary": "--output summary",
@@ -66,6 +66,10 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, client: Client, wor
             assert (said.code, said.err) == (0, "")
             page += f"$ phaseline status {RELEASE} {query}".rstrip() + f"    # {turn}\n{spans(said.out)}\n"
     held(GOLDEN / "pages.txt", page)
+    acted = (await shell("history", "emco_resource", RELEASE)).out
+    assert f"revision 2, context 7204118839472310064, previous {OLD}" in " ".join(acted.split())
+    why = (await shell("why", f"{RELEASE}/{OLD}/web/edge+paris/portal+Deployment")).out
+    assert f"hand_over, fired by app_context {RELEASE}/{OLD}: handed over to app_context {RELEASE}/72041188" in why
     for line, code, says in (
         ("--output full", 2, "'full' is not one of"),
         ("--shape emco", 2, "--shape emco is a form of --json: add --json"),
