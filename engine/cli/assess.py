@@ -144,7 +144,8 @@ def _of_server(
     live: Path | None, cluster: Reached, desired: Sequence[Manifest]
 ) -> tuple[list[Pair], list[Manifest | None]]:
     """The pairs, and the API server's answer for each."""
-    from phaseline.engine.observe import kubernetes_api, server_side  # noqa: PLC0415  # an extra
+    from phaseline.engine.cli import server_side  # noqa: PLC0415  # an extra
+    from phaseline.engine.observe import kubernetes_api  # noqa: PLC0415  # an extra
 
     async def work() -> list[server_side.ServerAnswer]:
         async with kubernetes_api.connected(cluster.kubeconfig, cluster.context) as api:

@@ -1,7 +1,7 @@
 """The API server's own answer to what would follow if desired objects were applied (needs the extra `kubernetes`).
 
 Belongs here: reading live objects, dry-run applies. Does not: the comparison of the answers
-(`machines.kubernetes.diff`), the connection (`kubernetes_api`).
+(`machines.kubernetes.diff`), the connection (`engine.observe.kubernetes_api`).
 """
 
 from collections.abc import Mapping, Sequence
