@@ -27,6 +27,7 @@ from phaseline.schemas.subjects import Subjects
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 GET = "kubectl get -o json"
+FLEET = "clusters.fleet.cattle.io,gitrepos,bundles,bundledeployments"
 WINDOW = 256
 LARGEST = 1_000_000
 """The largest size of an event in bytes. The server's limit for a message is a little higher."""
@@ -58,7 +59,8 @@ class Watched(NamedTuple):
             "once, compared with a directory",
         ),
         (f"{GET} applications,applicationsets -A --watch | phaseline observe", "applications of Argo CD"),
-        (f"{GET} gitrepos,bundles,bundledeployments -A --watch | phaseline observe", "objects of Fleet"),
+        (f"{GET} {FLEET} -A | phaseline observe", "objects of Fleet, once"),
+        (f"phaseline observe --cluster --resources {FLEET}", "objects of Fleet, live"),
         ("phaseline observe --cluster --resources deploy,svc,cm -n shop --application shop/shop", "without kubectl"),
         ("phaseline observe --file dump.yaml --application shop/shop --print", "show the events only"),
     ],
@@ -112,10 +114,10 @@ def observe(
 ) -> int | None:  # fmt: skip
     """Publish events about Kubernetes objects, as kubectl prints them. Each real change is published once.
 
-    An Application or ApplicationSet of Argo CD, and a GitRepo, Bundle or BundleDeployment of Fleet, become events about
-    entities of these kinds. Any other object is observed as a resource of its application. A change of timestamps or
-    counters alone is not published. Values of Secrets are replaced by fingerprints. Deletions are noticed with
-    --output-watch-events, or with --cluster.
+    An Application or ApplicationSet of Argo CD, and a GitRepo, Bundle, BundleDeployment or Cluster of Fleet, become
+    events about entities of these kinds. Any other object is observed as a resource of its application. A change of
+    timestamps or counters alone is not published. Values of Secrets are replaced by fingerprints. Deletions are noticed
+    with --output-watch-events, or with --cluster.
     """
     if application is not None and application.count("/") != 1:
         raise click.UsageError(f"--application must be <set>/<application>, found {application!r}")

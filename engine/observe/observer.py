@@ -13,8 +13,9 @@ from typing import Any
 
 import structlog
 
-from phaseline.engine.observe import argo, fleet, generic, ownership
-from phaseline.engine.observe.argo_projects import Projects
+from phaseline.engine.observe import fleet, generic, ownership
+from phaseline.engine.observe.argo import objects as argo
+from phaseline.engine.observe.argo.projects import Projects
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
 from phaseline.engine.observe.generic import SKIPPED, DesiredObjects
 from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET, PROJECT, Moved, Ownership, Whose
@@ -27,16 +28,10 @@ from phaseline.schemas import bounds
 log = structlog.get_logger(__name__)
 
 ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
-    (fleet.GROUP, "GitRepo"): fleet.git_repo,
-    (fleet.GROUP, "Bundle"): fleet.bundle,
-    (fleet.GROUP, "BundleDeployment"): fleet.bundle_deployment,
-}
-"""The adapters of Fleet's objects, which know their own ids."""
-ARGO: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     APPLICATION: argo.application,
     APPLICATION_SET: argo.application_set,
 }
-"""The adapters of Argo CD's objects. All objects that have no adapter are observed by `generic`."""
+"""The adapters of Argo CD's objects. `FleetObjects` has those of Fleet's. All other objects have `generic`."""
 LISTS = {
     APPLICATION: ("application_set", "application"),
     (fleet.GROUP, "Bundle"): ("git_repo", "bundle"),
@@ -67,6 +62,7 @@ class Observer:
         self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
         self.unowned: dict[str, str] = {}
         self.presence, self._projects = Presence(), Projects()
+        self._fleet = fleet.FleetObjects().adapters()
         if self.ownership.application is not None:
             self.presence.note(ObservedEvent("application", "observed", self.ownership.application))
         self._held: dict[ObjectKey, tuple[str, ObjectChange]] = {}
@@ -128,16 +124,16 @@ class Observer:
     def _observed(self, change: ObjectChange) -> Iterator[ObservedEvent]:
         manifest, gone = change
         sort, key = group_kind(manifest), key_of(manifest)
-        if sort in ADAPTERS:
-            yield from ADAPTERS[sort](manifest, gone=gone)
+        if sort in self._fleet:
+            yield from self._fleet[sort](manifest, gone=gone)
             return
         whose = self.ownership.whose(manifest)
         if sort == PROJECT:
             yield from self._projects.project(manifest, gone=gone)
             return
-        if sort in ARGO:
+        if sort in ADAPTERS:
             windows = self._projects.application(manifest, str(whose.id), gone=gone) if sort == APPLICATION else {}
-            for event in ARGO[sort](manifest, whose.id, gone=gone):
+            for event in ADAPTERS[sort](manifest, whose.id, gone=gone):
                 is_settings = bool(windows) and event.trigger == "configure"
                 yield event._replace(data={**(event.data or {}), **windows}) if is_settings else event
             return
@@ -217,8 +213,11 @@ def _digest(text: str) -> str:
 PARENTS = ("application", "application_set")
 """Kinds with which all below them goes."""
 OPPOSITES = (
-    {"ready", "not_ready", "modified", "missing", "orphaned"},
-    {"fetched", "fetch_failed"},
+    {"ready", "not_ready", "modified", "missing", "orphaned", "not_owned", "counted", "unknown", "undeclared"},
+    {"fetched", "fetch_failed", "removed"},
+    {"failed", "recovered", "removed"},
     {"created", "removed", "observed"},
+    {"rollout", "removed"},
+    {"checked_in", "removed"},
 )
 """Groups of triggers that contradict each other. Of each group only the latest event is true."""

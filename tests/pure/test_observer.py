@@ -27,7 +27,7 @@ def told(observer: Observer, found: dict[str, Any], *, gone: bool = False) -> li
 
 WORDS = (
     "name", "namespace", "labels", "annotations", "ownerReferences", "kind", "conditions", "type", "status", "message", "resources", "operationState", "phase",
-    "syncResult", "destination", "server", "deploymentID", "appliedDeploymentID", "nonReadyStatus", "modifiedStatus", "summary", "ignoreDifferences", "fleet.cattle.io/repo-name",
+    "syncResult", "destination", "server", "deploymentID", "appliedDeploymentID", "nonReadyStatus", "modifiedStatus", "summary", "resourceCounts", "agent", "lastSeen", "partitions", "rolloutStrategy", "ignoreDifferences", "fleet.cattle.io/repo-name",
 )  # fmt: skip
 
 # ---- cutting streams
@@ -167,7 +167,7 @@ JSON = st.recursive(
 )
 SORTS = [
     ("argoproj.io/v1alpha1", "Application"), ("argoproj.io/v1alpha1", "ApplicationSet"), ("v1", "Secret"), ("apps/v1", "Deployment"),
-    *(("fleet.cattle.io/v1alpha1", kind) for kind in ("GitRepo", "Bundle", "BundleDeployment")),
+    *(("fleet.cattle.io/v1alpha1", kind) for kind in ("GitRepo", "Bundle", "BundleDeployment", "Cluster")),
 ]  # fmt: skip
 
 
@@ -218,10 +218,10 @@ def fleet(kind: str, name: str = "infra", **parts: Any) -> dict[str, Any]:
 
 
 def test_repositories_and_bundles_of_fleet() -> None:
-    observer = Observer("/o")
+    observer, well = Observer("/o"), ("git_repo.recovered", "git_repo/infra", None)
     assert told(observer, fleet("GitRepo", spec={"repo": "https://git"})) == [
-        ("git_repo.created", "git_repo/infra", {"url": "https://git"})
-    ]
+        ("git_repo.created", "git_repo/infra", {"url": "https://git"}), well,
+    ]  # fmt: skip
     good = fleet("GitRepo", status={"commit": "abc", "conditions": [{"type": "Accepted", "status": "True"}]})
     bad = fleet(
         "GitRepo",
@@ -231,8 +231,8 @@ def test_repositories_and_bundles_of_fleet() -> None:
     assert told(observer, bad) == [("git_repo.fetch_failed", "git_repo/infra", {"message": "no route"})]
     assert told(observer, good) == [("git_repo.fetched", "git_repo/infra", {"commit": "abc"})]
     assert told(observer, fleet("Bundle", "web", metadata={"labels": {"fleet.cattle.io/repo-name": "infra"}})) == [
-        ("bundle.created", "bundle/infra/web", None)
-    ]
+        ("bundle.created", "bundle/infra/web", None), ("bundle.recovered", "bundle/infra/web", None),
+    ]  # fmt: skip
 
 
 def test_a_deployment_of_fleet() -> None:
@@ -253,10 +253,10 @@ def test_a_deployment_of_fleet() -> None:
         status=status,
     )
     observer, here = Observer("/o"), "bundle_resource/infra/web/c1"
-    ident = {"deployment_id": "v1"}
+    listed = ["apps:Deployment/shop/d", *(f"core:ConfigMap/shop/r{number}" for number in range(3))]
+    ids = {"target": "v1", "staged": "v1", "applied": "v1"}
     assert told(observer, found) == [
-        *((f"bundle_deployment.{trigger}", "bundle_deployment/infra/web/c1", ident) for trigger in ("target", "staged", "applied")),
-        ("bundle_deployment.reported", "bundle_deployment/infra/web/c1", {"ready": True, "unmodified": False}),
+        ("bundle_deployment.observed", "bundle_deployment/infra/web/c1", {**ids, "ready": True, "unmodified": False, "listed": listed}),
         ("bundle_resource.not_ready", f"{here}/apps:Deployment/shop/d", {"message": "updating: 1 of 2"}), ("bundle_resource.missing", f"{here}/core:ConfigMap/shop/r0", {}),
         ("bundle_resource.modified", f"{here}/core:ConfigMap/shop/r1", {"message": "{}"}), ("bundle_resource.ready", f"{here}/core:ConfigMap/shop/r2", {}),
     ]  # fmt: skip
@@ -266,8 +266,6 @@ def test_a_deployment_of_fleet() -> None:
         ("bundle_resource.ready", f"{here}/core:ConfigMap/shop/r{number}") for number in (0, 1)
     ]
     assert [one[0] for one in told(observer, found)] == ["bundle_resource.missing", "bundle_resource.modified"]
-    cut = {**found, "status": {**status, "incompleteState": True, "modifiedStatus": [], "nonReadyStatus": []}}
-    assert told(observer, cut) == []
     failing = {
         **found,
         "spec": {"deploymentID": "v2", "stagedDeploymentID": "v2"},
@@ -276,12 +274,12 @@ def test_a_deployment_of_fleet() -> None:
             "conditions": [{"type": "Deployed", "status": "False", "message": "no"}],
         },
     }
-    assert [one[0] for one in told(observer, failing)] == [
-        "bundle_deployment.target",
-        "bundle_deployment.staged",
-        "bundle_deployment.apply_failed",
-        "bundle_deployment.reported",
-    ]
+    assert told(observer, failing) == [
+        ("bundle_deployment.observed", "bundle_deployment/infra/web/c1", {
+            "target": "v2", "staged": "v2", "applied": "v1", "apply_failed": True, "ready": False, "unmodified": False,
+            "message": "no",
+        }),
+    ]  # fmt: skip
 
 
 # ---- the command

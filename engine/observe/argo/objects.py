@@ -1,13 +1,13 @@
 """The adapters for Argo CD's own objects: Application and ApplicationSet (docs/spec/gitops.md, What observe publishes).
 
-Belongs here: their settings, conditions and rollouts as events. Does not: operations (`argo_operation`), windows of
-projects (`argo_projects`), the objects that an application deploys (`generic`), whose an object is (`ownership`).
+Belongs here: their settings, conditions and rollouts as events. Does not: operations (`operation`), windows of
+projects (`projects`), the objects that an application deploys (`generic`), whose an object is (`ownership`).
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from phaseline.engine.observe.argo_operation import operation, resource_failures
+from phaseline.engine.observe.argo.operation import operation, resource_failures
 from phaseline.engine.observe.events import (
     Manifest,
     ObservedEvent,
