@@ -142,9 +142,9 @@ class Observer:
             self.unowned[str(key)] = whose.why
             return
         self.unowned.pop(str(key), None)
-        event = generic.observed(manifest, whose.id, self.desired, gone=gone)
-        if event is not None:
-            yield event
+        seen = generic.observed(manifest, whose.id, self.desired, gone=gone)
+        if seen is not None:
+            yield seen
 
     def _hold(self, key: ObjectKey, whose: Whose, change: ObjectChange) -> None:
         """Keep an object whose Application was not seen yet, and only the latest of these."""
