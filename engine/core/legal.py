@@ -9,8 +9,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from phaseline.engine.core.adoption import missing_parent
+from phaseline.engine.core.attributes import attributes_before
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.judgement import attributes_before, attributes_of, interpretation
+from phaseline.engine.core.judgement import attributes_of, interpretation
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
@@ -38,7 +39,7 @@ def legal_triggers(tree: Tree, arrival: Arrival) -> list[str]:
             continue
         probe = replace(arrival, trigger=trigger, data=NONE, sequence=None, timer=None)
         if role not in barred:
-            missing = missing_parent(tree, kind, probe)
+            missing = missing_parent(tree, kind, probe.id, is_intent=role == "intent")
             barred[role] = missing is not None and not missing.adoptable
         if not barred[role] and _may_be_taken(tree, kind, entity, probe):
             legal.append(trigger)
