@@ -22,6 +22,7 @@ from phaseline.schemas.records import (
     Rejection,
     State,
     Transition,
+    facets_of,
     nanoseconds,
     state,
     timestamp,
@@ -115,7 +116,7 @@ def entity_to_wire(entity: Entity) -> EntityMap:
     """The `entity` of a record."""
     facets = {
         name: FacetMap(facet.state.phase, facet.state.conditions, state_to_wire(facet.base), timestamp(facet.since))
-        for name, facet in zip(entity.names, entity.facets, strict=True)
+        for name, facet in facets_of(entity)
     }
     timers = {name: timestamp(due) for name, due in entity.timers.items()}
     return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)

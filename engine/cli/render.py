@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from phaseline.engine import staleness
 from phaseline.engine.cli.controls import plain, plain_json
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, label_of
@@ -148,6 +149,11 @@ def duration(ns: int) -> str:
     return f"{whole} s"
 
 
+def as_of(stale: int | None, now: int) -> Text:
+    """`~ as of 12 m 3 s ago`, for states that may have changed since `stale` (ns); empty for None."""
+    return Text() if stale is None else text_of(f"~ as of {duration(now - stale)} ago", "yellow")
+
+
 def now_ns() -> int:
     """The current time, ns."""
     return int(datetime.now(UTC).timestamp() * 1e9)
@@ -198,9 +204,10 @@ def change(kinds: Kinds, record: Transition) -> Text:
     return Text.assemble(start, " -> ", to)
 
 
-def entity_map(entity: Entity) -> dict[str, Any]:
-    """An entity as JSON shows it: as in a record, with kind, id and version."""
-    return {"kind": entity.kind, "id": entity.id, "version": entity.version, **wire_codec.entity_map(entity)}
+def entity_map(entity: Entity, stale: int | None = None) -> dict[str, Any]:
+    """An entity as JSON shows it: as in a record, with kind, id and version. `stale`: since when it is stale, ns."""
+    known = {"kind": entity.kind, "id": entity.id, "version": entity.version}
+    return {**known, **wire_codec.entity_map(entity), **staleness.shown(stale)}
 
 
 def record_map(place: int, wire: dict[str, Any]) -> dict[str, Any]:

@@ -143,7 +143,9 @@ class StatusTree:
         if self.found.context is None:
             yield render.text_of("not instantiated yet", "bright_black")
             return
-        yield self._entity(self.found.context, str(self.found.name), self._successor())
+        stale = render.as_of(self.found.stale_since, self.now)
+        context = self._entity(self.found.context, str(self.found.name), self._successor())
+        yield Text.assemble(context, "  " if stale else "", stale)
         yield from self._counts(self.found.counts(), self.found.presence(), "  ")
 
     def _successor(self) -> str:
@@ -193,9 +195,13 @@ class StatusTree:
         reach = render.text_of(placed.connectivity, render.colour(state(placed.connectivity), known))
         counts = [self._counted("rsync", placed.counts)] if self.rsync else []
         counts += [self._counted("cluster", placed.presence)] if self.cluster else []
+        stale = render.as_of(placed.stale_since, self.now)
         branch = app.add(
-            Text.assemble(render.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts))
-        )
+            Text.assemble(
+                render.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts),
+                "  " if stale else "", stale,
+            )
+        )  # fmt: skip
         for item in placed.items if self.query["output"] != "summary" else ():
             if item.rsync is not None or self.cluster:
                 below = branch.add(self._item(item))

@@ -234,6 +234,10 @@ class Client:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return await (await self.at(at)).tree(root, deleted=deleted)
 
+    async def stale_since(self, entities: Sequence[Entity], *, at: When | None = None) -> Mapping[tuple[str, str], int]:
+        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+        return await (await self.at(at)).stale_since(entities)
+
     async def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 

@@ -222,6 +222,10 @@ class Client:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return self._portal.run(self._source.tree(root, deleted=deleted, at=at))
 
+    def stale_since(self, entities: Sequence[Entity], *, at: When | None = None) -> Mapping[tuple[str, str], int]:
+        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+        return self._portal.run(self._source.stale_since(entities, at=at))
+
     def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 

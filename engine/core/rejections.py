@@ -11,7 +11,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.table import MAX_TEXT
-from phaseline.schemas.records import Entity, FacetState, Mark, Reason, Record, Rejection
+from phaseline.schemas.records import Entity, FacetState, Mark, Reason, Record, Rejection, facets_of
 
 
 def without_step(
@@ -26,7 +26,7 @@ def without_step(
         return [reject(tree, arrival, "guard", f"{arrival.trigger} needs that {guard.text()}")]
     if kind.roles[arrival.trigger] == "observation" and kind.already_so(arrival.trigger, facets, arrival.data):
         return [] if arrival.sequence is None else [mark(arrival, tree.get(kind.name, arrival.id))]
-    states = ", ".join(str(facet.state) for facet in facets)
+    states = ", ".join(str(facet.state) for facet in facets[: kind.contact])
     message = f"{kind.name} {arrival.id} is {states}: {arrival.trigger} is not legal there"
     return [reject(tree, arrival, "illegal", message)]
 
@@ -47,7 +47,7 @@ def reject(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Reject
     """The rejection of an event, with the entity's states and the triggers that would have been legal."""
     kind = tree.kinds[arrival.kind]
     entity = tree.get(kind.name, arrival.id)
-    states = None if entity is None else {n: f.state for n, f in zip(entity.names, entity.facets, strict=True)}
+    states = None if entity is None else {name: facet.state for name, facet in facets_of(entity)}
     return Rejection(
         kind.name, arrival.id, arrival.trigger, reason, message[:MAX_TEXT], states,
         tuple(legal_triggers(tree, arrival)), arrival.cause, arrival.time,

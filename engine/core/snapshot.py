@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from phaseline.engine.core import hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
-from phaseline.engine.core.attributes import attributes_after, attributes_before
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival, check_data
+from phaseline.engine.core.judgement import attributes_after, attributes_before
 from phaseline.engine.core.rejections import mark, reject
 from phaseline.engine.core.reports import Refused, read_state, unseen
 from phaseline.engine.core.transitions import Decision, transitions
@@ -166,6 +167,7 @@ def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
     if arrival.sequence is not None and (entity is not None or changeset.changes):
         here = changeset.change(kind.name, arrival.id)
         here.sequences = with_sequence(here.sequences, arrival.cause.source, arrival.sequence)
+    hearing.hear(changeset, kind, arrival)
     changeset.settle()
     decision = transitions(changeset, arrival.cause)
     if arrival.sequence is not None and entity is not None and not any(_is_about(r, entity) for r in decision.records):

@@ -13,10 +13,11 @@ from typing import Any
 
 import structlog
 
-from phaseline.engine.observe import fleet, generic, ownership
+from phaseline.engine.observe import generic, ownership
 from phaseline.engine.observe.argo import objects as argo
 from phaseline.engine.observe.argo.projects import Projects
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
+from phaseline.engine.observe.fleet import objects as fleet
 from phaseline.engine.observe.generic import SKIPPED, DesiredObjects
 from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET, PROJECT, Moved, Ownership, Whose
 from phaseline.engine.observe.snapshots import Presence

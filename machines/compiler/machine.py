@@ -139,7 +139,7 @@ class FacetMachine:
         self.facet = facet
         self.phases = phases_of(facet)
         self.machine = _Machine(
-            model=None, states=list(self.phases), initial=ABSENT, auto_transitions=False, send_event=True
+            model=None, states=list(self.phases), initial=facet.begins, auto_transitions=False, send_event=True
         )
         for row in facet.rows:
             for step in steps_of(facet, row, self.phases):
@@ -193,10 +193,10 @@ def _condition(step: Step) -> Any:
 
 
 def phases_of(facet: Facet) -> tuple[str, ...]:
-    """Every phase of a facet, in the order of its labels: Absent first, Deleted last if a row leads there."""
+    """Every phase of a facet, in the order of its labels: its beginning first, Deleted last if a row leads there."""
     named = [label.phase for label in facet.labels]
     ends = [DELETED] if any(row.to == DELETED for row in facet.rows) else []
-    return tuple(dict.fromkeys([ABSENT, *named, *ends]))
+    return tuple(dict.fromkeys([facet.begins, *named, *ends]))
 
 
 def starts_of(start: Source, phases: tuple[str, ...]) -> list[At]:

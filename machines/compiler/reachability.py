@@ -10,7 +10,7 @@ from itertools import combinations
 from phaseline.machines.compiler.completion import ENDS_WITH_OWNER
 from phaseline.machines.compiler.conditions import own_condition, state_shown
 from phaseline.machines.compiler.machine import FacetMachine, Step
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Row, Table
+from phaseline.machines.language.table import DELETED, FROM_DATA, Facet, Row, Table
 from phaseline.schemas.records import State, state
 
 MAX_BASES = 5000
@@ -113,8 +113,9 @@ def _covers(earlier: Step, later: Step) -> bool:
 
 
 def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[State]:
-    """Every base that rows lead to from Absent, guards and data aside; conditions sorted."""
-    seen, queue = {state(ABSENT)}, [state(ABSENT)]
+    """Every base that rows lead to from the beginning, guards and data aside; conditions sorted."""
+    begins = state(machine.facet.begins)
+    seen, queue = {begins}, [begins]
     while queue and len(seen) < MAX_BASES:
         base = queue.pop()
         for found in moves(machine, base, intents):

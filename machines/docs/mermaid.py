@@ -45,9 +45,12 @@ class _Drawing:
             for start in row.source:
                 for source, dest in self._ends(row, start):
                     self.arrows.setdefault((source, dest), {})[self._trigger(row.trigger)] = None
-        for phase in self.phases[1:]:
-            self._phase(phase)
+        for phase in self.phases:
+            if phase != ABSENT:
+                self._phase(phase)
         yield from (f'state "{name}" as {token}' for token, name in self.names.items() if token != name)
+        if self.facet.begins != ABSENT:
+            yield f"[*] --> {self._phase(self.facet.begins)}"
         for (source, dest), triggers in self.arrows.items():
             yield f"{source} --> {dest}: {', '.join(triggers)}"
         for phase, notes in self._notes().items():

@@ -42,6 +42,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "parent": table.parent,
         "doc": table.doc,
         "known_by": table.known_by,
+        "place": table.place,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "facets": [_facet(table, facet) for facet in table.facets],
@@ -66,6 +67,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
     return {
         "facet": facet.name,
         "phases": list(phases_of(facet)),
+        "begins": facet.begins,
         "healthy": facet.healthy,
         "accumulates_in": facet.accumulates_in,
         "sticky": list(facet.sticky),
@@ -181,6 +183,7 @@ def _field(field: Field) -> dict[str, Any]:
         "options": list(field.options),
         "known": wording.summary(field.known) or None,
         "default": field.default,
+        "least": field.least,
         "doc": field.doc,
     }
 

@@ -75,6 +75,7 @@ APPLICATION = Table(
     kind="application",
     id=("set", "application"),
     parent="application_set",
+    place=True,
     doc="An application: what one part of a repository declares for one destination. Its states follow from its "
         "resources, in the order of its profile.",
     intents=("configure", "sync"),

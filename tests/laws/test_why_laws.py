@@ -14,7 +14,7 @@ from phaseline.machines.compiler import conditions
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import Transition
+from phaseline.schemas.records import Transition, facets_of
 from tests.support import edge_worlds, sample_kinds
 from tests.support.explanations import cause_chains, entities, explained, logs, parts, predicates
 from tests.support.strategies import History, histories, hold, play
@@ -54,7 +54,7 @@ def a_view_is_named_if_the_state_is_not_the_base(history: History) -> None:
     known = logs(history)
     for entity in entities(history):
         found = explained(history, entity, known)
-        assert [part.facet for part in found.facets] == list(entity.names)
+        assert [part.facet for part in found.facets] == [name for name, _ in facets_of(entity)]
         for part in parts(found):
             assert (part.view is not None) == (part.state != part.base and not part.base_only and part.detail == "here")
             if part.view is not None:

@@ -22,7 +22,7 @@ from phaseline.machines.language.table import (
     Row,
     Table,
 )
-from phaseline.schemas.records import State, Transition
+from phaseline.schemas.records import State, Transition, own_facets
 from tests.support.own_below import BACKUP, KINDS
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event
@@ -51,7 +51,9 @@ def family() -> History:
 def phases(history: History) -> dict[str, tuple[str, ...]]:
     """The phases of all facets, by entity."""
     found = history.tree.entities
-    return {f"{k} {i}": tuple(f.state.phase for f in e.facets) for k, known in found.items() for i, e in known.items()}
+    return {
+        f"{k} {i}": tuple(f.state.phase for f in own_facets(e)) for k, known in found.items() for i, e in known.items()
+    }
 
 
 def test_a_deleted_entity_takes_every_kind_below_it_along() -> None:

@@ -220,7 +220,7 @@ def take(world: World, kind: str, entity_id: str, row: tuple[Any, ...], data: Ma
     old = known(world, kind, entity_id)
     base = named(kind, data) if becomes == "named" else after_row(kind, becomes, old.base)
     attributes = {} if old.base[0] in ENDS else dict(old.attributes)
-    if trigger in ("create", "adopt", "configure"):
+    if trigger in ("create", "adopt", "configure") and (kind != "cluster" or trigger == "configure"):
         attributes |= {name: data[name] for name in ATTRIBUTES[kind] if data.get(name) is not None}
     world[kind, entity_id] = Thing(base, attributes)
     for on, fired, kinds in FIRED[kind]:

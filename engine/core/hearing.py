@@ -1,0 +1,82 @@
+"""Hearing: each observation at or below a place shows that its reporter is alive. Pure.
+
+A hearing is recorded at most four times within the time after which the place falls silent, so that heartbeats cost
+little. The clock is that of the server: what publishers say about time has no influence.
+Belongs here: which places an event makes heard, and which are no longer waited for. Does not: the facet and its rows
+(`language.contact`), the records (`core.transitions`), the timer (`core.timers`).
+"""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from phaseline.engine.core.changeset import Changeset, Origin
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.timers import silence_of
+from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.language.contact import (
+    FALLS_SILENT,
+    FRESH,
+    HEARD,
+    HEARD_AT,
+    RECORDED,
+    SILENCE_AFTER,
+    UNWATCHED,
+)
+from phaseline.machines.language.predicates import SceneEntity
+from phaseline.machines.language.table import ABSENT, DELETED
+from phaseline.schemas.records import SECOND, Entity
+from phaseline.schemas.subjects import ancestor_id
+
+
+def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
+    """Whether a place at or above an event's entity has to record that it was heard. Nearly always it has not."""
+    if not (tree.watched or tree.silence_after) or kind.roles[arrival.trigger] != "observation":
+        return False
+    for name, arity in kind.places:
+        place = tree.entities[name].get(ancestor_id(arrival.id, arity))
+        if place is None:
+            if tree.silence_after:
+                return True
+        elif _is_due(tree, tree.kinds[name], place, arrival.time):
+            return True
+    return False
+
+
+def timed_out(tree: Tree, place: Entity, arrival: Arrival) -> Arrival:
+    """The event of a timer; `unwatched` in place of `falls_silent` if nobody waits for the place any more."""
+    if arrival.trigger != FALLS_SILENT or silence_of(place.attributes, tree.silence_after) > 0:
+        return arrival
+    return replace(arrival, trigger=UNWATCHED)
+
+
+def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
+    """Queue the trigger `heard` at each place that has to record that it was heard."""
+    tree = changeset.tree
+    watched = tree.watched or tree.silence_after or SILENCE_AFTER in arrival.data
+    if not watched or kind.roles[arrival.trigger] != "observation":
+        return
+    origin = Origin(HEARD, "cascade", f"{arrival.kind}/{arrival.id}")
+    for name, place_id in _live_places(changeset, kind, arrival):
+        changeset.cascades.append((name, place_id, origin))
+
+
+def _live_places(changeset: Changeset, kind: Kind, arrival: Arrival) -> Iterator[tuple[str, str]]:
+    for name, arity in kind.places:
+        place = changeset.above(arrival.id, name)
+        if place is None or place.facets[0].base.phase in (ABSENT, DELETED):
+            continue
+        if _is_due(changeset.tree, changeset.kinds[name], place, arrival.time):
+            yield name, ancestor_id(arrival.id, arity)
+
+
+def _is_due(tree: Tree, kind: Kind, place: SceneEntity, time: int) -> bool:
+    """Whether a hearing at `time` (ns) has to be recorded: the place is not Fresh, or the last record is old enough."""
+    after = silence_of(place.attributes, tree.silence_after)
+    if not after > 0 or kind.contact is None:
+        return False
+    if place.facets[kind.contact].base.phase != FRESH:
+        return True
+    heard_at: int = place.attributes.get(HEARD_AT, 0)
+    return (time - heard_at) * RECORDED >= after * SECOND
