@@ -11,7 +11,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.predicates import SceneEntity
-from phaseline.machines.language.table import ABSENT, DELETED
+from phaseline.machines.language.table import ABSENT, DELETED, Role
 from phaseline.schemas.subjects import ancestor_id
 
 PHASE_TEXTS = {ABSENT: "unknown", DELETED: "deleted"}
@@ -28,26 +28,27 @@ class MissingParent(NamedTuple):
     adoptable: bool
 
     def __str__(self) -> str:
-        """The message of the rejection."""
-        return f"{self.name} is {PHASE_TEXTS[self.phase]}: create or adopt it first"
+        """`the cluster c1 is deleted`."""
+        return f"the {self.name.replace('/', ' ', 1)} is {PHASE_TEXTS[self.phase]}"
 
 
-def missing_parent(tree: Tree, kind: Kind, arrival: Arrival) -> MissingParent | None:
+def missing_parent(tree: Tree, kind: Kind, entity_id: str, role: Role) -> MissingParent | None:
     """The nearest ancestor that is missing, preferably one that cannot be adopted; None if the parent is there.
+
+    role: that of the event's trigger.
 
     A deleted ancestor further up counts before a missing one below it, because nothing lives below it.
     """
     missing: MissingParent | None = None
-    is_intent = kind.roles[arrival.trigger] == "intent"
     while kind.parent is not None:
-        parent_id, parent = ancestor_id(arrival.id, kind.parent_arity), tree.kinds[kind.parent]
+        parent_id, parent = ancestor_id(entity_id, kind.parent_arity), tree.kinds[kind.parent]
         entity = tree.entities[kind.parent].get(parent_id)
         known_by = parent.table.known_by
         if entity is not None and not (known_by == "anything" and _is_deleted(entity)):
             if _is_deleted(entity):
                 return MissingParent(f"{kind.parent}/{parent_id}", DELETED, adoptable=False)
             return missing
-        adoptable = known_by == "anything" or (known_by == "observations" and not is_intent)
+        adoptable = known_by == "anything" or (known_by == "observations" and role != "intent")
         if missing is None or (missing.adoptable and not adoptable):
             missing = MissingParent(f"{kind.parent}/{parent_id}", ABSENT, adoptable)
         kind = parent

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability
 from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of
-from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Field, Role, Table
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
+from phaseline.machines.language.sources import source_text
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, OWNER_GONE, Facet, Field, Role, Table
 from phaseline.schemas.records import FacetState, State, state
 
 
@@ -71,6 +72,8 @@ class Kind:
     base_from_data: the triggers whose data names the base.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
     may_stay_unknown: whether entities may live below an unknown one, because adopting it leaves it Absent.
+    starts: from where each trigger has rows, as a clause. births: the triggers that begin a life from outside.
+    fired_by: what fires each derived trigger, as a clause.
     timeouts: for each facet, the timeouts by phase.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
     fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
@@ -105,6 +108,13 @@ class Kind:
         self.unborn = tuple(FacetState(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
         self.may_stay_unknown = table.known_by != "itself" and all(base.phase == ABSENT for base in self.adopted)
+        self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}
+        self.births = tuple(
+            trigger
+            for trigger, role in self.roles.items()
+            if role != "derived" and any(ABSENT in machine.steps.get(trigger, ()) for machine in self.machines)
+        )
+        self.fired_by = {trigger: what_fires(table, trigger, tables) for trigger in table.derived}
         self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
         self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
@@ -218,6 +228,30 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
             ),
         )
     return (*named, *table.fields.get(trigger, ()), *attributes)
+
+
+def starts_of_trigger(table: Table, trigger: str) -> str:
+    """The states from which a trigger has rows: `Running, Failed or Stopped`."""
+    sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
+    return or_list(tuple(dict.fromkeys(map(source_text, sources))))
+
+
+def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
+    """What makes the engine fire a derived trigger: `delete of cluster`, `120 s in Creating`."""
+    if trigger == OWNER_GONE:
+        return "the end of an entity above it"
+    above = [
+        (other, on)
+        for other in tables.values()
+        for fired, kind, ons in check_kinds.downward(other)
+        if (fired, kind) == (trigger, table.kind)
+        for on in ons
+    ]
+    sent = [(other, on) for other, on in above if other.role(on) != "derived"]
+    found = [f"{on} of {other.kind}" for other, on in sent or above]
+    found += [f"`{one.when.text()}`" for one in table.on_tally if one.trigger == trigger]
+    found += [f"time in {t.phase}" for facet in table.facets for t in facet.timeouts if t.trigger == trigger]
+    return or_list(tuple(dict.fromkeys(found)))
 
 
 def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:
