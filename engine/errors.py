@@ -13,7 +13,9 @@ The first paragraph of a class's docstring is its message. Names in braces are a
 Belongs here: errors that a caller may want to tell apart. Does not: rejected events, which are records; bugs.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 from phaseline.engine.setup_errors import ClusterUnusable as ClusterUnusable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import DataDirInUse as DataDirInUse  # noqa: PLC0414  # part of this module
@@ -35,6 +37,7 @@ from phaseline.engine.setup_errors import TablesDiffer as TablesDiffer  # noqa: 
 from phaseline.schemas.base_error import PhaselineError as PhaselineError  # noqa: PLC0414  # part of this module
 from phaseline.schemas.base_error import SetupError as SetupError  # noqa: PLC0414  # likewise
 from phaseline.schemas.libraries import NotInstalled as NotInstalled  # noqa: PLC0414  # likewise
+from phaseline.schemas.similar import did_you_mean
 
 
 class NoAnswer(PhaselineError):
@@ -126,11 +129,18 @@ class TreeNotYetKnown(TreeUnknown):
 
 
 class NameUnknown(NotFound):
-    """there is no {what} {name!r}: choose one of {known}"""
+    """there is no {what} {name!r}{meant}: choose one of {known}"""
 
     what: str
     name: str
     known: str
+    meant: str
+
+    @classmethod
+    def among(cls, what: str, name: str, known: Iterable[str]) -> Self:
+        """The error for a name that is none of the known ones. It asks whether the most similar one was meant."""
+        names = list(dict.fromkeys(known))
+        return cls(what=what, name=name, known=", ".join(names), meant=did_you_mean(name, names))
 
 
 class RecordNotFound(NotFound):

@@ -3,11 +3,12 @@
 Belongs here: `KeyFolder`. The only importer of `nkeys`. Does not: what a key allows (`roles`), JWTs (`operator_mode`).
 """
 
-import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from phaseline.engine.accounts.secret_files import write_new
 from phaseline.engine.errors import KeyUnreadable
 from phaseline.schemas import libraries
 
@@ -33,6 +34,14 @@ class KeyFolder:
         """The file with a seed."""
         return self.folder / f"{name}.nk"
 
+    def make(self, name: str) -> None:
+        """Make the key of that name, if there is no such file."""
+        path = self.file(name)
+        if not path.exists():
+            seed = nkeys.encode_seed(secrets.token_bytes(32), PREFIXES[self.holder][1])
+            with suppress(FileExistsError):
+                write_new(path, f"{seed.decode()}\n")
+
     def public(self, name: str) -> str:
         """The public key of that name, which is made if there is none; raises `KeyUnreadable`."""
         return self._public(self._pair(name), self.file(name))
@@ -50,13 +59,13 @@ class KeyFolder:
     def _pair(self, name: str) -> Any:
         path = self.file(name)
         try:
-            if not path.exists():
-                seed = nkeys.encode_seed(secrets.token_bytes(32), PREFIXES[self.holder][1])
-                write_secret(path, f"{seed.decode()}\n")
+            self.make(name)
             pair = nkeys.from_seed(path.read_bytes().strip())
             self._public(pair, path)
-        except (OSError, ValueError, nkeys.NkeysError) as error:
+        except OSError as error:
             raise KeyUnreadable(path=path, cause=str(error)) from error
+        except (ValueError, nkeys.NkeysError) as error:
+            raise KeyUnreadable(path=path, cause="it holds no key") from error
         return pair
 
     def _public(self, pair: Any, path: Path) -> str:
@@ -66,11 +75,3 @@ class KeyFolder:
             cause = f"its public key is {key}, but that of a {self.holder} begins with {letter}"
             raise KeyUnreadable(path=path, cause=cause)
         return key
-
-
-def write_secret(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, in a folder that only its owner can enter; replaces an old one."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)

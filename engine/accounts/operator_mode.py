@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine.accounts import roles
-from phaseline.engine.accounts.keys import KeyFolder, write_secret
+from phaseline.engine.accounts.keys import KeyFolder
 from phaseline.engine.accounts.nats_conf import THRESHOLD
+from phaseline.engine.accounts.secret_files import replace_secret
 from phaseline.engine.accounts.users import AccountPlan, Import, User
 
 SECOND = 1_000_000_000
@@ -104,7 +105,7 @@ def operator_mode(plan: AccountPlan, users: KeyFolder) -> str:
         lines += [f"  # {plan.account(account)}", f"  {authority.key(account)}: {authority.account_token(account)}"]
     for user in plan.users():
         token = authority.user_token(user, users.public(user.name))
-        write_secret(users.folder / f"{user.name}.creds", CREDENTIALS.format(token=token, seed=users.seed(user.name)))
+        replace_secret(users.folder / f"{user.name}.creds", CREDENTIALS.format(token=token, seed=users.seed(user.name)))
     return "\n".join([*lines, "}"]) + "\n"
 
 

@@ -13,6 +13,7 @@ import click
 
 from phaseline.engine.cli.help import Page
 from phaseline.schemas.libraries import NotInstalled
+from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
 
 EXIT_CODES = {
@@ -46,6 +47,16 @@ class Lazy(Page, click.Group):
         module, _, function = self.table[name][0].partition(".")
         command: click.Command = getattr(import_module(f"{__name__}.{module}"), function)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; a wrong word is answered with the most similar command."""
+        name = str(args[0])
+        if name not in self.table and not name.startswith("-") and not ctx.resilient_parsing:
+            meant = did_you_mean(name, self.table)
+            raise click.UsageError(f"there is no command {name!r}{meant}: phaseline --help lists all commands", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the commands section by section, without importing any."""
@@ -86,6 +97,7 @@ SECTIONS: Sections = {
         "rejections": ("rejections.rejections", "Show rejected events and the reasons, and send them again."),
     },
     "Operate": {
+        "doctor": ("doctor.doctor", "Check the server, rights, streams, workers and tables, and say what to do."),
         "purge": ("purge.purge", "Erase the observations of one entity for good."),
     },
     "Replay": {
@@ -98,6 +110,9 @@ SECTIONS: Sections = {
         "diff": ("diff.diff", "GitOps: show where a Kubernetes object differs from Git."),
         "counts": ("counts.counts", "Fleet: show how many resources are ready, and which are not."),
         "status": ("status.status", "EMCO: show the status of what was deployed."),
+    },
+    "Shell": {
+        "completion": ("completion.completion", "Print the script that completes commands in a shell."),
     },
     "Tables": {
         "machines": ("machines.machines", "Print the state machines. Needs no server."),

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.changes import Change
@@ -40,8 +40,8 @@ COLOURS = {
 @click.option("--from", "start", type=options.WhenType(), required=True, metavar="MOMENT",
               help="The earlier moment: a place in the log, a time, or how long ago (2h).")  # fmt: skip
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="The later moment.  [default: now]")
-@click.option("--tree", metavar="ID", help="Only this entity and everything below it.")
-@click.option("--kind", metavar="KIND", help="Only this kind.")
+@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
+@click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
 @options.as_json
 @options.connected
 def changes(

@@ -3,13 +3,13 @@
 Belongs here: its options and layout. Does not: counting (`phaseline.engine.client.fleet_counts`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
@@ -26,30 +26,34 @@ from phaseline.machines.fleet.counts import fraction
         ("phaseline counts infra/web/c1 --json", "a bundle on one cluster, for programs"),
         ("phaseline counts infra --at 15m", "15 minutes ago"),
         ("phaseline counts --cluster east", "a cluster, over all repositories"),
+        ("phaseline counts --cluster 'edge-*' --cluster lab", "several clusters together, and each"),
     ],
 )
-@click.argument("entity_id", metavar="[ID]", required=False)
-@click.option("--cluster", metavar="NAME", help="Count over all repositories on this cluster, instead of ID.")
+@click.argument("entity_id", type=names.ID, metavar="[ID]", required=False)
+@click.option("--cluster", "clusters", multiple=True, metavar="NAME",
+              help="Instead of ID: count over all repositories on this cluster. Can be given several times, and be a "
+              "glob (*, ?, [ab], {a,b}).")  # fmt: skip
 @options.at
 @options.as_json
 @options.connected
 def counts(
-    settings: Settings, entity_id: str | None, *, cluster: str | None, at: When | None, as_json: bool
+    settings: Settings, entity_id: str | None, *, clusters: tuple[str, ...], at: When | None, as_json: bool
 ) -> int | None:
     """Show how many deployments and resources of a Fleet repository, bundle or cluster are ready, and which are not.
 
     ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. Declared resources are counted. A declared resource that
-    somebody deleted counts as not ready. A resource that is no longer declared does not count.
+    somebody deleted counts as not ready. A resource that is no longer declared does not count. What Fleet counts
+    without naming it is counted too ("and 2 more").
     """
-    if (entity_id is None) is (cluster is None):
+    if (entity_id is None) is not bool(clusters):
         raise click.UsageError("give either ID or --cluster")
 
     async def work() -> None:
         async with Client.open(settings) as client:
             view = await client.at(at)
             found: Mapping[str, Any]
-            if cluster is not None:
-                found = await view.fleet.cluster_counts(cluster)
+            if clusters:
+                found = await view.fleet.cluster_counts(*clusters)
             else:
                 found = await view.fleet.counts(str(entity_id))
             if as_json:
@@ -62,9 +66,11 @@ def counts(
 
 
 def _show(found: Mapping[str, Any]) -> None:
-    display, parts = found["display"], found.get("per_cluster") or found.get("per_git_repo") or {}
+    display = found["display"]
     conditions = f" [{', '.join(found['conditions'])}]" if found.get("conditions") else ""
-    kind, name = (found["kind"], found["id"]) if "kind" in found else ("cluster", found["cluster"])
+    several = len(found.get("clusters", ())) > 1
+    kind, name = (found["kind"], found["id"]) if "kind" in found else (f"cluster{'s' * several}", found["cluster"])
+    parts = found["per_git_repo"] if "per_git_repo" in found and not several else found["per_cluster"]
     head = Text.assemble(render.text_of(f"{kind} ", "bright_black"), render.text_of(name, "bold"))
     render.show_line(Text.assemble(head, f"  {found['state']}{conditions}"))
     pairs = [
@@ -72,11 +78,31 @@ def _show(found: Mapping[str, Any]) -> None:
         ("  resources", _line(display["ready_resources"], found["resources"])),
     ]
     if len(parts) > 1:
-        counted = ((name, one["resources"]) for name, one in parts.items())
-        pairs += [(f"    {name}", _line(fraction(one), one)) for name, one in counted]
+        pairs += [(f"    {name}", _part(one)) for name, one in parts.items()]
+    pairs += [(f"  rollout {name}", render.text_of(text)) for name, text in _rollouts(found.get("rollouts", {}))]
     render.show_pairs(pairs)
     for line in filter(None, display["message"].split("; ")):
         render.show_line(render.text_of(f"  {line}"))
+
+
+def _part(one: Mapping[str, Any]) -> Text:
+    """The resources of one cluster or repository, and its deployments whose agent was not seen."""
+    unseen = one["deployments"]["wait_check_in"]
+    line = _line(fraction(one["resources"]), one["resources"])
+    return Text.assemble(line, render.text_of(f", {unseen:,} wait check in", "red")) if unseen else line
+
+
+def _rollouts(rollouts: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The bundles whose rollout is not through, and what keeps it."""
+    for name, found in rollouts.items():
+        texts = [found["held_back"]] if "held_back" in found else []
+        if found.get("waiting"):
+            at_once = f", {found['max_new']:,} are made at once" if "max_new" in found else ""
+            texts.append(f"{found['waiting']:,} targets wait for a deployment{at_once}")
+        if texts and "max_unavailable" in found:
+            texts.append(f"{found.get('unavailable', 0):,} unavailable, {found['max_unavailable']:,} may be")
+        if texts:
+            yield name, "; ".join(texts)
 
 
 def _line(ready: str, counted: Mapping[str, int]) -> Text:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
@@ -28,8 +28,8 @@ from phaseline.schemas.records import Transition
         ("phaseline get node c1/pool-a/n7 --json | jq .facets.phase.state", ""),
     ],
 )
-@click.argument("kind")
-@click.argument("entity_id", metavar="ID")
+@click.argument("kind", type=names.KIND)
+@click.argument("entity_id", type=names.ID, metavar="ID")
 @options.at
 @options.language
 @options.as_json

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.watch import show_records
 from phaseline.engine.client.client import Client
@@ -24,8 +24,8 @@ from phaseline.schemas.records import Transition
         ("phaseline history node c1/pool-a/n7 --json", "the records, for programs"),
     ],
 )
-@click.argument("kind")
-@click.argument("entity_id", metavar="ID")
+@click.argument("kind", type=names.KIND)
+@click.argument("entity_id", type=names.ID, metavar="ID")
 @options.language
 @options.as_json
 @options.connected

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
@@ -30,9 +30,9 @@ from phaseline.schemas.records import Entity
         ("phaseline list node --json | jq -r .id", ""),
     ],
 )
-@click.argument("kind", required=False)
-@click.option("--tree", metavar="ID", help="Only this entity and everything below it.")
-@click.option("--state", metavar="STATE", help="Only entities in this state, for example Failed.")
+@click.argument("kind", type=names.KIND, required=False)
+@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
+@click.option("--state", type=names.STATE, metavar="STATE", help="Only entities in this state, for example Failed.")
 @options.include_deleted
 @options.at
 @options.language

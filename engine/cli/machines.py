@@ -7,7 +7,7 @@ Belongs here: its options, and tables on a terminal. Does not: the tables (`phas
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import options, render
+from phaseline.engine.cli import names, options, render
 from phaseline.engine.cli.help import Page
 from phaseline.engine.errors import NameUnknown
 from phaseline.machines.built_in import installed
@@ -26,7 +26,7 @@ COMMAND = "phaseline machines --format markdown"
         ("phaseline machines --format markdown > machines.md", "a page with all tables"),
     ],
 )
-@click.argument("kind", required=False)
+@click.argument("kind", type=names.KIND, required=False)
 @click.option("--format", "form", type=click.Choice(["table", "markdown", "json", "mermaid"]), default="table",
               show_default=True, help="Output format.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
@@ -35,7 +35,7 @@ def machines(kind: str | None, *, form: str, as_json: bool) -> int | None:
     """Print the state machines: the list of kinds, or the whole table of one kind. Needs no server."""
     kinds = installed()
     if kind is not None and kind not in kinds:
-        raise NameUnknown(what="kind", name=kind, known=", ".join(kinds))
+        raise NameUnknown.among("kind", kind, kinds)
     form = "json" if as_json else form
     if form == "mermaid" and kind is None:
         raise click.UsageError("a Mermaid diagram shows one kind: give its name")

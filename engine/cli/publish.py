@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import options, publish_many, render, render_dry_run, terminal
+from phaseline.engine.cli import names, options, publish_many, render, render_dry_run, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.publish import compose
@@ -43,9 +43,9 @@ class WaitingPage(Page):
         ("phaseline publish --file examples/morning.jsonl", ""),
     ],
 )
-@click.argument("kind", required=False)
-@click.argument("trigger", required=False)
-@click.argument("entity_id", metavar="[ID]", required=False)
+@click.argument("kind", type=names.KIND, required=False)
+@click.argument("trigger", type=names.TRIGGER, required=False)
+@click.argument("entity_id", type=names.ID, metavar="[ID]", required=False)
 @click.option("--data", type=options.JsonObject(), help="Data of the event: a JSON object.")
 @click.option("--source", metavar="URI", help="Source of the event.  [default: /phaseline/cli/<user>]")
 @click.option("--id", "event_id", metavar="TEXT", help="Id of the event, unique per source.  [default: random]")

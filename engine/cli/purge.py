@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -26,8 +26,8 @@ from phaseline.machines.built_in import installed
         ("phaseline purge resource shop/web/core:Secret/shop/mail --yes", "erase it, without a question"),
     ],
 )
-@click.argument("kind")
-@click.argument("entity_id", metavar="ID")
+@click.argument("kind", type=names.KIND)
+@click.argument("entity_id", type=names.ID, metavar="ID")
 @click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @options.as_json

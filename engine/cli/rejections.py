@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import options, publish, render, terminal
+from phaseline.engine.cli import names, options, publish, render, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.watch import show_records
@@ -48,11 +48,11 @@ def rejections() -> None:
 
 
 @rejections.command(name="list", cls=Page)
-@click.argument("kind", required=False)
+@click.argument("kind", type=names.KIND, required=False)
 @click.option(
     "--reason", metavar="REASON", help="Only this reason: illegal, guard, undecodable, invalid, unknown_kind, ..."
 )
-@click.option("--tree", metavar="ID", help="Only this entity and everything below it.")
+@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
               help="Where to begin: start, a place in the log, a time, or how long ago (15m).")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")

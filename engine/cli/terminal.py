@@ -15,13 +15,16 @@ import click
 import structlog
 
 from phaseline.engine.cli.controls import plain, plain_event, plain_lines
-from phaseline.engine.errors import EventRefused, NatsUnreachable, NoAnswer, PhaselineError, TablesDiffer
+from phaseline.engine.errors import EventRefused, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError, TablesDiffer
 from phaseline.schemas.upcasting import NewerRecord
 
 REFUSED, UNREACHABLE, INTERRUPTED = 1, 3, 130
 
 HINTS: dict[type[PhaselineError], str] = {
-    NatsUnreachable: "start a server with `phaseline up`, or give the URL of another with --nats or PHASELINE_NATS",
+    NatsUnreachable: "start a server with `phaseline up`, or give the URL of another with --nats or PHASELINE_NATS;"
+    " `phaseline doctor` looks closer",
+    NoAnswer: "`phaseline doctor` shows what does not answer",
+    NotPermitted: "`phaseline doctor` shows who you are for the server, and what you may do",
     TablesDiffer: "`phaseline replay --with installed` shows what would differ; to continue with the tables installed"
     " here, stop the workers that have the others, and start with --accept-tables and this digest",
     EventRefused: "--force sends it anyway, to see the rejection",
@@ -72,9 +75,14 @@ def say_error(error: BaseException, *, verbose: bool) -> None:
         cause = cause.__cause__
     hint = "" if ours or verbose else "-v shows the traceback"
     if isinstance(error, PhaselineError):
-        hint = NO_KEY if "authorization violation" in message.lower() else HINTS.get(type(error), "")
+        hint = NO_KEY if "authorization violation" in message.lower() else _hint_for(error)
     if hint:
         say(f"  {hint}")
+
+
+def _hint_for(error: PhaselineError) -> str:
+    """What to do about an error: the hint of its class, or of the nearest class above."""
+    return next((HINTS[one] for one in type(error).__mro__ if one in HINTS), "")
 
 
 def styled(text: str, colour: str) -> str:

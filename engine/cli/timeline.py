@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.svg import Texts, label, picture, tick
 from phaseline.engine.client.client import Client
@@ -40,8 +40,8 @@ SHORT = 24
         ("phaseline timeline c1 --from 03:00 --to 03:30 --svg night.svg", "a picture for the post-mortem"),
     ],
 )
-@click.argument("entity_id", metavar="ID")
-@click.option("--kind", metavar="KIND", help="The kind of ID, if several kinds have this id.")
+@click.argument("entity_id", type=names.ID, metavar="ID")
+@click.option("--kind", type=names.KIND, metavar="KIND", help="The kind of ID, if several kinds have this id.")
 @click.option(
     "--from",
     "start",

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.watch import Watch
@@ -24,10 +24,12 @@ from phaseline.engine.settings import Settings
         ("phaseline watch --from start --no-follow --json", "the whole log, for programs"),
     ],
 )
-@click.argument("kind", required=False)
-@click.option("--state", metavar="STATE", help="Only transitions into this state, for example Failed.")
+@click.argument("kind", type=names.KIND, required=False)
+@click.option(
+    "--state", type=names.STATE, metavar="STATE", help="Only transitions into this state, for example Failed."
+)
 @click.option("--facet", metavar="FACET", help="Only this facet, for kinds with several.")
-@click.option("--tree", metavar="ID", help="Only this entity and everything below it.")
+@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--from", "start", type=options.WhenType(), default="now", show_default=True,
               help="Where to begin: start, now, a place in the log, a time, or how long ago (15m).")  # fmt: skip
 @click.option("--rejections", is_flag=True, help="Include rejections.")

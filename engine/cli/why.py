@@ -5,7 +5,7 @@ Belongs here: its options. Does not: the explanation (`phaseline.engine.explain.
 
 import click
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.render_why import ExplanationTree
@@ -23,8 +23,8 @@ from phaseline.engine.settings import Settings
         ("phaseline why c1/dns --kind component", "if there is a node_pool c1/dns too"),
     ],
 )
-@click.argument("entity_id", metavar="ID")
-@click.option("--kind", metavar="KIND", help="The kind of ID, if several kinds have this id.")
+@click.argument("entity_id", type=names.ID, metavar="ID")
+@click.option("--kind", type=names.KIND, metavar="KIND", help="The kind of ID, if several kinds have this id.")
 @options.at
 @options.as_json
 @options.connected

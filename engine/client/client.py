@@ -1,7 +1,7 @@
 """The Python client: everything that a publisher or a reader does, over one connection.
 
-Belongs here: connecting, and one method for each task. Does not: the work behind a method (`entity_view`, `products`,
-`engine.publish`, `engine.log`, `engine.explain`, `engine.replay`).
+Belongs here: one method for each task. Does not: connecting (`connecting`), the work behind a method (`entity_view`,
+`products`, `engine.publish`, `engine.log`, `engine.explain`, `engine.replay`).
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -11,10 +11,8 @@ from typing import Any, Literal, Self, Unpack, overload
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.products import Emco, Fleet, Gitops
 from phaseline.engine.client.session import Session
-from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of, latest, log_records
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.changes import Change, Changes
@@ -28,31 +26,13 @@ from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import DryRun, dry_run
-from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings, from_options
-from phaseline.machines.built_in import installed
+from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
 
 WAIT = 10.0
 """Seconds to wait for the outcome of an event."""
-
-
-@asynccontextmanager
-async def connect(
-    url: str | Sequence[str] = DEFAULT_URL,
-    *,
-    source: str | None = None,
-    kinds: Kinds | None = None,
-    **settings: Unpack[ConnectionSettings],
-) -> AsyncIterator["Client"]:
-    """Connect to an installation: `async with phaseline.connect(...) as client`.
-
-    url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
-    """
-    async with Client.open(with_key(from_options(nats=url, **settings)), source=source, kinds=kinds) as client:
-        yield client
 
 
 class Client:
@@ -69,21 +49,27 @@ class Client:
     """
 
     def __init__(self, session: Session) -> None:
-        """Use an open session; `connect` and `Client.open` make one."""
+        """Use an open session; `connecting.connect` and `Client.open` make one."""
         self._session = session
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Disconnect. A second call does nothing."""
+        await self._session.leave()
 
     @classmethod
     @asynccontextmanager
     async def open(
         cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None
     ) -> AsyncIterator[Self]:
-        """Connect by complete settings, as `connect` does."""
-        async with Wire.open(settings, name="phaseline-client") as wire:
-            session = Session(wire, settings, kinds or installed(), source or compose.default_source("python"))
-            try:
-                yield cls(session)
-            finally:
-                await session.close()
+        """Connect by complete settings, as `connecting.connect` does."""
+        async with Session.open(settings, source, kinds) as session:
+            yield cls(session)
 
     @property
     def kinds(self) -> Kinds:

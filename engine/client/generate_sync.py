@@ -19,11 +19,13 @@ WIDTH = 120
 COMMAND = "python -m phaseline.engine.generate"
 SOURCES = {
     "sync_views": ("products", "entity_view"),
-    "sync_client": ("client",),
+    "sync_client": ("connecting", "client"),
 }
 """By generated module, the modules that it is made from."""
 WRAPPED = ("EntityView", "EmcoView", "FleetView", "Emco", "Fleet", "Gitops", "Watch")
 """The classes that need the portal too."""
+LEFT_OUT = ("Connecting", "close")
+"""Classes and methods for opening and closing: `portal` has its own."""
 CHARTER = '''"""The client without asyncio: {what}.
 
 Made by `{command}` from {sources}.
@@ -142,9 +144,9 @@ def _imports(name: str, sources: Sequence[Source], body: str) -> str:
 def _parts(source: Source) -> Iterator[str]:
     """The classes and functions of one module."""
     for node in source.tree.body:
-        if isinstance(node, ast.ClassDef):
+        if isinstance(node, ast.ClassDef) and node.name not in LEFT_OUT:
             yield _class(source, node)
-        elif isinstance(node, ast.AsyncFunctionDef) and node.name == "connect":
+        elif isinstance(node, ast.FunctionDef) and node.name == "connect":
             call = _call(f"{source.name}.connect", node)
             head = _signature(node, "Client", "", "def connect", quoted=True)
             yield f"{head}{_doc(CONNECT_DOC, '    ')}    return Client(Opened({call}))\n"
@@ -161,7 +163,7 @@ def _class(source: Source, node: ast.ClassDef) -> str:
 
 
 def _is_public(method: Function) -> bool:
-    return not method.name.startswith("_") and "classmethod" not in _decorators(method)
+    return not method.name.startswith("_") and method.name not in LEFT_OUT and "classmethod" not in _decorators(method)
 
 
 def _decorators(method: Function) -> list[str]:
@@ -216,7 +218,9 @@ def _parameters(arguments: ast.arguments) -> list[str]:
     found = [_parameter(one, default) for one, default in zip(positional, defaults, strict=True)]
     if arguments.posonlyargs:
         found.insert(len(arguments.posonlyargs), "/")
-    if arguments.kwonlyargs:
+    if arguments.vararg:
+        found.append(f"*{_parameter(arguments.vararg, None)}")
+    elif arguments.kwonlyargs:
         found.append("*")
     named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     found += [_parameter(one, default) for one, default in named]
@@ -234,6 +238,7 @@ def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
 def _call(target: str, method: Function) -> str:
     arguments = method.args
     given = [one.arg for one in (*arguments.posonlyargs, *arguments.args) if one.arg != "self"]
+    given += [f"*{arguments.vararg.arg}"] if arguments.vararg else []
     given += [f"{one.arg}={one.arg}" for one in arguments.kwonlyargs]
     given += [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
     return f"{target}({', '.join(given)})"

@@ -4,8 +4,10 @@ Belongs here: `Session`, which finds the installation and the states at a moment
 (`client`, `entity_view`, `products`).
 """
 
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from phaseline.engine.errors import NotPermitted
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
@@ -17,7 +19,9 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import Subjects
 
@@ -33,6 +37,26 @@ class Session:
     found: Installation | None = None
     """The installation, once the server was asked for it."""
     watches: list[Watch[Any]] = field(default_factory=list)
+
+    opening: AbstractAsyncContextManager["Session"] | None = None
+    """The context in which the session was opened, if `leave` is to end it."""
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: Settings, source: str | None, kinds: Kinds | None) -> AsyncIterator[Self]:
+        """Connect by these settings. By default events come from the user, and the tables are those installed here."""
+        async with Wire.open(settings, name="phaseline-client") as wire:
+            session = cls(wire, settings, kinds or installed(), source or default_source("python"))
+            try:
+                yield session
+            finally:
+                await session.close()
+
+    async def leave(self) -> None:
+        """Disconnect, if the session was opened without a block. A second call does nothing."""
+        opening, self.opening = self.opening, None
+        if opening is not None:
+            await opening.__aexit__(None, None, None)
 
     @property
     def subjects(self) -> Subjects:

@@ -1,13 +1,13 @@
 """The client without asyncio: connecting, publishing, reading.
 
-Made by `python -m phaseline.engine.generate` from `client`.
+Made by `python -m phaseline.engine.generate` from `connecting` and `client`.
 Belongs here: what `generate_sync` writes. Does not: anything written by hand, what runs the calls (`portal`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self, Unpack, overload
 
-from phaseline.engine.client import client
+from phaseline.engine.client import client, connecting
 from phaseline.engine.client.client import WAIT
 from phaseline.engine.client.portal import Opened, Watch
 from phaseline.engine.client.sync_views import Emco, EntityView, Fleet, Gitops
@@ -39,7 +39,7 @@ def connect(
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
     against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
     """
-    return Client(Opened(client.connect(url, source=source, kinds=kinds, **settings)))
+    return Client(Opened(connecting.connect(url, source=source, kinds=kinds, **settings)))
 
 
 class Client:

@@ -23,7 +23,7 @@ from typing import IO, Self
 from phaseline.engine.embedded import server_key
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
 
-START_LIMIT = 20.0
+START_LIMIT = 120.0
 STOP_LIMIT = 10.0
 LOCK_LIMIT = 3.0
 """Seconds until the server starts, stops, and releases its data directory, at most."""
@@ -116,7 +116,7 @@ class EmbeddedServer:
             start_new_session=True,
             # The child inherits the lock. If it outlives us, no other server can use its data.
             pass_fds=() if self._lock is None else (self._lock.fileno(),),
-            preexec_fn=_die_with_parent(),  # noqa: PLW1509  # it makes two system calls and takes no lock
+            preexec_fn=end_with_parent(),  # noqa: PLW1509  # it makes two system calls and takes no lock
         )
         await self._until_ready(self._process, read_from)
 
@@ -262,8 +262,8 @@ def _port_in(ports: Path) -> int:
     return int(urls[0].rpartition(":")[2])
 
 
-def _die_with_parent() -> Callable[[], None] | None:
-    """A function that the child calls before it runs nats-server, so that it ends with us. Only Linux can do this."""
+def end_with_parent() -> Callable[[], None] | None:
+    """For `preexec_fn`: the child gets SIGTERM when the thread that started it ends. Only Linux can do this."""
     if not sys.platform.startswith("linux"):
         return None
     prctl, parent = ctypes.CDLL(None).prctl, os.getpid()

@@ -8,19 +8,18 @@ challenge. It is never sent, so a stranger's server on the same port learns noth
 
 import json
 import os
-import secrets
 import stat
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from phaseline.engine.accounts.secret_files import write_new
 from phaseline.engine.errors import KeyUnreadable
 from phaseline.engine.settings import Settings
-from phaseline.schemas import libraries
 
-NAME = "phaseline.nk"
-"""The file in the data directory that holds the key (an nkey seed, as other NATS clients read it)."""
+NAME = "phaseline"
+"""The name of the key in the data directory. Its file holds an nkey seed, as other NATS clients read it."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 """What a group and all others may do with a file."""
@@ -47,11 +46,12 @@ def prepare(data: Path) -> ServerKey:
         ) from error
     if data.stat().st_mode & OTHERS:
         raise _unsafe(path=data, problem="stays open to other users, because of its file system", remedy=remedy)
-    path = data / NAME
-    with suppress(FileExistsError):
-        _write_new(path, _new_seed())
-    _check_private(path)
-    return ServerKey(path, _public(path))
+    from phaseline.engine.accounts.keys import KeyFolder  # noqa: PLC0415  # it needs nkeys; only a server needs it
+
+    keys = KeyFolder(data)
+    keys.make(NAME)
+    _check_private(keys.file(NAME))
+    return ServerKey(keys.file(NAME), keys.public(NAME))
 
 
 def announce(port: int, key: ServerKey | None) -> None:
@@ -63,7 +63,7 @@ def announce(port: int, key: ServerKey | None) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     path.parent.chmod(0o700)
-    _write_new(path, json.dumps({"nkey": str(key.path)}).encode())
+    write_new(path, json.dumps({"nkey": str(key.path)}))
 
 
 def withdraw(port: int, key: ServerKey) -> None:
@@ -110,12 +110,6 @@ def _announcement(port: int) -> Path:
     return Path(home) / "phaseline" / "servers" / f"{port}.json"
 
 
-def _write_new(path: Path, content: bytes) -> None:
-    """Write a file that only this user can read; raises `FileExistsError`."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
-
-
 def _unsafe(path: Path, problem: str, remedy: str) -> KeyUnreadable:
     return KeyUnreadable(path=path, cause=f"it {problem}; {remedy}")
 
@@ -137,21 +131,3 @@ def _check_owner(path: Path, remedy: str) -> None:
     owner = path.lstat().st_uid
     if owner != os.geteuid():
         raise _unsafe(path=path, problem=f"belongs to another user (uid {owner})", remedy=remedy)
-
-
-def _new_seed() -> bytes:
-    with libraries.needed("nkeys", "keys of NATS users"):
-        import nkeys  # type: ignore[import-untyped]  # noqa: PLC0415  # only a server needs it
-    seed: bytes = nkeys.encode_seed(secrets.token_bytes(32), nkeys.PREFIX_BYTE_USER)
-    return seed + b"\n"
-
-
-def _public(path: Path) -> str:
-    """The public key of the seed in a file; raises `KeyUnreadable`."""
-    with libraries.needed("nkeys", "keys of NATS users"):
-        import nkeys  # noqa: PLC0415
-    try:
-        public: bytes = nkeys.from_seed(path.read_bytes().strip()).public_key
-    except (OSError, ValueError, nkeys.NkeysError) as error:
-        raise _unsafe(path=path, problem="holds no key", remedy="remove it to have a new one") from error
-    return public.decode()

@@ -52,13 +52,43 @@ class LogTail:
         return found
 
 
+class Deaths:
+    """How often a process of ours died lately, and how long to wait before it is started again."""
+
+    def __init__(self) -> None:
+        """None so far."""
+        self._times: deque[float] = deque()
+
+    def add(self) -> None:
+        """It has just died."""
+        now = time.monotonic()
+        self._times.append(now)
+        while now - self._times[0] > PERIOD:
+            self._times.popleft()
+
+    @property
+    def count(self) -> int:
+        """How often within `PERIOD`."""
+        return len(self._times)
+
+    @property
+    def pause(self) -> float:
+        """Seconds to wait after the last one."""
+        return min(PAUSE * (1 << (self.count - 1)), LONGEST_PAUSE)
+
+
+def how_it_ended(status: int) -> str:
+    """The exit status of a process, or the signal that ended it."""
+    return f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+
+
 class Supervisor:
     """Watches one server while `run` runs."""
 
     def __init__(self, server: EmbeddedServer) -> None:
         """server: it runs already."""
         self._server, self._tail = server, LogTail(server.log)
-        self._deaths: deque[float] = deque()
+        self._deaths = Deaths()
         self._full = b""
         """What the server logged when it could no longer store anything; empty if it can."""
 
@@ -97,16 +127,12 @@ class Supervisor:
         return True
 
     async def _revive(self, status: int) -> None:
-        now = time.monotonic()
-        self._deaths.append(now)
-        while now - self._deaths[0] > PERIOD:
-            self._deaths.popleft()
-        how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-        if len(self._deaths) > DEATHS:
-            raise ServerGone(times=len(self._deaths), seconds=PERIOD, how=how, cause=self._server.last_words())
-        pause = min(PAUSE * 2 ** (len(self._deaths) - 1), LONGEST_PAUSE)
-        log.error("server_died", how=how, deaths=len(self._deaths), seconds=pause)
-        await asyncio.sleep(pause)
+        self._deaths.add()
+        how, deaths = how_it_ended(status), self._deaths.count
+        if deaths > DEATHS:
+            raise ServerGone(times=deaths, seconds=PERIOD, how=how, cause=self._server.last_words())
+        log.error("server_died", how=how, deaths=deaths, seconds=self._deaths.pause)
+        await asyncio.sleep(self._deaths.pause)
         await self._start_again()
 
     async def _start_again(self) -> None:

@@ -103,11 +103,15 @@ class Wire:
         """Bytes that wait to be written to the socket."""
         return self._connection.pending_data_size
 
+    @property
+    def version(self) -> str:
+        """The version of the server; empty if it does not say."""
+        return self._connection.version
+
     def require(self, major: int, minor: int) -> None:
         """Raise `ServerTooOld` unless the server has at least that version."""
-        version = self._connection.version
-        if tuple(int(number) for number in re.findall(r"\d+", version)[:2]) < (major, minor):
-            raise ServerTooOld(version=version or "unknown", needed=f"{major}.{minor}")
+        if tuple(int(number) for number in re.findall(r"\d+", self.version)[:2]) < (major, minor):
+            raise ServerTooOld(version=self.version or "unknown", needed=f"{major}.{minor}")
 
     async def until_connected(self, timeout: float | None = None) -> None:
         """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds."""

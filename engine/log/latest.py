@@ -141,7 +141,7 @@ def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
 def check_kind(kinds: Kinds, kind: str) -> Kind:
     """The kind of that name; raises `NameUnknown`."""
     if kind not in kinds:
-        raise NameUnknown(what="kind", name=kind, known=", ".join(kinds))
+        raise NameUnknown.among("kind", kind, kinds)
     return kinds[kind]
 
 

@@ -159,8 +159,32 @@ async def last_records(installation: Installation, partition: int, kind: str, to
     return [record for _, record in sorted(found, key=itemgetter(0))]
 
 
+async def last_cause(installation: Installation, partition: int) -> int:
+    """The position of the last event that left a transition or a mark in a partition; 0 if there is none.
+
+    It can be ahead of the checkpoint: a record that is committed alone does not write the checkpoint.
+    """
+    highest = 0
+    for subject in (
+        f"{installation.prefix}.log.{partition}.transition.>",
+        f"{installation.subjects.marks(partition)}.>",
+    ):
+        last = (await foreign.standing(installation.wire, installation.layout.log, subject, _holds_record)).ours
+        record = None if last is None else _record_in(last.data)
+        highest = max(highest, 0 if record is None else record.cause.sequence)
+    return highest
+
+
 def _holds_record(message: LastMessage | Stored) -> bool:
     return foreign.is_by_worker(message.block) and _record_in(message.data) is not None
+
+
+def cause_of(body: bytes, otherwise: int) -> int:
+    """The position of the event that made a record, decoding only its id; `otherwise` if the body is no record."""
+    try:
+        return int(str(codec.peek(body, "id")).partition("-")[0])
+    except ValueError:
+        return otherwise
 
 
 def read_record(body: dict[str, Any]) -> Transition | Rejection:

@@ -88,7 +88,7 @@ def feed_of(prefix: str, filters: list[str]) -> list[str]:
 
 def _check(what: str, word: str | None, known: list[str]) -> None:
     if word is not None and word not in known:
-        raise NameUnknown(what=what, name=word, known=", ".join(dict.fromkeys(known)))
+        raise NameUnknown.among(what, word, known)
 
 
 class Watch(Generic[R]):

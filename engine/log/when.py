@@ -75,5 +75,5 @@ def _time(text: str) -> int | Time:
             return parse(today if today <= now else today - timedelta(days=1))
         known = datetime.fromisoformat(text)
     except ValueError:
-        raise NameUnknown(what="moment", name=text, known=KNOWN) from None
+        raise NameUnknown(what="moment", name=text, known=KNOWN, meant="") from None
     return parse(known) if known.tzinfo is None else Time(nanoseconds(text))

@@ -10,12 +10,12 @@ import structlog
 
 from phaseline.engine.errors import LogEmptied
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader, origin
-from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
+from phaseline.engine.jetstream.reader import BUFFER, Reader
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.foreign import Standing
 from phaseline.engine.log.installation import Installation
-from phaseline.schemas import codec
+from phaseline.engine.log.log_records import cause_of
 
 log = structlog.get_logger(__name__)
 
@@ -75,14 +75,6 @@ async def _last_cause(installation: Installation, partition: int) -> int:
         while last is not None and seen < last.sequence:
             for stored in await reader.take(BUFFER):
                 seen = stored.sequence
-                highest = max(highest, _cause(stored))
+                if foreign.is_by_worker(stored.block):
+                    highest = max(highest, cause_of(stored.data, 0))
     return highest
-
-
-def _cause(stored: Stored) -> int:
-    if not foreign.is_by_worker(stored.block):
-        return 0
-    try:
-        return int(str(codec.peek(stored.data, "id")).partition("-")[0])
-    except ValueError:
-        return 0

@@ -51,7 +51,10 @@ async def finish(installation: Installation, claim: Claim, messages: list[Messag
 
 
 async def resume(installation: Installation, claim: Claim) -> None:
-    """Finish the plan that a former owner left, if any, and restore its records into the tree; raises `PlanLost`."""
+    """Finish the plan that a former owner left, if any, and restore its records into the tree.
+
+    Raises `PlanLost`, or `Fenced` if another worker owns the partition.
+    """
     plan = claim.checkpoint.plan
     if plan is None:
         return
@@ -60,6 +63,7 @@ async def resume(installation: Installation, claim: Claim) -> None:
         subject = installation.subjects.plan(claim.partition, number)
         found = await foreign.standing(installation.wire, installation.layout.log, subject, _is_piece)
         if found.ours is None:
+            await claim.fence.move(claim.checkpoint.encode_as)  # it may be gone because the next owner has finished it
             raise PlanLost(subject=subject)
         messages += [_message(*piece) for piece in codec.decode_own(found.ours.data)["messages"]]
     await finish(installation, claim, messages)

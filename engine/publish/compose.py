@@ -15,6 +15,8 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kubernetes.secret_values import raw_secret_in
 from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.envelope import Event, Invalid
+from phaseline.schemas.records import Reason
+from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
 
 
@@ -54,7 +56,10 @@ class EventDetails(TypedDict, total=False):
 
 
 def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, details: EventDetails) -> Event:
-    """An event about the entity `kind/entity_id`. `details` must have a source."""
+    """An event about the entity `kind/entity_id`. `details` must have a source; a wrong detail raises `TypeError`."""
+    for name in details.keys() - EventDetails.__annotations__.keys():
+        meant = did_you_mean(name, EventDetails.__annotations__) or did_you_mean(f"event_{name}", ["event_id"])
+        raise TypeError(f"an event has no detail {name!r}{meant}: choose of {', '.join(EventDetails.__annotations__)}")
     when = details.get("time", datetime.now(UTC))
     return Event(
         id=details.get("event_id", secrets.token_hex(12)),
@@ -100,9 +105,16 @@ def _check(kinds: Kinds, event: Event, address: Address) -> None:
         envelope.sequence_of(event)
         _check_secrets(event)
     except intake.RejectedEvent as error:
-        raise EventRefused(reason=error.reason, message=str(error)) from None
+        raise EventRefused(reason=error.reason, message=f"{error}{_meant(kinds, address, error.reason)}") from None
     except Invalid as error:
         raise EventRefused(reason="invalid", message=str(error)) from None
+
+
+def _meant(kinds: Kinds, address: Address, reason: Reason) -> str:
+    """Whether the publisher meant another kind or trigger."""
+    if reason == "unknown_kind":
+        return did_you_mean(address.kind, kinds)
+    return did_you_mean(address.trigger, kinds[address.kind].roles) if reason == "unknown_trigger" else ""
 
 
 def _check_secrets(event: Event) -> None:

@@ -313,7 +313,7 @@ class Pipeline:
     def _look(self, number: int, flying: _Flying, ack: Ack) -> None:
         """Ask for the event that the server takes this one for."""
         flying.repeated = True
-        to, body = f"$JS.API.DIRECT.GET.{ack.stream}", json.dumps({"seq": ack.seq}).encode()
+        to, body = self._wire.api_subject(f"DIRECT.GET.{ack.stream}"), json.dumps({"seq": ack.seq}).encode()
         self._send(self._wire.frame(to, body, None, f"{self._inbox}.={number}"))
 
     def _looked(self, number: int, block: bytes | None) -> None:

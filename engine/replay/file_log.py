@@ -11,6 +11,7 @@ import msgspec
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import LogFileDamaged, NoRecords
+from phaseline.engine.log.log_records import cause_of
 from phaseline.engine.log.table_eras import Era, decided_by
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Item, RecordItem, StateItem
@@ -18,7 +19,6 @@ from phaseline.engine.replay.recorded_log import (
     RecordedStep,
     Span,
     StoredEvent,
-    cause_of,
     entity_of,
     is_of_secret,
     is_under,

@@ -14,6 +14,7 @@ from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.faults import log_fault
 from phaseline.engine.log.foreign import Foreign
+from phaseline.engine.log.log_records import cause_of
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
@@ -179,14 +180,6 @@ def read(message: Message) -> Record:
         return wire_codec.read(message.body)
     except (codec.Undecodable, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordUnreadable(subject=message.subject, problem=f"{type(error).__name__}: {error}") from error
-
-
-def cause_of(body: bytes, otherwise: int) -> int:
-    """The position of the event that made a record, decoding only its id; `otherwise` if the body is no record."""
-    try:
-        return int(str(codec.peek(body, "id")).partition("-")[0])
-    except ValueError:
-        return otherwise
 
 
 def part_erased(messages: list[Message], purged: Container[int]) -> tuple[list[Message], list[Message]]:

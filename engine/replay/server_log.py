@@ -19,10 +19,10 @@ from phaseline.engine.log import foreign, purge, table_eras
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import event_at
+from phaseline.engine.log.log_records import cause_of, event_at
 from phaseline.engine.log.table_eras import Era, decided_by
 from phaseline.engine.ownership import former_owner
-from phaseline.engine.replay.recorded_log import RecordedStep, Span, cause_of, is_of_secret, part_erased, read
+from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, read
 from phaseline.schemas import codec, losses
 from phaseline.schemas.records import Loss, Record, Rejection, nanoseconds
 from phaseline.schemas.subjects import SHORTENED, quote

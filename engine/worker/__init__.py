@@ -2,5 +2,5 @@
 
 Belongs here: `partition` (the loop: fetch, decide, commit, go on) with `deciding` (slow rules in a thread) and
 `erasure` (raw Secrets), `lease` (which worker owns what), `worker` (one process) with `stopping`, `system` (an embedded
-server with workers). Does not: rules, taking over and committing (`ownership`).
+server with workers) with `worker_processes`. Does not: rules, taking over and committing (`ownership`).
 """

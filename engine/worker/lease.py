@@ -5,7 +5,7 @@ Belongs here: even shares, and quick take-over. Does not: safety, which the fenc
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -27,6 +27,8 @@ LEAVE = 0.8
 NO_MESSAGES = "404"
 """The status where no worker has a key."""
 TTL = b"\r\nNats-TTL:"
+NOT_DELETED = 10057
+"""The server's error code for a message that is gone: here, a lease that has expired."""
 
 log = structlog.get_logger(__name__)
 Callback = Callable[[int], Awaitable[None]]
@@ -64,6 +66,13 @@ def _is_lease(found: LastMessage) -> bool:
     block = found.block or b""
     is_name = found.data[:1] not in codec.JSON_STARTS and found.data.strip() == found.data != b""
     return is_name and TTL in block and not foreign.is_copy(block)
+
+
+async def _all(works: Iterable[Awaitable[None]]) -> None:
+    """Wait for all of these, so that none goes on after this round; raises the first error."""
+    for result in await asyncio.gather(*works, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
 
 
 class Leases:
@@ -109,13 +118,14 @@ class Leases:
         for partition in sorted(set(self.held) - mine):
             await lost(partition)
             await self.give_up(partition)
-        await asyncio.gather(*(self._renew(partition, lost) for partition in sorted(set(self.held) & mine)))
-        await asyncio.gather(*(self._acquire(partition, gained) for partition in sorted(mine - set(self.held))))
+        await _all(self._renew(partition, lost) for partition in sorted(set(self.held) & mine))
+        await _all(self._acquire(partition, gained) for partition in sorted(mine - set(self.held)))
 
     async def workers(self) -> frozenset[str]:
         """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
         stream, keys = self._layout.lease, f"{self._layout.prefix}.lease.worker."
-        replies = await gather(self._wire, f"$JS.API.DIRECT.GET.{stream}", {"multi_last": [f"{keys}>"]})
+        get = self._wire.api_subject(f"DIRECT.GET.{stream}")
+        replies = await gather(self._wire, get, {"multi_last": [f"{keys}>"]})
         alive = set[str]()
         for reply in replies:
             if (refused := reply.headers.get(frames.STATUS)) == NO_MESSAGES:
@@ -156,31 +166,43 @@ class Leases:
         return (await self._wire.publish_acked(key, self._worker.encode(), headers)).seq
 
     async def _renew(self, partition: int, lost: Callback) -> None:
+        """Renew a lease. A partition that fails gives its lease up at any moment, also while it is renewed."""
+        held = self.held.get(partition)
+        if held is None:
+            return
+        renewed: int | None
         try:
-            self.held[partition] = await self._write(self._key(partition), self.held[partition])
+            renewed = await self._write(self._key(partition), held)
         except Fenced:
             # The lease expired before it was renewed. Take it anew if nobody has it; the fence keeps this safe.
-            if not await self._take(partition):
-                self.held.pop(partition, None)
-                await lost(partition)
+            renewed = None if self.held.get(partition) != held else await self._take(partition)
+        if self.held.get(partition) != held:
+            if renewed is not None:
+                await self._delete(renewed)
+        elif renewed is not None:
+            self.held[partition] = renewed
+        else:
+            del self.held[partition]
+            await lost(partition)
 
     async def _acquire(self, partition: int, gained: Callback) -> None:
-        if await self._take(partition):
+        taken = await self._take(partition)
+        if taken is not None:
+            self.held[partition] = taken
             await gained(partition)
 
-    async def _take(self, partition: int) -> bool:
-        """Take the lease of a partition if no worker has it. What no worker wrote is overwritten."""
+    async def _take(self, partition: int) -> int | None:
+        """Take the lease of a partition if no worker has it; its sequence. What no worker wrote is overwritten."""
         key = self._key(partition)
         found = await last_message_from_leader(self._wire, self._layout.lease, key)
         if found is not None and _is_lease(found):
-            return False
+            return None
         if found is not None:
             foreign.report(self._layout.lease, found)
         try:
-            self.held[partition] = await self._write(key, 0 if found is None else found.sequence)
+            return await self._write(key, 0 if found is None else found.sequence)
         except Fenced:
-            return False
-        return True
+            return None
 
     async def _delete(self, sequence: int) -> None:
         await self._ask(f"STREAM.MSG.DELETE.{self._layout.lease}", {"seq": sequence, "no_erase": True})
@@ -193,4 +215,6 @@ class Leases:
         except TimeoutError:
             log.info("lease_left", worker=self._worker, error="no answer in time")
         except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+            if isinstance(error, ApiFailed) and error.err_code == NOT_DELETED:
+                return
             log.info("lease_left", worker=self._worker, error=str(error))

@@ -5,7 +5,6 @@ Belongs here: starting the parts, and stopping them in order. Does not: options,
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
@@ -19,14 +18,13 @@ from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.embedded.supervisor import Supervisor
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker import worker_processes
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 
 HUNG = 30.0
 """Seconds of computing without a turn of the event loop after which a worker process ends by SIGVTALRM."""
-DRAIN = 10.0
-"""Seconds that a worker process of ours has to finish its commits."""
 
 log = structlog.get_logger(__name__)
 
@@ -114,17 +112,14 @@ async def system(
         keeper = asyncio.create_task(Supervisor(server).run())
         worker = asyncio.create_task(work(settings, kinds, stop, ready))
         task = asyncio.create_task(_first_of(worker, keeper))
-        others = [await _spawn(settings) for _ in range(workers - 1)]
+        others = [asyncio.create_task(worker_processes.keep(settings, stop)) for _ in range(workers - 1)]
         try:
             await until(ready, task)
             yield server, settings, task
         finally:
             keeper.cancel()
             stop.set()
-            for process in others:
-                if process.returncode is None:
-                    process.terminate()
-            await asyncio.gather(worker, *(_drained(process) for process in others))
+            await asyncio.gather(worker, *others)
 
 
 async def _first_of(worker: asyncio.Task[Worker | None], keeper: asyncio.Task[None]) -> Worker | None:
@@ -147,21 +142,6 @@ async def _announced(server: EmbeddedServer) -> AsyncIterator[None]:
     finally:
         if server.key is not None:
             server_key.withdraw(server.port, server.key)
-
-
-async def _spawn(settings: Settings) -> asyncio.subprocess.Process:
-    command = ["-m", "phaseline.engine.cli", "worker", "--nats", settings.nats[0], "--prefix", settings.prefix]
-    command += [] if settings.nkey is None else ["--nkey", str(settings.nkey)]
-    return await asyncio.create_subprocess_exec(sys.executable, *command, start_new_session=True)
-
-
-async def _drained(process: asyncio.subprocess.Process) -> None:
-    try:
-        await asyncio.wait_for(process.wait(), DRAIN)
-    except TimeoutError:
-        log.warning("worker_killed", pid=process.pid, seconds=DRAIN)
-        process.kill()
-        await process.wait()
 
 
 async def until(stop: asyncio.Event, task: asyncio.Task[Worker | None]) -> None:

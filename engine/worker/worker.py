@@ -142,7 +142,10 @@ class Worker:
     async def _start(self, installation: Installation, leases: Leases, status: StatusService, number: int) -> None:
         stop = asyncio.Event()
         settings = self.settings
-        partition = Partition(installation, number, self.name, settings.accept_tables, accept_loss=settings.accept_loss)
+        partition = Partition(
+            installation, number, self.name, settings.accept_tables,
+            accept_loss=settings.accept_loss, living=leases.workers,
+        )  # fmt: skip
         self.loaded[number] = partition
         listening = await status.listen(number)
         task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")

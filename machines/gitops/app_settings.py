@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from phaseline.machines.gitops.sync_windows import MOST, Window, read
-from phaseline.machines.kubernetes.diff.ignore import pointless
+from phaseline.machines.gitops.sync_windows import MOST, App, Window, read, select
+from phaseline.machines.kubernetes.diff.ignore import no_effects
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kubernetes.overrides import OWN_FIELDS, BadOverride, Overrides
 from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
+from phaseline.machines.language.scripts import SCRIPTS, ScriptRunner
 from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
 from phaseline.schemas import codec
 
@@ -24,6 +25,10 @@ DEADLINE = "phaseline.io/progress-deadline"
 DEFAULT_DEADLINE = 600
 CACHED = 1_024
 """How many different settings are kept in parsed form."""
+WINDOW_LISTS = ("sync_windows", "sync_hours")
+WINDOW_SETTINGS = (*WINDOW_LISTS, "time_zone")
+MOST_GLOBS = 1_000
+"""The most globs in the windows of one level; to match them all takes some milliseconds, once for each application."""
 
 SETTINGS = (
     Field("profile",                 str,  "the profile; by default that of the set, else alauda", tuple(PROFILES)),
@@ -93,34 +98,44 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, ov
     return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
 
 
-@rule("gitops.check_settings", revision=2)
-def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
+@rule("gitops.check_settings", revision=3, uses=(SCRIPTS,))
+def check_settings(scene: Scene, _: str, __: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses wrong settings; rules that can never have an effect become the message."""
     data = event.data
     try:
         overrides = Overrides().merge(
             {name: value for name, value in data.items() if name in _OVERRIDES and value is not None}, "data"
         )
-        if wrong := next(overrides.problems(), ""):
-            return Refusal(f"data: {wrong}", invalid=True)
-        problems = [
-            f"the rule for {rule.group or 'core'}/{rule.kind} can do nothing: {one}"
-            for rule in overrides.rules
-            for one in pointless(rule)
-        ]
-        problems += _window_problems(data)
+        problems = [*dict.fromkeys((*no_effects(overrides.rules), *overrides.problems(), *overrides.notes))]
+        problems += [*_broken_programs(overrides, scene.scripts), *_window_problems(data)]
     except (BadOverride, ValueError) as error:
         return Refusal(str(error), invalid=True)
     if data.get("progress_deadline") is not None and data["progress_deadline"] < 0:
         return Refusal("data.progress_deadline must be 0 or more", invalid=True)
-    return {"message": "; ".join(problems)[:4096]} if problems and not data.get("message") else {}
+    said = [data["message"]] if isinstance(data.get("message"), str) and data["message"] else []
+    return {"message": "; ".join((*said, *problems))[:4096]} if problems else {}
+
+
+def _broken_programs(overrides: Overrides, scripts: ScriptRunner) -> Iterator[str]:
+    """The jq programs of ignore rules that cannot run on any object, in sentences."""
+    programs = [(one, program) for one in overrides.rules for program in one.programs]
+    if not programs:
+        return
+    results = scripts.jq([program for _, program in programs], [{}])
+    for (one, program), (found,) in zip(programs, results, strict=True):
+        if found.broken:
+            yield f"the rule for {one.group or 'core'}/{one.kind} can do nothing: jq {program!r:.200}: {found.problem}"
 
 
 def _window_problems(data: Mapping[str, Any]) -> Iterator[str]:
     """Problems of windows that select nothing; raises `ValueError` for a wrong window."""
+    count = sum(len(data.get(name) or ()) for name in WINDOW_LISTS)
+    if count > MOST:
+        raise ValueError(f"data holds {count} windows, and at most {MOST} may be set")
     windows = windows_of(data)
-    if len(windows) > MOST:
-        raise ValueError(f"data holds {len(windows)} windows, and at most {MOST} may be set")
+    globs = sum(len(one.applications) + len(one.namespaces) + len(one.clusters) for one in windows)
+    if globs > MOST_GLOBS:
+        raise ValueError(f"the windows in data hold {globs} globs, and at most {MOST_GLOBS} may be set")
     for index, window in enumerate(windows):
         for problem in window.problems():
             raise ValueError(f"data: window {index + 1}: {problem}")
@@ -128,7 +143,28 @@ def _window_problems(data: Mapping[str, Any]) -> Iterator[str]:
             yield f"{window.called()} names no applications, namespaces or clusters, so it is about nothing"
 
 
-def windows_of(settings: Attributes) -> list[Window]:
+def windows_of(settings: Attributes) -> tuple[Window, ...]:
     """The windows in the settings of one level; raises `ValueError` for a wrong window."""
-    zone = settings.get("time_zone") or ""
-    return [read(one, zone) for one in (*(settings.get("sync_windows") or ()), *(settings.get("sync_hours") or ()))]
+    return _windows(_window_settings(settings))
+
+
+def windows_for(app: App, *levels: Attributes) -> tuple[Window, ...]:
+    """The windows in the settings of some levels that apply to an application."""
+    return _selected(app, tuple(map(_window_settings, levels)))
+
+
+def _window_settings(settings: Attributes) -> bytes:
+    """The part of settings that windows are read from, encoded: the key of those that are kept."""
+    return codec.encode({name: settings[name] for name in WINDOW_SETTINGS if settings.get(name)})
+
+
+@lru_cache(maxsize=CACHED)
+def _windows(settings: bytes) -> tuple[Window, ...]:
+    found = codec.decode(settings)
+    zone = found.get("time_zone") or ""
+    return tuple(read(one, zone) for name in WINDOW_LISTS for one in found.get(name, ()))
+
+
+@lru_cache(maxsize=CACHED)
+def _selected(app: App, levels: tuple[bytes, ...]) -> tuple[Window, ...]:
+    return tuple(select([window for level in levels for window in _windows(level)], app))

@@ -19,7 +19,8 @@ from phaseline.schemas.version import __version__
 if TYPE_CHECKING:
     from phaseline import errors, sync, tables, testing
     from phaseline.engine.assess import assess, assess_all, diff, health
-    from phaseline.engine.client.client import Client, connect
+    from phaseline.engine.client.client import Client
+    from phaseline.engine.client.connecting import Connecting, connect
     from phaseline.engine.client.entity_view import EntityView
     from phaseline.engine.client.fleet_counts import FleetClusterCounts, FleetCounts, FleetDisplay, FleetPart
     from phaseline.engine.client.products import Emco, EmcoView, Fleet, FleetView, Gitops
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         EmcoClusterName,
         EmcoNamedResource,
         EmcoNames,
+        EmcoOneCluster,
         EmcoResource,
         EmcoStates,
         EmcoStatus,
@@ -86,6 +88,7 @@ __all__ = [
     "CauseChain",
     "Change",
     "Client",
+    "Connecting",
     "ConnectionSettings",
     "Difference",
     "DryRun",
@@ -99,6 +102,7 @@ __all__ = [
     "EmcoNamedResource",
     "EmcoNames",
     "EmcoNamesQuery",
+    "EmcoOneCluster",
     "EmcoResource",
     "EmcoStates",
     "EmcoStatus",
@@ -174,7 +178,8 @@ __all__ = [
 _SUBMODULES = ("errors", "sync", "tables", "testing")
 _HOMES = {
     "phaseline.engine.assess": ("assess", "assess_all", "diff", "health"),
-    "phaseline.engine.client.client": ("Client", "connect"),
+    "phaseline.engine.client.client": ("Client",),
+    "phaseline.engine.client.connecting": ("Connecting", "connect"),
     "phaseline.engine.client.entity_view": ("EntityView",),
     "phaseline.engine.client.fleet_counts": ("FleetClusterCounts", "FleetCounts", "FleetDisplay", "FleetPart"),
     "phaseline.engine.client.products": ("Emco", "EmcoView", "Fleet", "FleetView", "Gitops"),
@@ -189,6 +194,7 @@ _HOMES = {
         "EmcoClusterName",
         "EmcoNamedResource",
         "EmcoNames",
+        "EmcoOneCluster",
         "EmcoResource",
         "EmcoStates",
         "EmcoStatus",

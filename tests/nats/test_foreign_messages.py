@@ -14,7 +14,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
+from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Span
@@ -26,7 +26,7 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.injections import AT, INJECTIONS, Injection, copy, inject
 from tests.support.installation import until_decided
 from tests.support.installation import working as installation_at_work
-from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.log_check import assert_log_is_the_fold, audited, stored
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 
@@ -45,15 +45,6 @@ class Running:
         assert not self.task.done(), self.task
         self._stop.set()
         await self.task
-
-
-async def audited(wire: Wire, layout: Layout) -> AuditReport:
-    installation = Installation(wire, layout, BUILT_IN_KINDS)
-    async with ServerLog.open(installation, Span()) as log:
-        audit = Audit(log, BUILT_IN_KINDS, None, None)
-        await audit.run()
-        await compare_states(installation, audit)
-    return audit.report
 
 
 async def goes_on(wire: Wire, layout: Layout, fleet: RandomEvents) -> None:

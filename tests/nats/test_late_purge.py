@@ -1,10 +1,11 @@
-"""The request that deletes a finished plan may arrive late, when another owner's plan is under way."""
+"""Plans that a later owner meets: the request that deletes a finished one is late, or another owner was faster."""
 
 from typing import Any
 
 import pytest
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.errors import Fenced, PlanLost
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Plan
@@ -39,3 +40,20 @@ async def test_a_late_purge_leaves_a_later_plan(
     (late,) = held
     await api(*late)
     assert [message.data for message in await stored(wire, log, plans)] == [b"later"]
+
+
+async def test_a_plan_that_another_owner_finished_is_not_lost(wire: Wire, settings: Settings) -> None:
+    installation = Installation(wire, await provision(wire, settings), BUILT_IN_KINDS)
+    subjects = installation.subjects
+    messages = [Message(subjects.transition(0, "node", "phase", "Running", "c1"), b"\x80")]
+    (piece,) = oversized_commit.chunks(messages)
+    dead = await take_over(installation, 0, "dead")
+    await dead.append([Message(subjects.plan(0, 0), piece)], 0, Plan(1, 1, 0))
+    slow, quick = [await take_over(installation, 0, name) for name in ("slow", "quick")]
+    assert quick.checkpoint.plan is not None
+    await oversized_commit.finish(installation, quick, messages)
+    with pytest.raises(Fenced):
+        await oversized_commit.resume(installation, slow)
+    await quick.append([], 1, Plan(2, 1, 0))
+    with pytest.raises(PlanLost):
+        await oversized_commit.resume(installation, await take_over(installation, 0, "last"))

@@ -19,9 +19,6 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import claim_watch
 from phaseline.engine.ownership.event_loss import LossWatch
 from phaseline.engine.ownership.takeover import take_over
-from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
-from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import worker as worker_module
 from phaseline.engine.worker.worker import Worker
@@ -32,7 +29,7 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.emco_history import CTX, GROUP, context, resource
 from tests.support.injections import AT, acknowledgement, inject
 from tests.support.installation import until_decided
-from tests.support.log_check import assert_log_is_the_fold, committed, stored
+from tests.support.log_check import assert_log_is_the_fold, audited, committed, stored
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 
@@ -62,15 +59,6 @@ async def built(wire: Wire, settings: Settings, clusters: int = 1) -> tuple[Layo
 
 async def lost(wire: Wire, layout: Layout) -> list[Loss]:
     return [losses.read(one.data) for one in await stored(wire, layout.log, [f"{layout.prefix}.log.*.loss.>"])]
-
-
-async def audited(wire: Wire, layout: Layout) -> AuditReport:
-    installation = Installation(wire, layout, BUILT_IN_KINDS)
-    async with ServerLog.open(installation, Span()) as log:
-        audit = Audit(log, BUILT_IN_KINDS, None, None)
-        await audit.run()
-        await compare_states(installation, audit)
-    return audit.report
 
 
 async def until_logged(logs: Sequence[object], event: str) -> None:

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.accounts.users import inbox_of
-from phaseline.engine.client.client import connect
+from phaseline.engine.client.connecting import connect
 from phaseline.engine.embedded.server import find_binary
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.account_requests import INTERNAL, OTHER_TREES, REQUESTS, sizes
-from tests.support.command import Shell, line_with
+from tests.support.command import Shell, ended, line_with
 from tests.support.compose_file import OURS, SERVERS, WORKERS
 
 CLIENT, ROUTES, MONITOR = "4222", "6222", "8222"
@@ -49,12 +49,8 @@ async def server(name: str, at: Places, store: Path) -> AsyncIterator[asyncio.su
         started = await asyncio.create_subprocess_exec(
             find_binary(), *words, "--addr", address, "--port", port, stdout=log, stderr=log
         )
-    try:
+    async with ended(started):
         yield started
-    finally:
-        if started.returncode is None:
-            started.kill()
-        await started.wait()
 
 
 async def is_healthy(name: str, at: Places) -> None:
@@ -74,17 +70,6 @@ def environment(name: str, at: Places, store: Path) -> dict[str, str]:
     """The environment of one of our services."""
     found = OURS[name]["environment"]
     return {key: here(value, at).replace("/accounts", str(store / "accounts"), 1) for key, value in found.items()}
-
-
-@asynccontextmanager
-async def ended(started: asyncio.subprocess.Process) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The process, killed at the end if it still runs."""
-    try:
-        yield started
-    finally:
-        if started.returncode is None:
-            started.kill()
-        await started.communicate()
 
 
 async def publish_until_it_took_effect(operator: Shell, trigger: str, event: str) -> None:

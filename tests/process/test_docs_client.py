@@ -45,6 +45,7 @@ async def test_the_samples_run(working: Settings, client: Client, capsys: pytest
         code = compile(sample, f"{PAGE.name}, sample {number}", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         async with asyncio.timeout(60):
             await run(code, names)
+    await names["keep"](working.nats[0], working.prefix)
     await asyncio.to_thread(names["script"], working.nats[0], working.prefix)
     said = capsys.readouterr().out
     assert "['c1', 'c7']" in said

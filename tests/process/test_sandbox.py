@@ -13,6 +13,7 @@ import pytest
 from phaseline.engine.scripts import jq_check
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox, Stopped
+from tests.support.processes import is_there, seconds_until
 
 NOW = 1_700_000_000
 REMOVES = {"run": "jq", "programs": [".a"], "objects": [{"a": 1}]}
@@ -257,18 +258,7 @@ def killed_with_its_script(number: int) -> float:
         time.sleep(0.05)
         parent.send_signal(number)
         parent.wait()
-    start = time.monotonic()
-    while is_there(child) and time.monotonic() < start + 10:
-        time.sleep(0.01)
-    return time.monotonic() - start
-
-
-def is_there(pid: int) -> bool:
-    """Whether a process runs. One that nobody waits for yet does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+    return seconds_until(lambda: not is_there(child))
 
 
 def test_a_script_ends_with_its_parent_although_that_is_killed() -> None:

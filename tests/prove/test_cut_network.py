@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.errors import PhaselineError
-from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided
 from tests.support.log_check import assert_log_is_the_fold
+from tests.support.nats_cluster import provisioned
 from tests.support.network_namespaces import NODES, possible, three_namespaces
 from tests.support.prove_scale import scaled
 from tests.support.random_events import RandomEvents, publish
@@ -23,16 +24,6 @@ from tests.support.raw_checker import check
 from tests.support.worker_fleet import fleet_of
 
 LIMIT = 120
-
-
-async def provisioned(wire: Wire, settings: Settings) -> Layout:
-    """Wait until the servers have found each other."""
-    async with asyncio.timeout(LIMIT):
-        while True:
-            try:
-                return await provision(wire, settings)
-            except PhaselineError:
-                await asyncio.sleep(0.5)
 
 
 async def patiently(wire: Wire, layout: Layout) -> None:

@@ -4,6 +4,7 @@ import ast
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import pytest_asyncio
@@ -12,23 +13,27 @@ from nats.aio.client import Client
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from tests.support import raw_checker, raw_recorder
+from tests.support import patience, raw_checker, raw_recorder
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import installation_with_history, until_decided, working
 from tests.support.random_events import RandomEvents, publish
 from tests.support.raw_checker import Raw, check, read
 from tests.support.raw_recorder import recording
 
-ALONE = {"raw_checker": set(), "raw_recorder": {"tests.support.raw_checker"}}
+ALONE = {
+    patience: set(),
+    raw_checker: set(),
+    raw_recorder: {"tests.support.patience", "tests.support.raw_checker"},
+}
 
 
-@pytest.mark.parametrize("name", ALONE)
-def test_they_share_no_code_with_the_engine(name: str) -> None:
-    path = Path({"raw_checker": raw_checker, "raw_recorder": raw_recorder}[name].__file__ or "")
+@pytest.mark.parametrize("module", ALONE)
+def test_they_share_no_code_with_the_engine(module: ModuleType) -> None:
+    path = Path(module.__file__ or "")
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     found = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     found |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    assert {one for one in found if one.partition(".")[0] in ("phaseline", "tests", "benchmarks")} == ALONE[name]
+    assert {one for one in found if one.partition(".")[0] in ("phaseline", "tests", "benchmarks")} == ALONE[module]
 
 
 @pytest_asyncio.fixture

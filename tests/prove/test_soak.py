@@ -27,10 +27,14 @@ from tests.support.worker_fleet import Fleet, fleet_of
 
 PIECE, PAUSE = 10, 0.1
 """Events that are published at once, and the seconds until the next ones."""
-USUAL = {
-    *("worker_started", "partition_taken", "tables_noted", "worker_counts", "worker_stopped"),
-    *("partition_lost", "lease_left"),  # where a busy machine lets a lease expire
+USUAL = frozenset({"worker_started", "partition_taken", "tables_noted", "worker_counts", "worker_stopped"})
+BUSY = USUAL | {
+    *("partition_lost", "lease_left", "lease_wait", "lease_back"),
+    *("slow_decision", "commit_in_doubt", "reader_silence", "reader_gap"),
 }
+"""What is written as well while the machine has other work."""
+DELAY = 0.1
+"""Seconds. If this test itself wakes up later than that, the machine has other work."""
 LINE = re.compile(
     r"(?:\x1b\[[\d;]*m)*[\d-]+ [\d:]+(?:\x1b\[[\d;]*m)* \[(?:\x1b\[[\d;]*m)*(\w+)[^]]*\] (?:\x1b\[[\d;]*m)*(\w+)"
 )
@@ -52,10 +56,10 @@ def megabytes(pid: int) -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
 
 
-def stray(text: str) -> list[str]:
+def stray(text: str, usual: frozenset[str] = USUAL) -> list[str]:
     """The lines that a steady run does not write."""
     found = [(line, LINE.match(line)) for line in text.splitlines()]
-    return [line for line, match in found if match is None or match[1] != "info" or match[2] not in USUAL]
+    return [line for line, match in found if match is None or match[2] not in usual or match[1] == "error"]
 
 
 def assert_flat(name: str, samples: list[float], margin: float = MARGIN) -> None:
@@ -77,7 +81,7 @@ async def soak(server: EmbeddedServer, settings: Settings, folder: Path, seconds
         first = list(events.built(6, 10))
         await publish(wire, first)
         await until_decided(wire, layout)
-        pieces, begun, sent = troubles(events), time.monotonic(), len(first)
+        pieces, begun, sent, late = troubles(events), time.monotonic(), len(first), 0.0
         while time.monotonic() - begun < seconds:
             for number, worker in enumerate(fleet.running):
                 memory.setdefault(f"worker {number}", []).append(megabytes(worker.process.pid))
@@ -86,7 +90,9 @@ async def soak(server: EmbeddedServer, settings: Settings, folder: Path, seconds
                 piece = next(pieces)
                 sent += len(piece)
                 await publish(wire, piece)
+                asleep = time.monotonic()
                 await asyncio.sleep(PAUSE)
+                late = max(late, time.monotonic() - asleep - PAUSE)
         await until_decided(wire, layout)
         report = await check(server.url, settings.prefix)
         assert report.events == sent
@@ -95,7 +101,7 @@ async def soak(server: EmbeddedServer, settings: Settings, folder: Path, seconds
         await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
     for name, samples in memory.items():
         assert_flat(name, samples, SERVER_MARGIN if name == "the server" else MARGIN)
-    assert stray(fleet.log) == []
+    assert stray(fleet.log, BUSY if late > DELAY else USUAL) == []
     return fleet
 
 

@@ -33,7 +33,7 @@ from phaseline.machines.language.table import (
 )
 from phaseline.schemas.records import SECOND, Cause, Mark, Rejection, State, Transition
 from tests.support.sample_kinds import label
-from tests.support.strategies import History, HistoryStep, event
+from tests.support.strategies import History, event, moves_of
 
 
 @rule("van.stamp", revision=1)
@@ -109,18 +109,9 @@ def story(*events: tuple[str, str, str]) -> History:
     return history
 
 
-def told(step: HistoryStep) -> list[tuple[str, str, str]]:
-    """Of each transition: the entity with the facet, the phase, the trigger."""
-    return [
-        (f"{r.entity.kind}/{r.entity.id} {r.facet}", r.after.phase, r.trigger)
-        for r in step.records
-        if isinstance(r, Transition)
-    ]
-
-
 def test_two_facets_move_with_one_trigger_though_nothing_else_can_follow() -> None:
     history = story(*BUILT)
-    assert told(history.take(event("van", "left", "d/v"))) == [
+    assert moves_of(history.take(event("van", "left", "d/v"))) == [
         ("van/d/v phase", "Away", "left"),
         ("van/d/v load", "Full", "left"),
     ]
@@ -150,7 +141,7 @@ def test_a_rejection_lists_what_a_publisher_could_send_now() -> None:
 
 def test_an_event_below_a_deleted_parent_makes_the_parent_known_again() -> None:
     history = story(*BUILT, ("van", "left", "d/v"), ("depot", "razed", "d"))
-    assert told(history.take(event("van", "built", "d/v"))) == [
+    assert moves_of(history.take(event("van", "built", "d/v"))) == [
         ("depot/d phase", "Open", "adopt"),
         ("van/d/v phase", "Parked", "built"),
         ("van/d/v load", "Empty", "built"),
@@ -185,7 +176,7 @@ def test_a_rule_that_a_cascade_runs_sees_the_position_of_the_event() -> None:
 def test_a_required_child_takes_its_trigger_with_the_data_of_the_parent() -> None:
     history = story(*BUILT)
     step = history.take(event("depot", "dispatch", "d", {"next": "v", "place": "Away"}))
-    assert ("van/d/v phase", "Away", "sent") in told(step)
+    assert ("van/d/v phase", "Away", "sent") in moves_of(step)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from phaseline.machines.language.table import (
 )
 from phaseline.schemas.records import SECOND, Cause, State, Transition
 from tests.support.sample_kinds import label
-from tests.support.strategies import History, HistoryStep, event
+from tests.support.strategies import History, event, moves_of
 
 
 @rule("store.weighed", revision=1)
@@ -210,15 +210,6 @@ def store(*events: tuple[str, str, str]) -> History:
     return history
 
 
-def told(step: HistoryStep) -> list[tuple[str, str, str]]:
-    """Of each transition: the entity with the facet, the phase, the trigger."""
-    return [
-        (f"{r.entity.kind}/{r.entity.id} {r.facet}", r.after.phase, r.trigger)
-        for r in step.records
-        if isinstance(r, Transition)
-    ]
-
-
 def phases(history: History, kind: str, entity_id: str) -> list[str]:
     return [facet.state.phase for facet in history.tree.entities[kind][entity_id].facets]
 
@@ -230,7 +221,7 @@ def box(history: History, entity_id: str) -> tuple[list[str], Mapping[str, Any]]
 
 def test_a_cascade_of_one_parent_passes_by_what_the_event_makes_known_under_another() -> None:
     history = store(("shelf", "mounted", "s/b/old"), ("room", "sprayed", "s/b"))
-    assert told(history.take(event("box", "put_wet", "s/a/new/x"))) == [
+    assert moves_of(history.take(event("box", "put_wet", "s/a/new/x"))) == [
         ("shelf/s/a/new phase", "Up", "adopt"),
         ("shelf/s/a/new mark", "None", "adopt"),
         ("box/s/a/new/x phase", "Leaking", "put_wet"),
@@ -252,13 +243,13 @@ def test_a_trigger_that_takes_no_step_fires_nothing_downward() -> None:
 def test_a_fan_out_can_ask_scripts_and_reaches_only_what_the_rule_names() -> None:
     history = store(("box", "put", "s/a/s/x"), ("box", "put", "s/b/s/y"))
     step = history.take(event("store", "weighed", "s", {"boxes": ["s/b/s/y"]}))
-    assert told(step) == [("box/s/b/s/y lid", "Sealed", "sealed")]
+    assert moves_of(step) == [("box/s/b/s/y lid", "Sealed", "sealed")]
 
 
 def test_a_fan_out_reaches_below_though_the_event_also_moves_its_entity() -> None:
     history = store(("box", "put", "s/a/s/x"), ("box", "put_wet", "s/a/s/y"))
     assert phases(history, "store", "s") == ["Wet"]
-    assert told(history.take(event("store", "dried", "s", {"boxes": ["s/a/s/x"]}))) == [
+    assert moves_of(history.take(event("store", "dried", "s", {"boxes": ["s/a/s/x"]}))) == [
         ("store/s phase", "Open", "dried"),
         ("box/s/a/s/x lid", "Sealed", "sealed"),
     ]
@@ -266,10 +257,10 @@ def test_a_fan_out_reaches_below_though_the_event_also_moves_its_entity() -> Non
 
 def test_a_view_that_counts_a_condition_stays_while_something_else_changes() -> None:
     history = store(("box", "put", "s/a/s/x"), ("box", "put", "s/a/s/y"))
-    assert ("store/s phase", "Worried", "cracked") in told(history.take(event("box", "cracked", "s/a/s/x")))
+    assert ("store/s phase", "Worried", "cracked") in moves_of(history.take(event("box", "cracked", "s/a/s/x")))
     history.take(event("store", "priced", "s", {"sale": 3}))
     assert phases(history, "store", "s") == ["Worried"]
-    assert ("store/s phase", "Open", "taken") in told(history.take(event("box", "taken", "s/a/s/x")))
+    assert ("store/s phase", "Open", "taken") in moves_of(history.take(event("box", "taken", "s/a/s/x")))
 
 
 def test_a_cascade_brings_attributes_and_runs_rules_in_the_facet_that_has_them() -> None:
@@ -289,7 +280,7 @@ def test_a_cascade_whose_rule_refuses_leaves_the_attributes() -> None:
 def test_a_tally_fires_again_in_the_same_event_what_had_no_row_at_first() -> None:
     history = History(TANKS)
     history.take(event("tank", "built", "t"))
-    assert told(history.take(event("drop", "fell", "t/d"))) == [
+    assert moves_of(history.take(event("drop", "fell", "t/d"))) == [
         ("drop/t/d phase", "Loose", "fell"),
         ("tank/t phase", "Spilt", "overflowed"),
     ]
@@ -299,7 +290,7 @@ def test_an_intent_that_a_cascade_fires_is_judged_by_what_the_event_shows() -> N
     history = History(TANKS)
     for found in (("tank", "built", "t"), ("drop", "fell", "t/d")):
         history.take(event(*found))
-    assert told(history.take(event("tank", "drained", "t"))) == [
+    assert moves_of(history.take(event("tank", "drained", "t"))) == [
         ("tank/t phase", "Empty", "drained"),
         ("drop/t/d phase", "Held", "secure"),
     ]

@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.accounts.keys import KeyFolder, write_secret
+from phaseline.engine.accounts.keys import KeyFolder
 from phaseline.engine.accounts.nats_conf import nats_conf
 from phaseline.engine.accounts.operator_mode import CREDENTIALS, Authority, operator_mode
 from phaseline.engine.accounts.roles import ROLES
+from phaseline.engine.accounts.secret_files import replace_secret
 from phaseline.engine.accounts.users import AccountPlan, User, inbox_of
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
@@ -40,7 +41,7 @@ class AccountsServer(EmbeddedServer):
             all_seeing = User(SPY, ROLES[0], (">",), (">",))
             token = Authority(self.plan, self.keys.folder / "authority").user_token(all_seeing, self.keys.public(SPY))
             creds = CREDENTIALS.format(token=token, seed=self.keys.seed(SPY))
-            write_secret(self.keys.folder / f"{SPY}.creds", creds)
+            replace_secret(self.keys.folder / f"{SPY}.creds", creds)
             return super()._config() + printed
         printed = nats_conf(self.plan, self.keys.public)
         [head, tail] = printed.split("    users: [\n", 1)

@@ -60,18 +60,20 @@ class Shell:
 
     async def __call__(self, *words: str, stdin: bytes | None = None) -> Answer:
         """Run the command to its end."""
-        if stdin is None:
-            async with asyncio.timeout(LIMIT):
-                code, out, err = await FORKS.run(words, self.environment, ROOT)
-            return Answer(code, out.decode(), err.decode())
-        process = await self.start(*words, stdin=asyncio.subprocess.PIPE)
-        try:
-            out, err = await asyncio.wait_for(process.communicate(stdin), LIMIT)
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        return Answer(process.returncode or 0, out.decode(), err.decode())
+        async with asyncio.timeout(LIMIT):
+            code, out, err = await FORKS.run(words, self.environment, ROOT, stdin)
+        return Answer(code, out.decode(), err.decode())
+
+
+@asynccontextmanager
+async def ended(started: asyncio.subprocess.Process) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The process, killed at the end if it still runs."""
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+        await started.communicate()
 
 
 @asynccontextmanager
@@ -80,12 +82,8 @@ async def process(*words: str) -> AsyncIterator[asyncio.subprocess.Process]:
         *COMMAND, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         env={**os.environ, "NO_COLOR": "1"},
     )  # fmt: skip
-    try:
+    async with ended(started):
         yield started
-    finally:
-        if started.returncode is None:
-            started.kill()
-        await started.communicate()
 
 
 async def call(*words: str) -> tuple[int, str, str]:

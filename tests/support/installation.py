@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
@@ -15,6 +16,7 @@ from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import decided
+from tests.support.patience import wait_for
 from tests.support.random_events import RandomEvents, publish
 
 LIMIT = 120
@@ -34,10 +36,12 @@ async def working(settings: Settings, wire: Wire, kinds: Kinds, partitions: int 
 
 
 async def until_decided(wire: Wire, layout: Layout) -> None:
-    """Wait until all stored events have been decided."""
-    async with asyncio.timeout(LIMIT):
-        while not await decided(wire, layout):
-            await asyncio.sleep(0.05)
+    """Wait until all stored events have been decided, as long as the log grows."""
+
+    async def grown() -> object:
+        return (await wire.api(f"STREAM.INFO.{layout.log}"))["state"]["last_seq"]
+
+    await wait_for(partial(decided, wire, layout), grown)
 
 
 @asynccontextmanager

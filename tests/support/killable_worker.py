@@ -15,8 +15,8 @@ from tests.support.installation import LIMIT
 class WorkerProcess:
     """A worker in a process of its own."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
+    def __init__(self, process: asyncio.subprocess.Process, log: Path | None = None) -> None:
+        self.process, self.log = process, log
 
     @classmethod
     async def start(
@@ -33,7 +33,13 @@ class WorkerProcess:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, *command, cwd=ROOT, env=environment, stderr=stderr
             )
-        return cls(process)
+        return cls(process, log)
+
+    def assert_runs(self) -> None:
+        """A worker that has ended by itself is a failure."""
+        said = "" if self.log is None else self.log.read_text()[-4_000:]
+        status = self.process.returncode
+        assert status is None, f"a worker ended by itself with status {status}: {said}"
 
     async def kill(self) -> None:
         self.process.kill()

@@ -1,6 +1,6 @@
 """Compares the log of an installation with what the core makes of its events, byte for byte.
 
-Belongs here: the comparison, and reading the log for tests. Does not: making events, killing workers.
+Belongs here: the comparison, an audit, and reading the log for tests. Does not: making events, killing workers.
 """
 
 import asyncio
@@ -15,12 +15,17 @@ from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, read_record
+from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
+from phaseline.engine.replay.recorded_log import Span
+from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 
 async def stored(wire: Wire, stream: str, filters: Sequence[str]) -> list[Stored]:
@@ -112,6 +117,16 @@ async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree)
         assert found == {entity_id: entities[entity_id] for entity_id in found}
         foreign -= len(entities) - len(found)
     assert foreign >= 0
+
+
+async def audited(wire: Wire, layout: Layout) -> AuditReport:
+    """What an audit of the installation finds, in the log and in STATE."""
+    installation = Installation(wire, layout, BUILT_IN_KINDS)
+    async with ServerLog.open(installation, Span()) as log:
+        audit = Audit(log, BUILT_IN_KINDS, None, None)
+        await audit.run()
+        await compare_states(installation, audit)
+    return audit.report
 
 
 Log = list[Logged]

@@ -6,6 +6,7 @@ Belongs here: reading the streams with nats-py, and what must hold for any table
 
 import asyncio
 import json
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ from nats.errors import TimeoutError as NatsTimeout
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
 LIMIT = 60.0
-"""Seconds until STATE must have copied the log."""
+"""Seconds without any movement in which STATE must have copied the log."""
 PIECE = 1_000
 COPIED = "Nats-Stream"
 """A header of every direct get. A stored message that has it was injected: the server answered to a subject of ours."""
@@ -275,21 +276,25 @@ class Checker:
             for one in found:
                 if one.entity:
                     wanted[f"{self.prefix}.state.{partition}.{one.entity}"] = one.raw.data
-        waited = 0.0
-        while True:
-            states = await read(self.client, self.stream("STATE"))
-            found_states = {raw.subject: raw for raw in states if self.words(raw.subject)[2] != "checkpoint"}
-            wrong = [
-                subject
-                for subject in sorted(wanted.keys() | found_states.keys())
-                if not self._is_state(found_states.get(subject), wanted.get(subject))
-            ]
-            if not wrong or waited > LIMIT:
-                break
+        wrong, last, since = await self._wrong_states(wanted), 0, time.monotonic()
+        while wrong and time.monotonic() - since < LIMIT:
             await asyncio.sleep(0.1)
-            waited += 0.1
+            wrong = await self._wrong_states(wanted)
+            copied = (await self.client.jetstream().stream_info(self.stream("STATE"))).state.last_seq
+            if copied != last:
+                last, since = copied, time.monotonic()
         for subject in wrong:
             self.report.say(f"STATE differs from the last record of the log: {subject}")
+
+    async def _wrong_states(self, wanted: dict[str, bytes]) -> list[str]:
+        """The subjects at which STATE holds something else now."""
+        states = await read(self.client, self.stream("STATE"))
+        found = {raw.subject: raw for raw in states if self.words(raw.subject)[2] != "checkpoint"}
+        return [
+            subject
+            for subject in sorted(wanted.keys() | found.keys())
+            if not self._is_state(found.get(subject), wanted.get(subject))
+        ]
 
     def _is_state(self, raw: Raw | None, wanted: bytes | None) -> bool:
         """Whether STATE holds what it should. A foreign message that STATE copied from the log may cover a record."""

@@ -15,7 +15,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
-from tests.support.raw_checker import LIMIT, Raw, decode
+from tests.support.patience import wait_for
+from tests.support.raw_checker import Raw, decode
 
 EACH = 0.2
 """Seconds between two looks at the checkpoints."""
@@ -89,9 +90,14 @@ class Recorder:
             words = raw.subject[len(self.prefix) + 1 :].split(".")
             if words[0] == "log":
                 last[words[2]] = raw.sequence
-        async with asyncio.timeout(LIMIT):
-            while not self.gaps and any(self._heard[branch] < place for branch, place in last.items()):
-                await asyncio.sleep(EACH)
+
+        async def complete() -> bool:
+            return bool(self.gaps) or all(self._heard[branch] >= place for branch, place in last.items())
+
+        async def heard() -> object:
+            return len(self.feed)
+
+        await wait_for(complete, heard, EACH)
 
     def compare(self, log: list[Raw]) -> list[str]:
         """The problems: what the feed said and the log does not hold, or the other way round.

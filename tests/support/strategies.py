@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, Sent, event, play
 from phaseline.engine.testing.random_events import SEED_LENGTH, random_event, random_history
 from phaseline.engine.testing.search import histories
+from phaseline.schemas.records import Transition
 from tests.support.effort import EXAMPLES, examples, many_examples, reaching
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "event",
     "histories",
     "hold",
+    "moves_of",
     "play",
     "random_event",
     "random_history",
@@ -56,3 +58,12 @@ def hold(law: Callable[[T], None], strategy: st.SearchStrategy[T], effort: str) 
     broken.__name__ = broken.__qualname__ = law.__name__
     chosen = {"ci": examples(EXAMPLES), "reach": reaching(), "long": many_examples()}[effort]
     chosen(given(strategy)(broken))()
+
+
+def moves_of(step: HistoryStep) -> list[tuple[str, str, str]]:
+    """Of each transition: the entity with the facet, the phase, the trigger."""
+    return [
+        (f"{r.entity.kind}/{r.entity.id} {r.facet}", r.after.phase, r.trigger)
+        for r in step.records
+        if isinstance(r, Transition)
+    ]

@@ -34,6 +34,7 @@ class Fleet:
 
     async def kill(self, worker: WorkerProcess) -> None:
         """SIGKILL."""
+        worker.assert_runs()
         self.running.remove(worker)
         await worker.kill()
 
@@ -72,6 +73,8 @@ async def fleet_of(settings: Settings, count: int, folder: Path, seed: int = 0) 
     try:
         await asyncio.gather(*(fleet.start() for _ in range(count)))
         yield fleet
+        for worker in fleet.running:
+            worker.assert_runs()
         await asyncio.gather(*(worker.stop() for worker in fleet.running))
     finally:
         for worker in fleet.running:

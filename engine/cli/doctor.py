@@ -1,0 +1,67 @@
+"""The command `doctor`: checks of the server and the installation.
+
+Belongs here: its options and layout. Does not: the checks (`phaseline.engine.doctor`).
+"""
+
+import logging
+
+import click
+from rich.text import Text
+
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.doctor.check_result import CheckResult, Verdict
+from phaseline.engine.doctor.examine import examine
+from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
+
+MARKS: dict[Verdict, tuple[str, str]] = {
+    "ok": ("✓", "green"),
+    "warning": ("!", "yellow"),
+    "problem": ("✗", "bold red"),
+    "unknown": ("?", "bright_black"),
+}
+WIDTH = 18
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline doctor", "the server that all commands use"),
+        ("phaseline doctor --nats nats://a:4222,nats://b:4222 --creds operator.creds", ""),
+        ("phaseline doctor --json | jq 'select(.verdict != \"ok\")'", ""),
+    ],
+)
+@options.as_json
+@options.connected
+def doctor(settings: Settings, *, as_json: bool) -> int | None:
+    """Check the server, the user's rights, the streams, the workers and the tables, and say what to do.
+
+    Nothing is changed. The exit code is 0 if all is well or there are only warnings, 1 if there is a problem, and 3 if
+    the server does not answer. A check that needs rights which this user does not have is marked with a question mark.
+    """
+    if not click.get_current_context().params["verbose"]:
+        terminal.log_to_stderr(least=logging.CRITICAL)  # the findings say what the log lines would
+
+    async def work() -> int:
+        verdicts: dict[str, Verdict] = {}
+        async for finding in examine(settings, installed()):
+            verdicts[finding.check] = finding.verdict
+            _show(finding, as_json=as_json)
+        if verdicts.get("server") == "problem":
+            return terminal.UNREACHABLE
+        return terminal.REFUSED if "problem" in verdicts.values() else 0
+
+    return terminal.run(work())
+
+
+def _show(finding: CheckResult, *, as_json: bool) -> None:
+    if as_json:
+        render.show_json(finding._asdict())
+        return
+    mark, colour = MARKS[finding.verdict]
+    render.show_line(Text.assemble((mark, colour), f" {finding.check:<{WIDTH}} ", render.text_of(finding.found)))
+    if finding.advice:
+        render.show_line(
+            render.text_of(f"  {'':<{WIDTH}} → {finding.advice}", "bold" if finding.verdict == "problem" else "")
+        )

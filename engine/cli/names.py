@@ -1,0 +1,129 @@
+"""Names on the command line: kinds, states, triggers and ids, with their completion in a shell.
+
+Belongs here: how a name may be written, and what a shell offers for it. Does not: the check of a name against the
+tables (`phaseline.engine.log.latest`), reading states.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from phaseline.engine.cli import terminal
+from phaseline.engine.cli.options import CONNECTION, settings_of
+from phaseline.engine.client.client import Client
+from phaseline.engine.errors import PhaselineError
+from phaseline.machines.built_in import installed
+from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.schemas.libraries import NotInstalled
+
+PATIENCE = 1.5
+"""Seconds in which a shell gets the ids that were found. Somebody waits at a prompt."""
+MOST = 200
+"""The most ids that a shell is offered."""
+
+
+def spelt(word: str, known: Iterable[str]) -> str:
+    """The known name that `word` stands for: in any case, with `-` for `_`, in the plural. Else `word` itself."""
+    by_spelling = {_plain(name): name for name in known}
+    plain = _plain(word)
+    stems = (plain, plain.removesuffix("s"), plain.removesuffix("es"), f"{plain.removesuffix('ies')}y")
+    return next((by_spelling[stem] for stem in stems if stem in by_spelling), word)
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "").replace("_", "")
+
+
+class NameType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """A name on the command line. `known` gives the names, with a line of help each, for the kind named before it."""
+
+    def __init__(self, name: str, known: Callable[[Kinds, str | None], Mapping[str, str]]) -> None:
+        self.name, self._known = name, known
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The name as tables write it. An unknown one stays as it is: the command then says which there are."""
+        return spelt(value, self._names(ctx))
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002  # as click calls it
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """The names that begin with what was typed."""
+        found = self._names(ctx).items()
+        return [
+            CompletionItem(name, help=help_)
+            for name, help_ in found
+            if name.casefold().startswith(incomplete.casefold())
+        ]
+
+    def _names(self, ctx: click.Context | None) -> Mapping[str, str]:
+        return self._known(installed(), _kind_of(ctx))
+
+
+def _kind_of(ctx: click.Context | None) -> str | None:
+    """The kind that stands before on the command line."""
+    return None if ctx is None else ctx.params.get("kind")
+
+
+def _among(kinds: Kinds, name: str | None) -> list[Kind]:
+    """The kind of that name; all kinds if there is none."""
+    return [kinds[name]] if name is not None and name in kinds else list(kinds.values())
+
+
+def _kinds(kinds: Kinds, _: str | None) -> dict[str, str]:
+    return {name: kind.table.doc for name, kind in kinds.items()}
+
+
+def _states(kinds: Kinds, name: str | None) -> dict[str, str]:
+    return {phase: "" for kind in _among(kinds, name) for machine in kind.machines for phase in machine.phases[1:]}
+
+
+def _triggers(kinds: Kinds, name: str | None) -> dict[str, str]:
+    found = ((trigger, role) for kind in _among(kinds, name) for trigger, role in kind.roles.items())
+    return {trigger: role for trigger, role in found if role != "derived"}
+
+
+KIND, STATE, TRIGGER = NameType("kind", _kinds), NameType("state", _states), NameType("trigger", _triggers)
+
+
+class IdType(click.ParamType):  # type: ignore[type-arg]  # as above
+    """The id of an entity. A shell offers the ids that the installation has."""
+
+    name = "id"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002  # as click calls it
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """The ids that begin with what was typed; none if the server does not answer in time."""
+        terminal.log_to_stderr(least=logging.CRITICAL)  # a shell would take log lines for offers
+        try:
+            return asyncio.run(asyncio.wait_for(_ids(ctx.params, incomplete), PATIENCE))
+        except (PhaselineError, NotInstalled, click.ClickException, TimeoutError):
+            return []
+
+
+ID = IdType()
+
+
+async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionItem]:
+    """The ids of the kind that was typed before, or of all kinds with as many parts as were typed."""
+    given = {name: values[name] for name in CONNECTION if values.get(name) is not None}
+    above, _, _ = incomplete.rpartition("/")
+    found: list[CompletionItem] = []
+    async with Client.open(settings_of(given)) as client:
+        parts = incomplete.count("/") + 1
+        kinds = [values["kind"]] if values.get("kind") else [k.name for k in client.kinds.values() if k.arity == parts]
+        for kind in kinds:
+            async for entity in client.list(kind, tree=above or None):
+                if entity.id.startswith(incomplete) and len(found) < MOST:
+                    found.append(CompletionItem(entity.id, help=f"{kind} {entity.facets[0].state}"))
+    return found

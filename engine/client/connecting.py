@@ -1,0 +1,51 @@
+"""Connecting to an installation, for a block or until the client is closed.
+
+Belongs here: `connect`. Does not: what a client does (`client`).
+"""
+
+from collections.abc import Generator, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Unpack
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.client.session import Session
+from phaseline.engine.embedded.server_key import with_key
+from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, from_options
+from phaseline.machines.compiler.kinds import Kinds
+
+
+class Connecting:
+    """A connection under way: `async with connect(...) as client`, or `client = await connect(...)`."""
+
+    def __init__(self, opening: AbstractAsyncContextManager[Session]) -> None:
+        """Open the connection by `opening` once this is awaited or entered."""
+        self._opening = opening
+        self._client: Client | None = None
+
+    def __await__(self) -> Generator[Any, None, Client]:
+        return self.__aenter__().__await__()
+
+    async def __aenter__(self) -> Client:
+        session = await self._opening.__aenter__()
+        session.opening = self._opening
+        self._client = Client(session)
+        return self._client
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+
+def connect(
+    url: str | Sequence[str] = DEFAULT_URL,
+    *,
+    source: str | None = None,
+    kinds: Kinds | None = None,
+    **settings: Unpack[ConnectionSettings],
+) -> Connecting:
+    """Connect to an installation: `async with phaseline.connect(...) as client`, or `await` it and `close` the client.
+
+    url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
+    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
+    """
+    return Connecting(Session.open(with_key(from_options(nats=url, **settings)), source, kinds))

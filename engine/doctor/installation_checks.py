@@ -1,0 +1,141 @@
+"""Checks of an installation: its streams, workers, partitions and tables.
+
+Belongs here: what only an installation has. Does not: checks of the server alone (`server_checks`).
+"""
+
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from phaseline.engine.doctor.check_result import CheckResult, ok, problem, unknown, warning
+from phaseline.engine.doctor.server_checks import age, size
+from phaseline.engine.errors import ApiFailed, NoResponders, NotPermitted, RequestTimedOut
+from phaseline.engine.jetstream.direct_get import NO_MESSAGE, gather
+from phaseline.engine.jetstream.streams import STREAM_NOT_FOUND, Layout
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import checkpoint, table_eras
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import last_cause
+from phaseline.schemas.records import nanoseconds
+
+WAITING = 5.0
+"""Seconds that an event may wait for its decision before that is a problem."""
+START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
+
+
+async def streams(wire: Wire, layout: Layout) -> list[CheckResult]:
+    """Whether each stream exists, how large it is, and whether its copies keep up."""
+    names = [getattr(layout, field.name) for field in fields(layout) if field.name not in ("prefix", "partitions")]
+    return [await _stream(wire, name) for name in names]
+
+
+async def _stream(wire: Wire, name: str) -> CheckResult:
+    try:
+        info = await wire.api(f"STREAM.INFO.{name}")
+    except NotPermitted:
+        return unknown(f"stream {name}", "this user may not ask for it")
+    except NoResponders:
+        if wire.has_consumers:
+            raise
+        return unknown(f"stream {name}", "the account of this user does not import it")
+    except ApiFailed as error:
+        if error.err_code != STREAM_NOT_FOUND:
+            raise
+        return problem(f"stream {name}", "does not exist", f"a worker creates it: {START}")
+    state, cluster = info["state"], info.get("cluster") or {}
+    found = f"{state['messages']:,} messages, {size(state['bytes'])}, replicas {info['config']['num_replicas']}"
+    if late := [peer["name"] for peer in cluster.get("replicas") or () if not peer.get("current", True)]:
+        advice = f"look at the servers {', '.join(late)}: are they running, do they reach the others?"
+        return warning(f"stream {name}", f"{found}; not up to date on {', '.join(late)}", advice)
+    return ok(f"stream {name}", found)
+
+
+async def workers(installation: Installation) -> CheckResult:
+    """Which workers are alive, and whether each partition has one."""
+    start = f"{installation.prefix}.lease."
+    try:
+        replies = await gather(
+            installation.wire,
+            installation.wire.api_subject(f"DIRECT.GET.{installation.layout.lease}"),
+            {"multi_last": [f"{start}>"]},
+            installation.wire.settings.request_timeout,
+        )
+    except (NotPermitted, NoResponders, RequestTimedOut):  # the server does not answer a request that it refuses
+        return unknown("workers", "this user may not read leases")
+    found = [reply.headers.get("Nats-Subject", "").removeprefix(start) for reply in replies]
+    alive = sorted(key.removeprefix("worker.") for key in found if key.startswith("worker."))
+    owned = sum(key.startswith("partition.") for key in found)
+    if not alive:
+        return problem("workers", "no worker is running, so no event is decided", START)
+    said = (
+        f"{len(alive)} running ({', '.join(alive)}), which own {owned} of {installation.layout.partitions} partitions"
+    )
+    if owned < installation.layout.partitions:
+        advice = "wait for some seconds: workers take free partitions by themselves. If it stays so, read their logs"
+        return warning("workers", said, advice)
+    return ok("workers", said)
+
+
+class Waiting(NamedTuple):
+    """A partition with undecided events. `seconds`: how long the oldest one waits; `position`: its sequence."""
+
+    partition: int
+    position: int
+    seconds: float
+
+
+async def decisions(installation: Installation) -> CheckResult:
+    """Whether events wait to be decided, and for how long."""
+    try:
+        found = [await _waiting(installation, partition) for partition in range(installation.layout.partitions)]
+    except NotPermitted:
+        return unknown("decisions", "this user may not read events")
+    waiting = [one for one in found if one is not None]
+    if not waiting:
+        return ok("decisions", f"all events of {installation.layout.partitions} partitions are decided")
+    oldest = max(waiting, key=lambda one: one.seconds)
+    said = (
+        f"events wait in {len(waiting)} of {installation.layout.partitions} partitions; the oldest for "
+        f"{max(oldest.seconds, 0):.1f} s (event {oldest.position}, partition {oldest.partition})"
+    )
+    if oldest.seconds < WAITING:
+        return ok("decisions", said)
+    return problem("decisions", said, f"look whether a worker owns the partition, and at its log; {START}")
+
+
+async def _waiting(installation: Installation, partition: int) -> Waiting | None:
+    """The oldest undecided event of a partition; None if there is none."""
+    subjects, layout = installation.subjects, installation.layout
+    last = await checkpoint.last(installation.wire, layout.log, subjects.checkpoint(partition))
+    after = max(0 if last is None else last.position, await last_cause(installation, partition))
+    found = await _next_message(installation, after + 1, subjects.stored(partition))
+    return None if found is None else Waiting(partition, int(found["seq"]), age(nanoseconds(found["time"])))
+
+
+async def _next_message(installation: Installation, sequence: int, subject: str) -> dict[str, Any] | None:
+    """The first message of EVENTS from `sequence` on with that subject; None if there is none."""
+    body = {"seq": sequence, "next_by_subj": subject}
+    try:
+        reply = await installation.wire.api(f"STREAM.MSG.GET.{installation.layout.events}", body)
+    except ApiFailed as error:
+        if error.err_code == NO_MESSAGE:
+            return None
+        raise
+    message: dict[str, Any] = reply["message"]
+    return message
+
+
+async def tables(installation: Installation) -> CheckResult:
+    """Whether the tables here are those by which the partitions are decided."""
+    kinds = installation.kinds
+    try:
+        eras = [await table_eras.latest(installation, partition) for partition in range(installation.layout.partitions)]
+    except NotPermitted:
+        return unknown("tables", "this user may not read the log")
+    if not any(eras):
+        return ok("tables", f"{len(kinds)} kinds, digest {kinds.digest}; no worker has decided an event yet")
+    differing = [era for era in eras if era is not None and era.digest not in (kinds.digest, "")]
+    if not differing:
+        return ok("tables", f"{len(kinds)} kinds, digest {kinds.digest}, as in the installation")
+    advice = "install the same version and kinds here, or see Changing a table in docs/operating.md"
+    found = f"those here differ from those that decide ({table_eras.how(kinds, differing[0])})"
+    return warning("tables", found, advice)

@@ -1,0 +1,65 @@
+"""Worker processes beside the worker of `phaseline up`, each started again when it dies.
+
+Belongs here: starting, replacing and draining them. Does not: the worker itself (`worker`), the server (`embedded`).
+On Linux they end with the process that started them, even if that is killed.
+"""
+
+import asyncio
+import sys
+
+import structlog
+
+from phaseline.engine.embedded.server import end_with_parent
+from phaseline.engine.embedded.supervisor import Deaths, how_it_ended
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.stopping import unless_stopped
+
+DRAIN = 10.0
+"""Seconds that a worker process of ours has to finish its commits."""
+
+log = structlog.get_logger(__name__)
+
+
+async def keep(settings: Settings, stop: asyncio.Event) -> None:
+    """Run a worker process until `stop`, and another one whenever it dies; drain it at the end."""
+    deaths = Deaths()
+    while not stop.is_set():
+        how = await _run(settings, stop)
+        if not stop.is_set():
+            deaths.add()
+            log.error("worker_died", how=how, deaths=deaths.count, seconds=deaths.pause)
+            await unless_stopped(asyncio.sleep(deaths.pause), stop)
+
+
+async def _run(settings: Settings, stop: asyncio.Event) -> str:
+    """Run one worker process to its end, or until `stop`; how it ended."""
+    try:
+        process = await _spawn(settings)
+    except OSError as error:
+        return str(error)
+    await unless_stopped(process.wait(), stop)
+    if stop.is_set():
+        await _drained(process)
+    return how_it_ended(process.returncode or 0)
+
+
+async def _spawn(settings: Settings) -> asyncio.subprocess.Process:
+    command = ["-m", "phaseline.engine.cli", "worker", "--nats", settings.nats[0], "--prefix", settings.prefix]
+    command += [] if settings.nkey is None else ["--nkey", str(settings.nkey)]
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *command,
+        start_new_session=True,  # Ctrl-C must not reach it: we drain it
+        preexec_fn=end_with_parent(),
+    )
+
+
+async def _drained(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), DRAIN)
+    except TimeoutError:
+        log.warning("worker_killed", pid=process.pid, seconds=DRAIN)
+        process.kill()
+        await process.wait()

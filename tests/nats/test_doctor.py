@@ -1,0 +1,174 @@
+"""What `phaseline doctor` finds: on healthy systems, and on systems with one thing wrong each."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.doctor.check_result import CheckResult
+from phaseline.engine.doctor.examine import ADVICE, advice_for, examine
+from phaseline.engine.doctor.server_checks import size
+from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+from tests.support.accounts_server import accounts_installation
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.changed_tables import DEGRADED
+from tests.support.command import Shell
+from tests.support.guarded_server import Guarded, as_user
+
+STREAMS = ["stream {}-EVENTS", "stream {}-LOG", "stream {}-STATE", "stream {}-LEASE", "stream {}-LIVE"]
+INSTALLATION = ["clock", *STREAMS, "workers", "decisions", "tables"]
+
+
+async def findings(settings: Settings, kinds: Kinds = BUILT_IN_KINDS) -> dict[str, CheckResult]:
+    return {finding.check: finding async for finding in examine(settings, kinds)}
+
+
+def bad(found: dict[str, CheckResult]) -> dict[str, str]:
+    """The verdicts that are not good."""
+    return {check: finding.verdict for check, finding in found.items() if finding.verdict != "ok"}
+
+
+@pytest_asyncio.fixture
+async def owned(working: Settings) -> AsyncIterator[Settings]:
+    """An installation whose worker owns all partitions."""
+    async with asyncio.timeout(60):
+        while (await findings(working))["workers"].verdict != "ok":
+            await asyncio.sleep(0.05)
+    yield working
+
+
+async def test_a_healthy_installation_passes_every_check(owned: Settings, client: Client) -> None:
+    await client.publish_and_wait("cluster", "create", "c1")
+    found = await findings(owned)
+    assert list(found) == [
+        "server", "version", "user", "jetstream", *(check.format(owned.prefix) for check in INSTALLATION)
+    ]  # fmt: skip
+    assert bad(found) == {}
+    assert found["decisions"].found == "all events of 2 partitions are decided"
+    assert "own 2 of 2 partitions" in found["workers"].found
+    assert not any(finding.advice for finding in found.values())
+
+
+async def test_without_a_worker_it_says_how_long_events_wait(settings: Settings, wire: Wire) -> None:
+    await provision(wire, replace(settings, partitions=2))
+    async with Client.open(settings, source="/test", kinds=BUILT_IN_KINDS) as client:
+        await client.publish("cluster", "create", "c1")
+    found = await findings(settings)
+    assert bad(found) == {"workers": "problem"}
+    assert "the oldest for" in found["decisions"].found
+    assert "phaseline worker" in found["workers"].advice
+
+
+async def test_an_event_that_waits_for_long_is_a_problem(
+    settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await provision(wire, replace(settings, partitions=1))
+    async with Client.open(settings, source="/test", kinds=BUILT_IN_KINDS) as client:
+        await client.publish("cluster", "create", "c1")
+    monkeypatch.setattr("phaseline.engine.doctor.installation_checks.WAITING", 0.0)
+    found = (await findings(settings))["decisions"]
+    assert found.verdict == "problem"
+    assert "event 1, partition 0" in found.found
+
+
+async def test_a_prefix_without_streams_is_named(settings: Settings) -> None:
+    found = (await findings(settings))["installation"]
+    assert found.verdict == "problem"
+    assert settings.prefix in found.found
+    assert "phaseline worker" in found.advice
+
+
+async def test_a_missing_stream_is_named(settings: Settings, wire: Wire) -> None:
+    layout = await provision(wire, replace(settings, partitions=1))
+    await wire.api(f"STREAM.DELETE.{layout.live}")
+    assert bad(await findings(settings)) == {f"stream {layout.live}": "problem", "workers": "problem"}
+
+
+async def test_other_tables_are_named(owned: Settings) -> None:
+    async with asyncio.timeout(60):
+        while bad(found := await findings(owned, DEGRADED)) != {"tables": "warning"}:
+            await asyncio.sleep(0.05)  # the worker notes its tables after it has taken the partitions
+    assert "changed: component" in found["tables"].found
+
+
+async def test_a_clock_that_is_off_is_told(owned: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("phaseline.engine.doctor.server_checks.CLOCK", -1.0)
+    assert bad(await findings(owned)) == {"clock": "warning"}
+
+
+async def test_a_user_without_rights_is_told_what_he_may_not_see() -> None:
+    async with Guarded() as server:
+        async with Wire.open(Settings(nats=(as_user("engine", server.url),))) as wire:
+            await provision(wire, Settings(partitions=1))
+        asker = Settings(nats=(as_user("asker", server.url),), inbox_prefix="_INBOX_asker", partitions=1)
+        found = await findings(replace(asker, request_timeout=0.5))
+    assert bad(found) == dict.fromkeys(("jetstream", *(c.format("pl") for c in INSTALLATION)), "unknown")
+    assert "operator" in found["jetstream"].advice
+
+
+@pytest.mark.parametrize("user", ["operator", "reader"])
+async def test_the_accounts_of_phaseline_suffice(user: str) -> None:
+    async with accounts_installation() as server:
+        found = await findings(server.settings(user))
+    assert "problem" not in bad(found).values()
+    assert found["decisions"].verdict == "ok"
+    assert found["tables"].verdict == "ok"
+    assert ("workers" in bad(found)) == (user == "reader")
+
+
+class WithoutJetStream(EmbeddedServer):
+    """A server that has no JetStream."""
+
+    def _config(self) -> str:
+        return "\n".join(line for line in super()._config().splitlines() if not line.startswith("jetstream"))
+
+
+async def test_a_server_without_jetstream_is_named() -> None:
+    async with WithoutJetStream() as server:
+        found = await findings(Settings(nats=(server.url,)))
+    assert bad(found) == {"jetstream": "problem"}
+    assert "nats-server -js" in found["jetstream"].advice
+
+
+async def test_a_wrong_key_and_a_closed_port_are_told_apart(own_server: EmbeddedServer) -> None:
+    async with Guarded() as server:
+        refused = (await findings(Settings(nats=(server.url,), connect_timeout=2.0)))["server"]
+    closed = (await findings(Settings(nats=("nats://127.0.0.1:1",))))["server"]
+    no_tls = (await findings(Settings(nats=(own_server.url.replace("nats://", "tls://"),))))["server"]
+    assert [one.verdict for one in (refused, closed, no_tls)] == ["problem"] * 3
+    assert "--creds" in refused.advice
+    assert "phaseline up" in closed.advice
+    assert "tls://" in no_tls.advice
+
+
+def test_every_cause_has_an_advice() -> None:
+    assert advice_for("something new") == ADVICE[-1][1]
+    assert advice_for("nats: 'Authorization Violation'") == ADVICE[0][1]
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"), [(0, "0 bytes"), (999, "999 bytes"), (1_000, "1.0 kB"), (2**50, "1125.9 TB")]
+)
+def test_sizes_are_for_people(count: int, shown: str) -> None:
+    assert size(count) == shown
+
+
+async def test_the_command_prints_each_check_and_ends_with_a_code(owned: Settings, shell: Shell) -> None:
+    said = await shell("doctor")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("✓ server ")
+    as_json = await shell("doctor", "--json")
+    assert [line["verdict"] for line in as_json.lines] == ["ok"] * len(said.out.splitlines())
+    assert json.loads(as_json.out.splitlines()[0])["found"] == f"answers at {owned.nats[0]}"
+    wrong = await shell("doctor", "--prefix", "nowhere")
+    assert wrong.code == 1
+    assert "→ run `phaseline up`" in wrong.out
+    assert (await shell("doctor", "--nats", "nats://127.0.0.1:1")).code == 3
