@@ -16,6 +16,7 @@ from phaseline.schemas.records import (
     Cause,
     Entity,
     FacetState,
+    LeftOut,
     Mark,
     Record,
     Rejection,
@@ -30,6 +31,7 @@ from phaseline.schemas.wire_types import (
     CauseMap,
     EntityMap,
     FacetMap,
+    LeftOutMap,
     MarkData,
     RecordMap,
     RejectionData,
@@ -116,7 +118,7 @@ def entity_to_wire(entity: Entity) -> EntityMap:
         for name, facet in zip(entity.names, entity.facets, strict=True)
     }
     timers = {name: timestamp(due) for name, due in entity.timers.items()}
-    return EntityMap(facets, entity.attributes, entity.sequences, timers)
+    return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
 
 
 def state_map(found: State) -> dict[str, Any]:
@@ -147,6 +149,7 @@ def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:
         record.message,
         cause,
         entity_to_wire(entity),
+        record.unasked,
     )
 
 
@@ -162,6 +165,7 @@ def _rejection_to_wire(record: Rejection, cause: CauseMap) -> RejectionData:
         record.legal,
         cause,
         record.payload,
+        [LeftOutMap(*item) for item in record.left_out],
     )
 
 
@@ -190,6 +194,7 @@ def _record(data: Data, time: int) -> Record:
         cause,
         entity,
         time,
+        data.unasked,
     )
 
 
@@ -205,6 +210,7 @@ def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
         cause,
         time,
         data.payload,
+        tuple(LeftOut(item.id, item.reason, item.message) for item in data.left_out),
     )
 
 
@@ -227,6 +233,7 @@ def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity
         found.attributes or NONE,
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
+        found.asked,
     )
 
 

@@ -7,11 +7,10 @@ Belongs here: finding missing parents, and adopting them. Does not: the event's 
 from typing import NamedTuple
 
 from phaseline.engine.core.changeset import Changeset, Origin
-from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.predicates import SceneEntity
-from phaseline.machines.language.table import ABSENT, DELETED, Role
+from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.subjects import ancestor_id
 
 PHASE_TEXTS = {ABSENT: "unknown", DELETED: "deleted"}
@@ -32,10 +31,8 @@ class MissingParent(NamedTuple):
         return f"the {self.name.replace('/', ' ', 1)} is {PHASE_TEXTS[self.phase]}"
 
 
-def missing_parent(tree: Tree, kind: Kind, entity_id: str, role: Role) -> MissingParent | None:
+def missing_parent(tree: Tree, kind: Kind, entity_id: str, *, is_intent: bool) -> MissingParent | None:
     """The nearest ancestor that is missing, preferably one that cannot be adopted; None if the parent is there.
-
-    role: that of the event's trigger.
 
     A deleted ancestor further up counts before a missing one below it, because nothing lives below it.
     """
@@ -48,7 +45,7 @@ def missing_parent(tree: Tree, kind: Kind, entity_id: str, role: Role) -> Missin
             if _is_deleted(entity):
                 return MissingParent(f"{kind.parent}/{parent_id}", DELETED, adoptable=False)
             return missing
-        adoptable = known_by == "anything" or (known_by == "observations" and role != "intent")
+        adoptable = known_by == "anything" or (known_by == "observations" and not is_intent)
         if missing is None or (missing.adoptable and not adoptable):
             missing = MissingParent(f"{kind.parent}/{parent_id}", ABSENT, adoptable)
         kind = parent
@@ -59,15 +56,15 @@ def _is_deleted(entity: SceneEntity) -> bool:
     return entity.facets[0].base.phase == DELETED
 
 
-def adopt(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
+def adopt(changeset: Changeset, kind: Kind, entity_id: str) -> None:
     """Make every missing parent known, from the top down."""
     chain: list[Kind] = []
-    while kind.parent is not None and _is_missing(changeset.above(arrival.id, kind.parent)):
+    origin = Origin("adopt", "cascade", f"{kind.name}/{entity_id}")
+    while kind.parent is not None and _is_missing(changeset.above(entity_id, kind.parent)):
         kind = changeset.kinds[kind.parent]
         chain.append(kind)
-    origin = Origin("adopt", "cascade", f"{arrival.kind}/{arrival.id}")
     for parent in reversed(chain):
-        parent_id = ancestor_id(arrival.id, parent.arity)
+        parent_id = ancestor_id(entity_id, parent.arity)
         changeset.change(parent.name, parent_id).attributes = parent.attributes
         for facet, base in enumerate(parent.adopted):
             changeset.move(parent.name, parent_id, facet, base, origin)

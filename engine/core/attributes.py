@@ -9,7 +9,15 @@ from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
-from phaseline.machines.language.table import Refusal, Row, RuleEvent
+from phaseline.machines.language.table import ABSENT, DELETED, Refusal, Row, RuleEvent
+from phaseline.schemas.records import Entity
+
+
+def attributes_before(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
+    """The attributes before the event; the defaults if the entity is unknown or deleted."""
+    if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets):
+        return kind.attributes
+    return entity.attributes
 
 
 def attributes_after(

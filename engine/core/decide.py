@@ -16,9 +16,12 @@ from phaseline.engine.core.fast_path import fast_path, with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
 from phaseline.engine.core.rejections import below_missing, here, mark, reject, without_step
+from phaseline.engine.core.reports import read_report
+from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.table import Refusal
 from phaseline.schemas.records import Entity, Reason, Record, Rejection
 
@@ -27,11 +30,15 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     """The records of an event: transitions, one rejection, one mark, or none if the event has no effect."""
     kind = tree.kinds[arrival.kind]
     entity = tree.entities[kind.name].get(arrival.id)
-    if entity is not None and _is_repeat(entity, arrival):
+    if _is_repeat(entity, arrival) or _is_over(entity, arrival):
         return Decision([])
-    if arrival.timer is not None and (entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]):
-        return Decision([])  # the timer was cancelled or set anew after the server had sent this event
-    missing = missing_parent(tree, kind, arrival.id, kind.roles[arrival.trigger])
+    if arrival.trigger in kind.reports:
+        of_all = arrival.trigger == SNAPSHOT
+        report = take_snapshot(tree, kind, arrival) if of_all else read_report(tree, kind, entity, arrival)
+        if isinstance(report, Decision):
+            return report
+        arrival = report
+    missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
         return Decision([below_missing(tree, arrival, missing)])
     if arrival.trigger in kind.interprets:
@@ -69,9 +76,10 @@ def _take(
     tree: Tree, kind: Kind, steps: Steps, attributes: Mapping[str, Any], arrival: Arrival, *, adopts: bool
 ) -> Decision:
     """The records of a legal event. `attributes`: those of the entity after the event."""
-    changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
+    asks = kind.roles[arrival.trigger] == "intent"
+    changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time, asks=asks)
     if adopts:
-        adopt(changeset, kind, arrival)
+        adopt(changeset, kind, arrival.id)
     change = changeset.change(kind.name, arrival.id)
     change.attributes = attributes
     if arrival.sequence is not None:
@@ -81,14 +89,23 @@ def _take(
     origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
     changeset.take(kind.name, arrival.id, steps, origin)
     changeset.settle()
-    decision = transitions(changeset, arrival.cause, arrival.data.get("reason"), arrival.data.get("message"))
+    decision = transitions(changeset, arrival.cause)
     if arrival.sequence is not None and not any(_is_own(record, arrival) for record in decision.records):
         decision.records.append(mark(arrival, change.before))
     return decision
 
 
-def _is_repeat(entity: Entity, arrival: Arrival) -> bool:
-    return arrival.sequence is not None and arrival.sequence <= entity.sequences.get(arrival.cause.source, -1)
+def _is_repeat(entity: Entity | None, arrival: Arrival) -> bool:
+    if entity is None or arrival.sequence is None:
+        return False
+    return arrival.sequence <= entity.sequences.get(arrival.cause.source, -1)
+
+
+def _is_over(entity: Entity | None, arrival: Arrival) -> bool:
+    """Whether the timer of the event was cancelled or set anew after the server had sent it."""
+    if arrival.timer is None:
+        return False
+    return entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]
 
 
 def _is_own(record: Record, arrival: Arrival) -> bool:

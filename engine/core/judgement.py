@@ -7,13 +7,13 @@ Does not: the order in which an event is judged, its records (`decide`), what pu
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.engine.core.attributes import attributes_after
+from phaseline.engine.core.attributes import attributes_after, attributes_before
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.predicates import or_list
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Cascade, Refusal, RuleEvent
+from phaseline.machines.language.table import FROM_DATA, Cascade, Refusal, RuleEvent
 from phaseline.schemas.records import Entity, State
 
 Steps = list[tuple[int, Step]]
@@ -29,13 +29,6 @@ def interpretation(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arriv
 def rule_event(arrival: Arrival) -> RuleEvent:
     """The event as rules see it."""
     return RuleEvent(arrival.data, arrival.cause.sequence, arrival.time)
-
-
-def attributes_before(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
-    """The attributes before the event; the defaults if the entity is unknown or deleted."""
-    if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets):
-        return kind.attributes
-    return entity.attributes
 
 
 def impossible_base(kind: Kind, steps: Steps, data: Mapping[str, Any]) -> str | None:

@@ -139,7 +139,7 @@ def records(kinds: Kinds) -> Schema:
 
 def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
     """What a kind's table says about the data of its records, as `<kind>.record`, and the states of each facet."""
-    facets = kind.table.facets
+    facets = kind.complete.facets
     states = {facet.name: f"{kind.name}.state.{facet.name}" for facet in facets}
     refs = {facet: {"$ref": ref.format(name=name)} for facet, name in states.items()}
     any_state = next(iter(refs.values())) if len(refs) == 1 else {"anyOf": list(refs.values())}
@@ -192,7 +192,7 @@ def _or_null(schema: Schema) -> Schema:
 
 def _rows(kind: Kind, trigger: str) -> list[str]:
     found = []
-    for facet in kind.table.facets:
+    for facet in kind.complete.facets:
         for row in (row for row in facet.rows if row.trigger == trigger):
             data = f" with {wording.data(row)}" if row.given else ""
             needs = f", only while {wording.guards(row)}" if row.when else ""

@@ -34,7 +34,7 @@ class _Drawing:
     """The diagram of one facet. `prefix` keeps the names of several facets apart."""
 
     def __init__(self, kind: Kind, machine: FacetMachine, prefix: str) -> None:
-        self.table, self.facet, self.prefix = kind.table, machine.facet, prefix
+        self.table, self.facet, self.prefix = kind.complete, machine.facet, prefix
         self.phases = phases_of(machine.facet)
         self.names: dict[str, str] = {}
         self.arrows: dict[tuple[str, str], dict[str, None]] = {}

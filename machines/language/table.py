@@ -279,6 +279,8 @@ class Facet:
     message_from: the attribute whose text is a transition's message if the event has none.
     message_names: a kind below and the index of its facet. If a view shows because of this kind's tally, the message
         names the entities responsible.
+    pending: the phases in which a request waits for its answer. A report that may be older than the request does not
+        end them (docs/reports.md).
     """
 
     name: str
@@ -293,6 +295,7 @@ class Facet:
     timeouts: tuple[Timeout, ...] = ()
     message_from: str | None = None
     message_names: tuple[str, int] | None = None
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

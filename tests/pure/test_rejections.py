@@ -90,7 +90,7 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     "an observation of what is unknown": (
         UP, ("node", "ready", "c/p/n"),
         "node c/p/n is Absent: ready is not legal there, it needs Failed [NotReady]; "
-        "way out: adopt",
+        "way out: adopt or reported at node c/p/n, with the state that was seen",
     ),
     "an intent below what is unknown": (
         (), ("node", "create", "c/p/n"),
@@ -108,8 +108,8 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     ),
     "a child that cannot follow": (
         (*GROUP, ("app_context", "terminate", "g/1")), ("emco_resource", "update", "g", {"context": "1"}),
-        "emco_resource g is Instantiated: update needs that app_context g/1 takes update_from, but that is Terminated, "
-        "update_from needs Created without Stopped or Updated without Stopped",
+        "emco_resource g is Instantiated: the app_context that its context names (1) is Terminated, update needs "
+        "Instantiated or InstantiateFailed",
     ),
     "the child that an attribute names": (
         (*GROUP, ("emco_resource", "terminate", "g"), ("app_context", "resume", "g/1")), ("emco_resource", "stop", "g"),
@@ -206,36 +206,37 @@ def test_a_derived_trigger_is_answered_with_what_fires_it() -> None:
     assert kinds["application"].fired_by["auto_sync"] == "time in OutOfSync"
 
 
-def paths(kinds: Kinds, seeds: int) -> Iterator[tuple[History, Rejection, list[Turn]]]:
-    """Rejected intents of random histories, with the ways out that lead over triggers only."""
+def way_of(made: History, kind: str, trigger: str, entity_id: str) -> list[Turn] | None:
+    """The way out of a rejected intent; None if it is taken, or if the way is no sequence of triggers."""
+    step = made.decide(event(kind, trigger, entity_id))
+    if not isinstance(step.read, Arrival) or step.accepted:
+        return None
+    guard = made.kinds[kind].select(trigger, made.tree.entities[kind][entity_id].facets, made.tree, entity_id, {})
+    way = [*dict.fromkeys(turns(made.tree, step.read, made.legal(kind, entity_id), guard.refused))]
+    return None if any(turn.wait for turn in way) else way
+
+
+def rejected_intents(seeds: int) -> Iterator[tuple[History, str, str, str]]:
+    """Rejected intents of random histories, each with a history of its own."""
     dice = Random(11)
     for _ in range(seeds):
-        made = random_history(kinds, [dice.randbytes(24) for _ in range(40)])
-        for kind in kinds.values():
+        made = random_history(edge_worlds.KINDS, [dice.randbytes(24) for _ in range(40)])
+        for kind in made.kinds.values():
             for entity_id in [*made.tree.entities[kind.name]][:3]:
                 for trigger in kind.table.intents:
-                    step = made.decide(event(kind.name, trigger, entity_id))
-                    if not isinstance(step.read, Arrival) or step.accepted:
-                        continue
-                    [found] = step.records
-                    assert isinstance(found, Rejection)
-                    guard = kind.select(
-                        trigger, made.tree.entities[kind.name][entity_id].facets, made.tree, entity_id, {}
-                    )
-                    way = [*dict.fromkeys(turns(made.tree, step.read, found.legal, guard.refused))]
-                    if way and not any(turn.wait for turn in way):
-                        yield made, found, way
+                    if way_of(made, kind.name, trigger, entity_id):
+                        yield play(made.kinds, [step.sent for step in made.steps]), kind.name, trigger, entity_id
 
 
 def test_ways_out_work() -> None:
-    """After the turns of a way out, the event is legal; or another rule, which could not be seen before, forbids it."""
+    """The first turn of a way out is taken. Who follows the ways out one after another arrives."""
     followed, arrived = 0, 0
-    for made, found, way in paths(edge_worlds.KINDS, 6):
-        assert set(way[0].triggers) <= {*made.legal(way[0].kind, way[0].id)}, (found.message, made)
-        after = play(made.kinds, [step.sent for step in made.steps])
-        taken = [after.take(event(turn.kind, turn.triggers[0], turn.id)).accepted for turn in way]
-        assert taken[0], found.message
+    for made, kind, trigger, entity_id in rejected_intents(6):
         followed += 1
-        arrived += all(taken) and found.trigger in after.legal(found.kind, found.id)
+        for _ in range(6):
+            way = way_of(made, kind, trigger, entity_id) or []
+            taken = [made.take(event(turn.kind, turn.triggers[0], turn.id)).accepted for turn in way]
+            assert all(taken[:1]), (way, made)
+        arrived += trigger in made.legal(kind, entity_id)
     assert followed > 90
-    assert arrived / followed > 0.9
+    assert arrived / followed > 0.85

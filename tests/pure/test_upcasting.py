@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
@@ -46,6 +47,13 @@ def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
     return batch.messages, [wire_codec.read(message.body) for message in batch.messages]
 
 
+def without_later_words(record: Record) -> Record:
+    """The record without what was added within version 2, and without what tables may change."""
+    if isinstance(record, Rejection):
+        return replace(record, legal=(), message="")
+    return replace(record, entity=replace(record.entity, asked=0))
+
+
 def test_there_is_a_file_for_each_version() -> None:
     assert sorted(GOLDEN) == list(range(1, RECORD_VERSION + 1))
     assert sorted(STEPS) == list(range(1, RECORD_VERSION))
@@ -57,7 +65,9 @@ def test_every_version_is_read_to_the_same_records(version: int) -> None:
     bodies = [codec.decode(message.body) for message in messages(held)]
     assert {body["schemaversion"] for body in bodies} == {version}
     found = [wire_codec.from_wire(body) for body in bodies]
-    assert found == folded(held)[1]
+    assert [without_later_words(record) for record in found] == [
+        without_later_words(record) for record in folded(held)[1]
+    ]
     assert {type(record) for record in found} == {Transition, Rejection, Mark}
 
 
@@ -72,9 +82,15 @@ def test_todays_bytes() -> None:
     made, wanted = folded(held)[0], messages(held)
     assert [message.subject for message in made] == [message.subject for message in wanted]
     for mine, theirs in zip(made, wanted, strict=True):
-        # A table may change without a new version of the records' form.
-        assert {**codec.decode(mine.body), "tableversion": ""} == {**codec.decode(theirs.body), "tableversion": ""}
-        assert len(mine.body) == len(theirs.body)
+        assert comparable(mine.body) == comparable(theirs.body)
+
+
+def comparable(body: bytes) -> bytes:
+    """The bytes of a record without what was added within version 2, and without what tables may change."""
+    found = codec.decode(body)
+    found["data"].get("entity", {}).pop("asked", None)  # absent where it is 0
+    found["data"] |= {name: "" for name in ("legal", "message") if "legal" in found["data"]}
+    return codec.encode({**found, "tableversion": ""})
 
 
 @pytest.mark.parametrize("version", sorted(GOLDEN))

@@ -9,8 +9,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from phaseline.engine.core.adoption import missing_parent
+from phaseline.engine.core.attributes import attributes_before
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.judgement import attributes_before, attributes_of, interpretation
+from phaseline.engine.core.judgement import attributes_of, interpretation
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
@@ -35,7 +36,7 @@ def legal_triggers(tree: Tree, arrival: Arrival) -> list[str]:
     entity = tree.get(kind.name, arrival.id)
     barred = {}
     for role in ROLES:
-        missing = missing_parent(tree, kind, arrival.id, role)
+        missing = missing_parent(tree, kind, arrival.id, is_intent=role == "intent")
         barred[role] = missing is not None and not missing.adoptable
     return [
         trigger

@@ -17,6 +17,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine
+from phaseline.machines.compiler.reports import REPORTED, SNAPSHOT
 from phaseline.machines.language.predicates import Above, AttributeIs, Predicate, or_list
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA
 from phaseline.schemas.records import NONE, Entity, State
@@ -24,6 +25,9 @@ from phaseline.schemas.subjects import ancestor_id
 
 FAR, DEEP = 400, 3
 """The most bases that are visited on the way, and the most entities above each other that are helped."""
+
+WHOLE = (REPORTED, SNAPSHOT)
+"""Observations that name a whole state: they lead anywhere, so they are no way out of their own."""
 
 
 class Turn(NamedTuple):
@@ -61,7 +65,7 @@ def turns(
 ) -> Iterator[Turn]:
     """What must happen so that the trigger of this event becomes legal."""
     kind = tree.kinds[arrival.kind]
-    missing = missing_parent(tree, kind, arrival.id, kind.roles[arrival.trigger])
+    missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
         above, _, above_id = missing.name.partition("/")
         at = replace(arrival, kind=above, id=above_id)
@@ -94,8 +98,8 @@ def _births(tree: Tree, at: Arrival, legal: Sequence[str], depth: int) -> Iterat
     kind = tree.kinds[at.kind]
     entity = tree.get(kind.name, at.id)
     facets = kind.unborn if entity is None else entity.facets
-    if legal:
-        yield Turn(tuple(legal), kind.name, at.id)
+    if named := tuple(trigger for trigger in legal if trigger not in WHOLE):
+        yield Turn(named, kind.name, at.id)
         return
     for trigger in kind.births if depth else ():
         found = kind.select(trigger, facets, tree, at.id, NONE)
@@ -112,7 +116,9 @@ def _past_guard(tree: Tree, arrival: Arrival, guard: Predicate, depth: int) -> I
     kind = tree.kinds[guard.kind]
     at = replace(arrival, kind=kind.name, id=ancestor_id(arrival.id, kind.arity))
     if isinstance(guard, AttributeIs):
-        triggers = (t for t in legal_triggers(tree, at) if any(f.name == guard.name for f in kind.fields[t]))
+        triggers = (
+            t for t in legal_triggers(tree, at) if t not in WHOLE and any(f.name == guard.name for f in kind.fields[t])
+        )
         wanted = guard.value if isinstance(guard.value, tuple) else (guard.value,)
         value = or_list(tuple(str(one) for one in wanted if one is not None))
         if (sets := or_list(tuple(triggers))) and value:
@@ -211,7 +217,7 @@ def shortest(kind: Kind, index: int, base: State, goal: Goal) -> tuple[tuple[str
     machine, seen = kind.machines[index], {base}
     queue: list[tuple[State, tuple[str, ...]]] = [(base, ())]
     for found, way in queue:
-        after = _after(kind, machine, found, goal)
+        after = _after(kind, index, found, goal)
         ends = {trigger: result.phase for trigger, result in after.items() if _is_there(machine, result, goal.at)}
         if ends:
             best = tuple(trigger for trigger, phase in ends.items() if phase == machine.facet.healthy)
@@ -229,14 +235,16 @@ def _is_there(machine: FacetMachine, base: State, goal: tuple[str, ...] | str) -
     return any(step.is_offered(base, base) for step in machine.steps[goal].get(base.phase, ()))
 
 
-def _after(kind: Kind, machine: FacetMachine, base: State, goal: Goal) -> dict[str, State]:
-    """The bases that publishers can lead to from a base, guards aside, by trigger."""
-    after: dict[str, State] = {}
+def _after(kind: Kind, index: int, base: State, goal: Goal) -> dict[str, State]:
+    """The bases that publishers can lead to from a base by the rows of the table, guards aside, by trigger."""
+    machine, after = kind.machines[index], dict[str, State]()
+    written = {id(row) for row in kind.table.facets[index].rows}
     for trigger, by_phase in machine.steps.items():
         role = kind.roles[trigger]
         for step in by_phase.get(base.phase, ()) if role != "derived" else ():
             fails = role == "observation" and step.dest == machine.facet.accumulates_in != step.source
             ends = step.dest == DELETED and not goal.dies
-            if step.row.to != FROM_DATA and not fails and not ends and step.is_offered(base, base):
+            left_out = step.row.to == FROM_DATA or id(step.row) not in written or fails or ends
+            if not left_out and step.is_offered(base, base):
                 after.setdefault(trigger, step.result(base, step.row.given))
     return after
