@@ -8,7 +8,7 @@ whether an event is legal (`decide`), the records of the changes (`core.transiti
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.core.attributes import attributes_after
+from phaseline.engine.core.judgement import attributes_after
 from phaseline.engine.core.tree import Tree, recount
 from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind

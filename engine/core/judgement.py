@@ -4,16 +4,15 @@ Belongs here: reading the event's data, the bases and attributes that its steps 
 Does not: the order in which an event is judged, its records (`decide`), what publishers could send now (`advice`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from phaseline.engine.core.attributes import attributes_after, attributes_before
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.predicates import or_list
-from phaseline.machines.language.table import FROM_DATA, Cascade, Refusal, RuleEvent
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Cascade, Refusal, Row, RuleEvent
 from phaseline.schemas.records import Entity, State
 
 Steps = list[tuple[int, Step]]
@@ -29,6 +28,36 @@ def interpretation(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arriv
 def rule_event(arrival: Arrival) -> RuleEvent:
     """The event as rules see it."""
     return RuleEvent(arrival.data, arrival.cause.sequence, arrival.time)
+
+
+def attributes_before(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
+    """The attributes before the event; the defaults if the entity is unknown or deleted."""
+    if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets):
+        return kind.attributes
+    return entity.attributes
+
+
+def attributes_after(
+    kind: Kind, steps: Iterable[tuple[int, Step]], attributes: Mapping[str, Any], rule_event: RuleEvent
+) -> Mapping[str, Any] | Refusal:
+    """The attributes after these steps; the same mapping if no row sets any; a `Refusal` if a rule refuses."""
+    for row in dict.fromkeys(step.row for _, step in steps):
+        if row.assigns or row.computes is not None:
+            after = _after_row(kind, row, attributes, rule_event)
+            if isinstance(after, Refusal):
+                return after
+            attributes = after
+    return attributes
+
+
+def _after_row(
+    kind: Kind, row: Row, attributes: Mapping[str, Any], rule_event: RuleEvent
+) -> Mapping[str, Any] | Refusal:
+    data = rule_event.data
+    given = {name: data[name] for name in kind.table.assigned(row) if data.get(name) is not None}
+    if given:
+        attributes = {**attributes, **given}
+    return attributes if row.computes is None else row.computes(attributes, rule_event)
 
 
 def impossible_base(kind: Kind, steps: Steps, data: Mapping[str, Any]) -> str | None:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from phaseline.engine.core.adoption import adopt, missing_parent
-from phaseline.engine.core.attributes import attributes_after, attributes_before
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival, check_data
+from phaseline.engine.core.judgement import attributes_after, attributes_before
 from phaseline.engine.core.rejections import mark, reject
 from phaseline.engine.core.reports import Refused, read_state, unseen
 from phaseline.engine.core.transitions import Decision, transitions

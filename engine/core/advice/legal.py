@@ -9,9 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from phaseline.engine.core.adoption import missing_parent
-from phaseline.engine.core.attributes import attributes_before
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.judgement import attributes_of, interpretation
+from phaseline.engine.core.judgement import attributes_before, attributes_of, interpretation
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
