@@ -126,7 +126,7 @@ def test_pages_show_what_the_engine_fires() -> None:
     assert section.rows == (("entering Deleted", OWNER_GONE, "every probe"),)
     assert plain.kind(KINDS["probe"])["cascades"] == []
     rows = next(found for found in printing.sections(KINDS["backup"]) if found.title == "rows").rows
-    assert rows[-1][:3] == (OWNER_GONE, "derived", "live")
+    assert (OWNER_GONE, "derived", "live") in [row[:3] for row in rows]
 
 
 WRONG = {
