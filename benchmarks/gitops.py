@@ -8,7 +8,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -22,10 +22,12 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.engine.settings import Settings
+from phaseline.machines.gitops.auto_sync import may_sync
 from phaseline.machines.kubernetes.assess import assess
 from phaseline.machines.kubernetes.diff.compare import compare
 from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
 from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.machines.language.table import RuleEvent
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support.large_deployment import desired, live
@@ -47,6 +49,7 @@ async def run(size: int = SIZE, rounds: int = ROUNDS, seconds: float = SECONDS) 
         "size": size,
         "health": _health(seconds),
         "compare": _comparing(seconds),
+        "windows": _windows(seconds),
         "lines": len(yaml.safe_dump(desired()).splitlines()),
         "event_bytes": len(next(_observations("pl", 1))[1]),
         "events_per_second": throughput,
@@ -96,6 +99,50 @@ def _comparing(seconds: float) -> dict[str, float]:
         }
 
 
+WINDOWS = 50
+ZONES = ("Europe/Berlin", "Asia/Tokyo", "America/New_York")
+SCHEDULES = {
+    "daily": ("{n} {hour} * * *", "1h", ""),
+    "daily, in three zones": ("{n} {hour} * * *", "1h", "zone"),
+    "each minute, for a minute": ("* * * * *", "1m", ""),
+    "once a year, for a year": ("{n} 3 1 1 *", "8760h", ""),
+    "on 29 February": ("0 0 29 2 *", "1m", ""),
+    "on 30 February": ("0 0 30 2 *", "1m", ""),
+    "allowing and denying the same hours": ("0 10 * * *", "1h", ""),
+}
+
+
+class _Entity(NamedTuple):
+    """An entity of the scene: its attributes."""
+
+    attributes: dict[str, Any]
+
+
+class _Scene:
+    """An application with some windows."""
+
+    def __init__(self, windows: list[dict[str, Any]]) -> None:
+        self.own = _Entity({"sync_windows": windows, "namespace": "shop"})
+
+    def above(self, _: str, kind: str) -> Any:
+        return self.own if kind == "application" else None
+
+
+def _windows(seconds: float) -> dict[str, float]:
+    """Answers to `application.sync` by windows of each sort: whether now, and if not, when."""
+    found = {}
+    for name, (schedule, duration, zone) in SCHEDULES.items():
+        windows = [
+            {"kind": ("allow", "deny")[n % 2], "schedule": schedule.format(n=n, hour=n % 24), "duration": duration,
+             "applications": ["*"], **({"timeZone": ZONES[n % 3]} if zone else {})}
+            for n in range(WINDOWS)
+        ]  # fmt: skip
+        scene: Any = _Scene(windows)
+        event = RuleEvent({}, 1, (NOW + 14 * 3600 + 1800) * 10**9)
+        found[name] = _a_second(partial(may_sync, scene, "shop/shop", scene.own.attributes, event), seconds)
+    return found
+
+
 TEXTS = (yaml.safe_dump(desired()), yaml.safe_dump(live()))
 
 
@@ -142,6 +189,12 @@ def page(found: dict[str, Any]) -> str:
         "|---|---|---|",
     ]
     rows += [f"| {name} | {count:,.0f} | {compared / count:.2f} |" for name, count in found["compare"].items()]
+    rows += [
+        "",
+        f"| whether {WINDOWS} sync windows allow a sync, and if not, when | decisions/s | us |",
+        "|---|---|---|",
+    ]
+    rows += [f"| {name} | {count:,.0f} | {1e6 / count:,.0f} |" for name, count in found["windows"].items()]
     rows += [
         "",
         f"The event `resource.observed` for {RESOURCES} such Deployments during a rollout, "

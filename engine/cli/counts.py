@@ -3,7 +3,7 @@
 Belongs here: its options and layout. Does not: counting (`phaseline.engine.client.fleet_counts`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.fleet.counts import fraction
+from phaseline.schemas.records import nanoseconds
 
 
 @click.command(
@@ -26,57 +27,89 @@ from phaseline.machines.fleet.counts import fraction
         ("phaseline counts infra/web/c1 --json", "a bundle on one cluster, for programs"),
         ("phaseline counts infra --at 15m", "15 minutes ago"),
         ("phaseline counts --cluster east", "a cluster, over all repositories"),
+        ("phaseline counts --cluster 'edge-*' --cluster lab", "several clusters together, and each"),
     ],
 )
 @click.argument("entity_id", type=names.ID, metavar="[ID]", required=False)
-@click.option("--cluster", metavar="NAME", help="Count over all repositories on this cluster, instead of ID.")
+@click.option("--cluster", "clusters", multiple=True, metavar="NAME",
+              help="Instead of ID: count over all repositories on this cluster. Can be given several times, and be a "
+              "glob (*, ?, [ab], {a,b}).")  # fmt: skip
 @options.at
 @options.as_json
 @options.connected
 def counts(
-    settings: Settings, entity_id: str | None, *, cluster: str | None, at: When | None, as_json: bool
+    settings: Settings, entity_id: str | None, *, clusters: tuple[str, ...], at: When | None, as_json: bool
 ) -> int | None:
     """Show how many deployments and resources of a Fleet repository, bundle or cluster are ready, and which are not.
 
     ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. Declared resources are counted. A declared resource that
-    somebody deleted counts as not ready. A resource that is no longer declared does not count.
+    somebody deleted counts as not ready. A resource that is no longer declared does not count. What Fleet counts
+    without naming it is counted too ("and 2 more").
     """
-    if (entity_id is None) is (cluster is None):
+    if (entity_id is None) is not bool(clusters):
         raise click.UsageError("give either ID or --cluster")
 
     async def work() -> None:
         async with Client.open(settings) as client:
             view = await client.at(at)
             found: Mapping[str, Any]
-            if cluster is not None:
-                found = await view.fleet.cluster_counts(cluster)
+            if clusters:
+                found = await view.fleet.cluster_counts(*clusters)
             else:
                 found = await view.fleet.counts(str(entity_id))
             if as_json:
                 render.show_json(found)
                 return
-            time_of(view)
-            _show(found)
+            _show(found, time_of(view))
 
     return terminal.run(work())
 
 
-def _show(found: Mapping[str, Any]) -> None:
-    display, parts = found["display"], found.get("per_cluster") or found.get("per_git_repo") or {}
+def _show(found: Mapping[str, Any], now: int) -> None:
+    display = found["display"]
     conditions = f" [{', '.join(found['conditions'])}]" if found.get("conditions") else ""
-    kind, name = (found["kind"], found["id"]) if "kind" in found else ("cluster", found["cluster"])
+    several = len(found.get("clusters", ())) > 1
+    kind, name = (found["kind"], found["id"]) if "kind" in found else (f"cluster{'s' * several}", found["cluster"])
+    parts = found["per_git_repo"] if "per_git_repo" in found and not several else found["per_cluster"]
     head = Text.assemble(render.text_of(f"{kind} ", "bright_black"), render.text_of(name, "bold"))
-    render.show_line(Text.assemble(head, f"  {found['state']}{conditions}"))
+    stale = _as_of(found, now)
+    render.show_line(Text.assemble(head, f"  {found['state']}{conditions}", "  " if stale else "", stale))
     pairs = [
         ("  deployments", _line(display["ready_deployments"], found["deployments"])),
         ("  resources", _line(display["ready_resources"], found["resources"])),
     ]
     if len(parts) > 1:
-        counted = ((name, one["resources"]) for name, one in parts.items())
-        pairs += [(f"    {name}", _line(fraction(one), one)) for name, one in counted]
+        pairs += [(f"    {name}", _part(one, now)) for name, one in parts.items()]
+    pairs += [(f"  rollout {name}", render.text_of(text)) for name, text in _rollouts(found.get("rollouts", {}))]
     render.show_pairs(pairs)
     for line in filter(None, display["message"].split("; ")):
         render.show_line(render.text_of(f"  {line}"))
+
+
+def _as_of(found: Mapping[str, Any], now: int) -> Text:
+    """`~ as of 12 m 3 s ago`, if something that is counted is silent."""
+    return render.as_of(nanoseconds(found["stale_since"]) if "stale_since" in found else None, now)
+
+
+def _part(one: Mapping[str, Any], now: int) -> Text:
+    """The resources of one cluster or repository, and its deployments whose agent was not seen."""
+    unseen = one["deployments"]["wait_check_in"]
+    line, stale = _line(fraction(one["resources"]), one["resources"]), _as_of(one, now)
+    waiting = render.text_of(f", {unseen:,} wait check in", "red") if unseen else Text()
+    return Text.assemble(line, waiting, "  " if stale else "", stale)
+
+
+def _rollouts(rollouts: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The bundles whose rollout is not through, and what keeps it."""
+    for name, found in rollouts.items():
+        texts = [found["held_back"]] if "held_back" in found else []
+        if found.get("waiting"):
+            at_once = f", {found['max_new']:,} are made at once" if "max_new" in found else ""
+            texts.append(f"{found['waiting']:,} targets wait for a deployment{at_once}")
+        if texts and "max_unavailable" in found:
+            texts.append(f"{found.get('unavailable', 0):,} unavailable, {found['max_unavailable']:,} may be")
+        if texts:
+            yield name, "; ".join(texts)
 
 
 def _line(ready: str, counted: Mapping[str, int]) -> Text:

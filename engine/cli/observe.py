@@ -5,7 +5,7 @@ Belongs here: its options, its input and its pauses. Does not: the events (`phas
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.errors import Unsendable
 from phaseline.engine.observe.manifest_files import read
 from phaseline.engine.observe.observer import Observer
+from phaseline.engine.observe.ownership import LABEL, Ownership, Tracking
 from phaseline.engine.observe.stream import ObjectChange, live, read_text
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.pipeline import PublishResult
@@ -26,6 +27,7 @@ from phaseline.schemas.subjects import Subjects
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 GET = "kubectl get -o json"
+FLEET = "clusters.fleet.cattle.io,gitrepos,bundles,bundledeployments"
 WINDOW = 256
 LARGEST = 1_000_000
 """The largest size of an event in bytes. The server's limit for a message is a little higher."""
@@ -57,7 +59,8 @@ class Watched(NamedTuple):
             "once, compared with a directory",
         ),
         (f"{GET} applications,applicationsets -A --watch | phaseline observe", "applications of Argo CD"),
-        (f"{GET} gitrepos,bundles,bundledeployments -A --watch | phaseline observe", "objects of Fleet"),
+        (f"{GET} {FLEET} -A | phaseline observe", "objects of Fleet, once"),
+        (f"phaseline observe --cluster --resources {FLEET}", "objects of Fleet, live"),
         ("phaseline observe --cluster --resources deploy,svc,cm -n shop --application shop/shop", "without kubectl"),
         ("phaseline observe --file dump.yaml --application shop/shop --print", "show the events only"),
     ],
@@ -70,6 +73,15 @@ class Watched(NamedTuple):
     metavar="SET/APP",
     help="The application of the objects.  [default: from Argo CD's tracking label or annotation]",
 )
+@click.option(
+    "--applications",
+    type=FILE,
+    help="Argo CD's Applications of these objects, where the cluster does not hold them: which set each belongs to.",
+)
+@click.option("--argo-namespace", default="argocd", show_default=True,
+              help="Where Argo CD runs. Applications elsewhere are called <namespace>_<name>.")  # fmt: skip
+@click.option("--label-key", default=LABEL, show_default=True, help="Argo CD's instance label (instanceLabelKey).")
+@click.option("--installation-id", default="", help="Argo CD's installation id: objects of others are left out.")
 @click.option("--desired", type=PLACE, help="Manifests in Git, to compare with the objects: a file or a directory.")
 @click.option("--source", metavar="URI", help="Source of the events.  [default: /phaseline/observe/<user>]")
 @click.option(
@@ -93,24 +105,28 @@ class Watched(NamedTuple):
 @options.as_json
 @options.connected
 def observe(
-    settings: Settings, *, file: Path, application: str | None, desired: Path | None, source: str | None, settle: float,
-    cluster: bool, resources: str | None, namespace: str | None, kubeconfig: Path | None, context: str | None,
+    settings: Settings, *, file: Path, application: str | None, applications: Path | None, argo_namespace: str,
+    label_key: str, installation_id: str, desired: Path | None, source: str | None, settle: float, cluster: bool,
+    resources: str | None, namespace: str | None, kubeconfig: Path | None, context: str | None,
     prints: bool, as_json: bool,
 ) -> int | None:  # fmt: skip
     """Publish events about Kubernetes objects, as kubectl prints them. Each real change is published once.
 
-    An Application or ApplicationSet of Argo CD, and a GitRepo, Bundle or BundleDeployment of Fleet, become events about
-    entities of these kinds. Any other object is observed as a resource of its application. A change of timestamps or
-    counters alone is not published. Values of Secrets are replaced by fingerprints. Deletions are noticed with
-    --output-watch-events, or with --cluster.
+    An Application or ApplicationSet of Argo CD, and a GitRepo, Bundle, BundleDeployment or Cluster of Fleet, become
+    events about entities of these kinds. Any other object is observed as a resource of its application. A change of
+    timestamps or counters alone is not published. Values of Secrets are replaced by fingerprints. Deletions are noticed
+    with --output-watch-events, or with --cluster.
     """
     if application is not None and application.count("/") != 1:
         raise click.UsageError(f"--application must be <set>/<application>, found {application!r}")
     if cluster != (resources is not None):
         raise click.UsageError("--cluster and --resources go together: give both")
     watched = Watched(kubeconfig, context, namespace, (resources or "").split(",")) if cluster else None
+    whose = Ownership(Tracking(argo_namespace, label_key, installation_id), application)
+    for found in () if applications is None else read(applications):
+        whose.note(found, gone=False)
     observer = Observer(
-        source or compose.default_source("observe"), application, None if desired is None else [*read(desired)]
+        source or compose.default_source("observe"), application, None if desired is None else [*read(desired)], whose
     )
     events = _within_limit(_events(observer, file, settle) if watched is None else _of_cluster(observer, watched))
 
@@ -122,12 +138,19 @@ def observe(
             async with Client.open(settings) as client:
                 sent = await client.publish_many(events, window=WINDOW, check=False)
                 _show(sent, as_json=as_json)
-        for name in sorted(observer.unowned)[:3]:
-            terminal.say(f"left out: {name} does not name its application; name it with --application")
-        if len(observer.unowned) > 3:
-            terminal.say(f"left out for the same reason: {len(observer.unowned) - 3} more")
+        _show_unowned(observer.unowned)
 
     return terminal.run(work())
+
+
+def _show_unowned(unowned: Mapping[str, str]) -> None:
+    """Say which objects were left out, three for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in sorted(unowned.items()):
+        by_reason.setdefault(why, []).append(name)
+    for why, names in by_reason.items():
+        more = f", and {len(names) - 3} more" if len(names) > 3 else ""
+        terminal.say(f"left out: {', '.join(names[:3])}{more}: {why}")
 
 
 def _show(sent: PublishResult, *, as_json: bool) -> None:

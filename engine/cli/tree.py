@@ -11,7 +11,7 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import names, options, render, render_waves, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
@@ -62,12 +62,14 @@ def tree(
 class Forest:
     """Entities arranged under their parents. `tops`: the entities whose parent is not among them."""
 
-    def __init__(self, kinds: Kinds, found: Sequence[Entity], stale: Mapping[tuple[str, str], int]) -> None:
+    def __init__(
+        self, kinds: Kinds, found: Sequence[Entity], stale: Mapping[tuple[str, str], int] | None = None
+    ) -> None:
         """Arrange the entities, which are sorted. Children keep that order, kind by kind.
 
         stale: since when the stale ones are stale, ns.
         """
-        self.kinds, self.stale = kinds, stale
+        self.kinds, self.stale = kinds, stale or {}
         self.now = 0
         """The time at which the entities are shown, ns."""
         known = {(entity.kind, entity.id) for entity in found}
@@ -85,28 +87,35 @@ class Forest:
 
     def children(self, entity: Entity) -> list[Entity]:
         """The children of an entity."""
-        return self.below.get((entity.kind, entity.id), [])
+        return render_waves.in_order(entity, self.below.get((entity.kind, entity.id), []))
 
     def nested(self, entity: Entity) -> dict[str, Any]:
         """The entity as JSON shows it, with its children."""
         stale = self.stale.get((entity.kind, entity.id))
         return {**render.entity_map(entity, stale), "children": [self.nested(child) for child in self.children(entity)]}
 
-    def drawn(self, entity: Entity, language: Language, depth: int | None) -> Tree:
-        """The entity as a terminal shows it, `depth` levels deep."""
-        branch = Tree(self._title(entity, language), guide_style="bright_black")
-        for child in self.children(entity) if depth != 0 else ():
-            branch.add(self.drawn(child, language, None if depth is None else depth - 1))
+    def drawn(self, entity: Entity, language: Language, depth: int | None, under: Entity | None = None) -> Tree:
+        """The entity as a terminal shows it, `depth` levels deep, under the entity above it."""
+        branch = Tree(self._title(entity, language, under), guide_style="bright_black")
+        children = self.children(entity) if depth != 0 else []
+        departed = [*render_waves.departed(entity, children)] if depth != 0 else []
+        for child in children:
+            while departed and departed[0][0] < render_waves.rank_of(child):
+                branch.add(render.text_of(departed.pop(0)[1], "bright_black"))
+            branch.add(self.drawn(child, language, None if depth is None else depth - 1, entity))
+        for _, line in departed:
+            branch.add(render.text_of(line, "bright_black"))
         return branch
 
-    def _title(self, entity: Entity, language: Language) -> Text:
+    def _title(self, entity: Entity, language: Language, under: Entity | None) -> Text:
         above = self._parent(entity)
         name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
-        counts = self._counts(entity)
+        counts, beside = self._counts(entity), render_waves.beside(under, entity)
         stale = render.as_of(self.stale.get((entity.kind, entity.id)), self.now)
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ",
-            render.states(self.kinds, entity, language), "  " if stale else "", stale,
+            render.states(self.kinds, entity, language), render.text_of(f"  {beside}" if beside else "", "cyan"),
+            "  " if stale else "", stale,
             "  " if counts else "", render.text_of(counts, "bright_black"),
         )  # fmt: skip
 

@@ -5,17 +5,20 @@ counts as what (`machines.fleet.counts`), which entities are on a cluster (`flee
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
 
 from phaseline.engine.client import fleet_placement
 from phaseline.engine.errors import EntityUnknown, InvalidId
 from phaseline.engine.log import latest
 from phaseline.engine.log.state_view import StateView
-from phaseline.machines.fleet.bundle import RANKED
-from phaseline.machines.fleet.counts import fraction, of_deployments, of_resources
+from phaseline.machines.fleet.bundle import RANKED, ROLLOUT
+from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
+from phaseline.machines.fleet.counts import COUNTED as UNTOLD
+from phaseline.machines.fleet.counts import fraction, of_deployments, of_resources, unnamed
+from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.table import DELETED
-from phaseline.schemas.records import Entity
+from phaseline.schemas.records import Entity, timestamp
 
 KINDS = ("git_repo", "bundle", "bundle_deployment")
 COUNTED = (*KINDS, "bundle_resource")
@@ -23,14 +26,18 @@ NAMED = 10
 """The most entities that a message names; of the others it gives the number."""
 REPO, CLUSTER = 0, 2
 """The parts of an id that name the repository and the cluster."""
-FINE = ("Ready", DELETED)
+FINE = ("Ready", DELETED, UNTOLD)
 
 
 class FleetPart(TypedDict):
-    """Counts of deployments and of resources, by word: `desired_ready`, `ready`, `not_ready` and so on."""
+    """Counts of deployments and of resources, by word: `desired_ready`, `ready`, `not_ready` and so on.
+
+    stale_since: if something that is counted is silent, when the first of it was heard last (RFC 3339).
+    """
 
     deployments: dict[str, int]
     resources: dict[str, int]
+    stale_since: NotRequired[str]
 
 
 class FleetDisplay(TypedDict):
@@ -49,15 +56,22 @@ class FleetCounts(FleetPart):
     state: str
     conditions: list[str]
     per_cluster: dict[str, FleetPart]
+    rollouts: dict[str, dict[str, Any]]
+    """By bundle, what Fleet says of its rollout, where it says anything."""
     display: FleetDisplay
 
 
 class FleetClusterCounts(FleetPart):
-    """Counts of one cluster, over all repositories and for each. `state`: the worst of its deployments."""
+    """Counts of one cluster, or of several, over all repositories and for each. `state`: the worst of its deployments.
+
+    clusters: the clusters that are counted. per_cluster: their counts.
+    """
 
     cluster: str
+    clusters: list[str]
     state: str
     per_git_repo: dict[str, FleetPart]
+    per_cluster: dict[str, FleetPart]
     display: FleetDisplay
 
 
@@ -76,10 +90,13 @@ async def counts_of(view: StateView, entity_id: str) -> FleetCounts:
     return counts(top, counted)
 
 
-async def counts_of_cluster(view: StateView, cluster: str) -> FleetClusterCounts:
-    """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
-    latest.check_tree(cluster)
-    return cluster_counts(cluster, await fleet_placement.on_cluster(view, cluster))
+async def counts_of_cluster(view: StateView, *clusters: str) -> FleetClusterCounts:
+    """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+    if not clusters:
+        raise InvalidId(problem="no cluster is named")
+    for cluster in clusters:
+        latest.check_tree(cluster)
+    return cluster_counts(", ".join(clusters), await fleet_placement.on_clusters(view, clusters))
 
 
 def counts(top: Entity, below: Sequence[Entity]) -> FleetCounts:
@@ -93,27 +110,39 @@ def counts(top: Entity, below: Sequence[Entity]) -> FleetCounts:
         "conditions": list(state.conditions),
         **whole,
         "per_cluster": _by_part(below, CLUSTER),
+        "rollouts": {one.id: _rollout(one) for one in _of_kind(below, "bundle") if _is_live(one) and _rollout(one)},
         "display": _display(below, whole),
     }
 
 
 def cluster_counts(cluster: str, entities: Sequence[Entity]) -> FleetClusterCounts:
-    """Counts of the entities on one cluster. Its state is the worst of the deployments' states; Pending without any."""
-    phases = {one.facets[0].state.phase for one in entities if one.kind == "bundle_deployment"}
-    whole = _both(entities)
+    """Counts of the entities on some clusters; `cluster` names them.
+
+    The state is the worst of the deployments' states; Pending without any.
+    """
+    phases = {one.facets[0].state.phase for one in _of_kind(entities, "bundle_deployment")}
+    whole, per_cluster = _both(entities), _by_part(entities, CLUSTER)
     return {
         "cluster": cluster,
+        "clusters": list(per_cluster),
         "state": min(phases & {*RANKED}, key=RANKED.index, default="Pending"),
         **whole,
         "per_git_repo": _by_part(entities, REPO),
+        "per_cluster": per_cluster,
         "display": _display(entities, whole),
     }
+
+
+def _rollout(bundle: Entity) -> dict[str, Any]:
+    """What Fleet says of a bundle's rollout."""
+    names = (*(field.name for field in ROLLOUT), "held_back")
+    return {name: bundle.attributes[name] for name in names if name in bundle.attributes}
 
 
 def _by_part(entities: Sequence[Entity], part: int) -> dict[str, FleetPart]:
     """Counts by one part of the ids; the parts in alphabetical order."""
     groups: dict[str, list[Entity]] = {}
-    for one in _deployments(entities) + _resources(entities):
+    for one in _of_kind(entities, "bundle_deployment", "bundle_resource"):
         groups.setdefault(one.id.split("/")[part], []).append(one)
     return {name: _both(groups[name]) for name in sorted(groups)}
 
@@ -122,37 +151,66 @@ def _display(entities: Sequence[Entity], whole: FleetPart) -> FleetDisplay:
     return {
         "ready_deployments": fraction(whole["deployments"]),
         "ready_resources": fraction(whole["resources"]),
-        "message": message(_deployments(entities), _resources(entities)),
+        "message": message(entities),
     }
 
 
-def _deployments(entities: Sequence[Entity]) -> list[Entity]:
-    return [one for one in entities if one.kind == "bundle_deployment"]
-
-
-def _resources(entities: Sequence[Entity]) -> list[Entity]:
-    return [one for one in entities if one.kind == "bundle_resource"]
+def _of_kind(entities: Iterable[Entity], *kinds: str) -> list[Entity]:
+    return [one for one in entities if one.kind in kinds]
 
 
 def _both(entities: Sequence[Entity]) -> FleetPart:
-    return {
-        "deployments": of_deployments(_phases(_deployments(entities))),
-        "resources": of_resources(_phases(_resources(entities))),
+    waiting = sum(one.attributes.get("waiting", 0) for one in _of_kind(entities, "bundle") if _is_live(one))
+    deployments, resources = _of_kind(entities, "bundle_deployment"), _of_kind(entities, "bundle_resource")
+    found: FleetPart = {
+        "deployments": of_deployments(_phases(deployments), waiting),
+        "resources": of_resources(_phases(resources), _unnamed(entities)),
     }
+    silences = [since for since in map(silent_since, deployments) if since is not None]
+    return {**found, "stale_since": timestamp(min(silences))} if silences else found
 
 
 def _phases(entities: Sequence[Entity]) -> Counter[str]:
     return Counter(one.facets[0].state.phase for one in entities)
 
 
-def message(deployments: Sequence[Entity], resources: Sequence[Entity]) -> str:
-    """The entities that are not ready, with states and reasons; a deployment only if none of its resources is named."""
-    unwell = [one for one in resources if one.facets[0].state.phase not in FINE]
-    explained = {one.id.rsplit("/", 3)[0] for one in unwell}
-    unwell += [one for one in deployments if one.facets[0].state.phase not in FINE and one.id not in explained]
+def _unnamed(entities: Iterable[Entity]) -> Mapping[str, int]:
+    """The resources that deployments count without naming their states, by word. Only here they join the others."""
+    entities = list(entities)
+    still = Counter(
+        one.id.rsplit("/", 3)[0] for one in _of_kind(entities, "bundle_resource") if one.facets[0].state.phase == UNTOLD
+    )
+    whole: Counter[str] = Counter()
+    for one in _of_kind(entities, "bundle_deployment"):
+        if _is_live(one):
+            told, names = one.attributes.get("counted", {}), one.attributes.get("counted_names", 0)
+            whole.update(unnamed(told, names, still[one.id]))
+    return whole
+
+
+def message(entities: Sequence[Entity]) -> str:
+    """What is not ready, with states and reasons: up to ten by name, and how many more.
+
+    A repository or bundle is named for an error of its own. A deployment is named if none of its resources is, or if
+    its agent was not seen.
+    """
+    unwell = [one for one in _of_kind(entities, "git_repo", "bundle") if one.attributes.get("why") and _is_live(one)]
+    resources = [one for one in _of_kind(entities, "bundle_resource") if one.facets[0].state.phase not in FINE]
+    explained = {one.id.rsplit("/", 3)[0] for one in resources}
+    deployments = [one for one in _of_kind(entities, "bundle_deployment") if one.facets[0].state.phase not in FINE]
+    unseen = {one.id: one for one in deployments if one.facets[0].state.phase == WAIT_CHECK_IN}
+    unwell += [*unseen.values(), *resources]
+    unwell += [one for one in deployments if one.id not in explained and one.id not in unseen]
+    counted = sum(count for word, count in _unnamed(entities).items() if word != "ready")
     named = []
     for one in unwell[:NAMED]:
-        why = one.attributes.get("why")
+        silent = silent_since(one)
+        why = one.attributes.get("check_in" if one.id in unseen else "why")
+        why = why if silent is None else f"nothing was heard since {timestamp(silent)}"
         named.append(f"{one.id} {one.facets[0].state}{f' ({why})' if why else ''}")
-    more = f"; and {len(unwell) - NAMED} more" if len(unwell) > NAMED else ""
-    return "; ".join(named) + more
+    more = counted + max(0, len(unwell) - NAMED)
+    return "; ".join([*named, *([f"and {more} more"] if more else [])])
+
+
+def _is_live(one: Entity) -> bool:
+    return one.facets[0].state.phase != DELETED

@@ -218,7 +218,9 @@ def _parameters(arguments: ast.arguments) -> list[str]:
     found = [_parameter(one, default) for one, default in zip(positional, defaults, strict=True)]
     if arguments.posonlyargs:
         found.insert(len(arguments.posonlyargs), "/")
-    if arguments.kwonlyargs:
+    if arguments.vararg:
+        found.append(f"*{_parameter(arguments.vararg, None)}")
+    elif arguments.kwonlyargs:
         found.append("*")
     named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     found += [_parameter(one, default) for one, default in named]
@@ -236,6 +238,7 @@ def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
 def _call(target: str, method: Function) -> str:
     arguments = method.args
     given = [one.arg for one in (*arguments.posonlyargs, *arguments.args) if one.arg != "self"]
+    given += [f"*{arguments.vararg.arg}"] if arguments.vararg else []
     given += [f"{one.arg}={one.arg}" for one in arguments.kwonlyargs]
     given += [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
     return f"{target}({', '.join(given)})"

@@ -102,9 +102,9 @@ class FleetView:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return await fleet_counts.counts_of(self._states, entity_id)
 
-    async def cluster_counts(self, cluster: str) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
-        return await fleet_counts.counts_of_cluster(self._states, cluster)
+    async def cluster_counts(self, *clusters: str) -> FleetClusterCounts:
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        return await fleet_counts.counts_of_cluster(self._states, *clusters)
 
 
 class Fleet:
@@ -118,9 +118,9 @@ class Fleet:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return await fleet_counts.counts_of(await self._session.states(at), entity_id)
 
-    async def cluster_counts(self, cluster: str, *, at: When | None = None) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
-        return await fleet_counts.counts_of_cluster(await self._session.states(at), cluster)
+    async def cluster_counts(self, *clusters: str, at: When | None = None) -> FleetClusterCounts:
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        return await fleet_counts.counts_of_cluster(await self._session.states(at), *clusters)
 
 
 class Gitops:

@@ -100,9 +100,9 @@ class FleetView:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return self._portal.run(self._source.counts(entity_id))
 
-    def cluster_counts(self, cluster: str) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.cluster_counts(cluster))
+    def cluster_counts(self, *clusters: str) -> FleetClusterCounts:
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        return self._portal.run(self._source.cluster_counts(*clusters))
 
 
 class Fleet:
@@ -116,9 +116,9 @@ class Fleet:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
         return self._portal.run(self._source.counts(entity_id, at=at))
 
-    def cluster_counts(self, cluster: str, *, at: When | None = None) -> FleetClusterCounts:
-        """Counts of one cluster, across all repositories; raises `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.cluster_counts(cluster, at=at))
+    def cluster_counts(self, *clusters: str, at: When | None = None) -> FleetClusterCounts:
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        return self._portal.run(self._source.cluster_counts(*clusters, at=at))
 
 
 class Gitops:

@@ -91,10 +91,9 @@ class Changeset:
         tally = self.tallies.get((entity_id, kind, below, facet, has))
         return self.tree.tally(entity_id, kind, below, facet, has) if tally is None else tally
 
-    def phase(self, kind: str, entity_id: str, facet: int) -> str:
-        """The phase of a known entity's state, with the changes so far."""
-        entity = self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
-        return entity.facets[facet].state.phase
+    def entity(self, kind: str, entity_id: str) -> EntityChange | Entity:
+        """A known entity, with the changes so far."""
+        return self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
 
     def change(self, kind: str, entity_id: str) -> EntityChange:
         """The change of an entity; an empty one is added if the entity has none yet."""
@@ -134,7 +133,7 @@ class Changeset:
             self._end_contact(kind, entity_id)
         for cascade in self.kinds[kind].table.cascades:
             if is_fired(cascade, origin.trigger, moves, origin.data):
-                self._queue_cascade(cascade, kind, entity_id)
+                self._queue_cascade(cascade, kind, entity_id, origin)
         for fan_out in self.kinds[kind].table.fan_outs if moves else ():
             if origin.trigger in fan_out.on:
                 self._queue_fan_out(fan_out, kind, entity_id, origin.data)
@@ -160,7 +159,10 @@ class Changeset:
         if not isinstance(after, Refusal):
             change.attributes = after
 
-    def _queue_cascade(self, cascade: Cascade, kind: str, entity_id: str) -> None:
+    def _queue_cascade(self, cascade: Cascade, kind: str, entity_id: str, fired_by: Origin) -> None:
+        if cascade.targets is not None:
+            self._pass_on(cascade, kind, entity_id, fired_by)
+            return
         attributes = self.change(kind, entity_id).attributes
         data = {name: attributes.get(of) for name, of in cascade.data.items()} if cascade.data else NONE
         origin = Origin(cascade.trigger, "cascade", f"{kind}/{entity_id}", data)
@@ -170,11 +172,22 @@ class Changeset:
                 ids = [one for one in ids if one == f"{entity_id}/{attributes.get(cascade.only_child)}"]
             self.cascades.extend((below, one, origin) for one in ids)
 
+    def _pass_on(self, cascade: Cascade, kind: str, entity_id: str, fired_by: Origin) -> None:
+        """Queue a cascade at the other known entities that its rule names. What was passed on stays there."""
+        if cascade.targets is None or (fired_by.by == "cascade" and fired_by.trigger == cascade.trigger):
+            return
+        origin = Origin(cascade.trigger, "cascade", f"{kind}/{entity_id}", fired_by.data)
+        root, own = ancestor_id(entity_id, 1), (kind, entity_id)
+        for one in cascade.targets(self, entity_id, fired_by.data):
+            known = (at for at in cascade.at if (at, one) in self.changes or one in self.tree.entities[at])
+            self.cascades.extend((at, one, origin) for at in known if ancestor_id(one, 1) == root and (at, one) != own)
+
     def _queue_fan_out(self, fan_out: FanOut, kind: str, entity_id: str, data: Mapping[str, Any]) -> None:
         for below_id in self.descendants(kind, entity_id, fan_out.at):
-            trigger = fan_out.rule(self, entity_id, data, below_id)
-            if trigger is not None:
-                self.cascades.append((fan_out.at, below_id, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
+            chosen = fan_out.rule(self, entity_id, data, below_id)
+            if chosen is not None:
+                trigger, more = (chosen, NONE) if isinstance(chosen, str) else chosen
+                self.cascades.append((fan_out.at, below_id, Origin(trigger, "cascade", f"{kind}/{entity_id}", more)))
 
     def _queue_owner_gone(self, kind: str, entity_id: str) -> None:
         """End the lives of all descendants, of every kind. Each gets the trigger once, from the entity at the top."""

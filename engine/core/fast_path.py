@@ -30,7 +30,9 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     if ends_life(index, old.base, base) and (kind.below or kind.contact is not None):
         return None
     for cascade in kind.table.cascades:
-        if is_fired(cascade, trigger, [(old.base, base)], data):
+        if is_fired(cascade, trigger, [(old.base, base)], data) and (
+            cascade.targets is None or cascade.targets(tree, arrival.id, data)
+        ):
             return None
     state = kind.machines[index].shown(base, tree, arrival.id)
     if (base == old.base and state == old.state) or _affects_others(tree, kind, arrival.id, index, old, base, state):

@@ -15,7 +15,7 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import Facet as TableFacet
-from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Mark, Record, Transition, timestamp
+from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Mark, Record, State, Transition, timestamp
 
 BECAUSE = "because of "
 """How a message begins that names entities below."""
@@ -71,15 +71,19 @@ def _transition(
     changeset: Changeset, before: Entity | None, entity: Entity, index: int, origin: Origin,
     cause: Cause, reason: str | None, message: str | None,
 ) -> Transition:  # fmt: skip
-    """The transition of one facet. The event's own reason and message are only in what the event moved itself."""
-    own = origin.by == "event"
+    """The transition of one facet. The event's own reason and message are only in what the event moved itself.
+
+    What a cascade moved has the reason and message that the fired trigger brought.
+    """
+    if origin.by != "event":
+        reason, message = origin.data.get("reason"), origin.data.get("message")
     return Transition(
         entity.names[index],
         None if before is None else before.facets[index].state,
         entity.facets[index].state,
         origin.trigger,
-        reason if own else None,
-        (message if own else None) or _message(changeset, entity.kind, entity, index, origin),
+        reason,
+        message or _message(changeset, entity.kind, entity, index, origin),
         _cause(cause, origin),
         entity,
         changeset.time,
@@ -99,27 +103,46 @@ def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin
     if origin.trigger == FALLS_SILENT and HEARD_AT in entity.attributes:
         return f"nothing was heard since {timestamp(entity.attributes[HEARD_AT])}"
     if facet.message_names is not None and entity.facets[index].state != entity.facets[index].base:
-        phases = _phases_below(facet, entity.facets[index].state.phase)
-        return _because_of(changeset, kind, entity.id, *facet.message_names, phases)
+        asked = _asked_below(facet, entity.facets[index].state)
+        if asked or facet.message_from is None:
+            named = [_named(changeset, kind, entity.id, *one) for one in asked]
+            return BECAUSE + "; ".join(filter(None, named)) if any(named) else None
+        return entity.attributes.get(facet.message_from) or None
     if facet.message_from is not None and origin.by in ("event", "timer"):
         return entity.attributes.get(facet.message_from) or None
     return None
 
 
-def _phases_below(facet: TableFacet, phase: str) -> frozenset[str]:
-    """The phases of entities below for which a view shows this phase."""
-    predicates = [predicate for view in facet.views if view.to == phase for predicate in view.while_]
-    below = [p.phases for p in predicates if isinstance(p, AnyBelow) and (p.kind, p.facet) == facet.message_names]
-    return frozenset(phase for phases in below for phase in phases)
+def _asked_below(facet: TableFacet, shown: State) -> list[tuple[str, int, str | None, frozenset[str]]]:
+    """What the views that show this state ask of entities below: kind, facet, condition, phases; conditions first."""
+    phases: dict[tuple[str, int, str | None], set[str]] = {}
+    for view in facet.views:
+        if view.to != shown.phase or (view.condition is not None and view.condition not in shown.conditions):
+            continue
+        for asked in view.while_:
+            if isinstance(asked, AnyBelow) and (asked.has or (asked.kind, asked.facet) == facet.message_names):
+                phases.setdefault((asked.kind, asked.facet, asked.has), set()).update(asked.phases)
+    found = sorted(phases.items(), key=lambda one: one[0][2] is None)
+    return [(*key, frozenset(wanted)) for key, wanted in found]
 
 
-def _because_of(
-    changeset: Changeset, kind: str, entity_id: str, below: str, facet: int, phases: frozenset[str]
+def _named(
+    changeset: Changeset, kind: str, entity_id: str, below: str, facet: int, has: str | None, phases: frozenset[str]
 ) -> str | None:
-    """`because of resource shop/web/..., ... and 4 more`: the entities below that are in one of these phases."""
-    ids = [i for i in changeset.descendants(kind, entity_id, below) if changeset.phase(below, i, facet) in phases]
-    more = f" and {len(ids) - MAX_NAMED} more" if len(ids) > MAX_NAMED else ""
-    return f"{BECAUSE}{below} {', '.join(ids[:MAX_NAMED])}{more}" if ids else None
+    """`resource shop/web/..., ... and 4 more`: the entities below that are in one of these phases, with the condition.
+
+    Those with a condition are named with the reason that they keep.
+    """
+    reason = changeset.kinds[below].table.facets[facet].message_from if has else None
+    names: list[str] = []
+    for one in changeset.descendants(kind, entity_id, below):
+        found = changeset.entity(below, one)
+        state = found.facets[facet].state
+        if state.phase in phases and (has is None or has in state.conditions):
+            why = found.attributes.get(reason) if reason and len(names) < MAX_NAMED else None
+            names.append(f"{one} ({why})" if why else one)
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return f"{below} {', '.join(names[:MAX_NAMED])}{more}" if names else None
 
 
 def _facets_after(

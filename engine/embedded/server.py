@@ -23,7 +23,7 @@ from typing import IO, Self
 from phaseline.engine.embedded import server_key
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
 
-START_LIMIT = 20.0
+START_LIMIT = 120.0
 STOP_LIMIT = 10.0
 LOCK_LIMIT = 3.0
 """Seconds until the server starts, stops, and releases its data directory, at most."""

@@ -38,7 +38,10 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
     body: dict[str, Any] = {key: named[name] for name, key in HEADER.items() if name in named}
     if query.lists is not None:
         return {**body, **_names(selection, query)}
-    body["states"] = {"statusctxid": selection.name or "", "actions": actions(history)}
+    status_context = selection.resource.attributes.get("status_context") or selection.name
+    body["states"] = {"statusctxid": status_context or "", "actions": actions(history)}
+    if selection.resource.attributes.get("type") == "cluster_network_intents":
+        body["cluster"] = {}
     if selection.context is None:
         return body
     body |= staleness.shown(selection.stale_since)
@@ -169,7 +172,10 @@ def _gvk(item: StatusItem) -> dict[str, str]:
 
 
 def _resources(selection: StatusSelection, apps: list[dict[str, Any]]) -> dict[str, Any]:
-    """The resources under their key: a group has apps, a logical cloud clusters, network intents one cluster."""
+    """The resources under their key: a group has apps, a logical cloud clusters, network intents one cluster.
+
+    EMCO prints the one cluster of network intents in every answer, empty where there is nothing.
+    """
     kind = selection.resource.attributes.get("type")
     if kind == "deployment_intent_group":
         return {"apps": apps}

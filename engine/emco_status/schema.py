@@ -99,6 +99,16 @@ class EmcoCluster(TypedDict):
     resources: list[EmcoResource]
 
 
+class EmcoOneCluster(TypedDict, total=False):
+    """The cluster of network intents. All of it is absent in a summary, and where nothing was applied yet."""
+
+    clusterProvider: str
+    cluster: str
+    readyStatus: str
+    connectivity: str
+    resources: list[EmcoResource]
+
+
 class EmcoApp(TypedDict):
     """An app in the shape `emco`."""
 
@@ -125,7 +135,7 @@ class EmcoStatus(TypedDict):
     readyCounts: NotRequired[dict[str, int]]
     apps: NotRequired[list[EmcoApp]]
     clusters: NotRequired[list[EmcoCluster]]
-    cluster: NotRequired[EmcoCluster]
+    cluster: NotRequired[EmcoOneCluster]
 
 
 class EmcoNamedResource(TypedDict):

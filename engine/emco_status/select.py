@@ -104,10 +104,14 @@ def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> Status
         return StatusSelection(resource, None, None, [])
     context_id = f"{resource_id}/{name}"
     clusters = sorted(_live(tree, "app_context", context_id, "app_cluster"))
-    _check_filters(tree, clusters, query)
+    current = name == resource.attributes.get("context")
+    _check_filters(tree, clusters, query, whole=current)
     wanted = [found for found in clusters if _is_wanted(found, query)]
-    found = [_on_cluster(tree, cluster_id, query, items=items or bool(query.resource)) for cluster_id in wanted]
-    kept = [on_cluster for on_cluster in found if on_cluster.items or not query.resource]
+    found = [
+        _on_cluster(tree, cluster_id, query, items=items or bool(query.resource), whole=current)
+        for cluster_id in wanted
+    ]
+    kept = [one for one in found if one.items or (not query.resource and (current or any(one.counts.values())))]
     return StatusSelection(resource, tree.get("app_context", context_id), name, kept)
 
 
@@ -127,7 +131,7 @@ def _live(tree: Tree, kind: str, entity_id: str, below: str) -> Iterator[str]:
             yield found
 
 
-def _check_filters(tree: Tree, clusters: list[str], query: Query) -> None:
+def _check_filters(tree: Tree, clusters: list[str], query: Query, *, whole: bool) -> None:
     """Raise `BadQuery` for a name that occurs nowhere in the context: an empty answer would mislead."""
     parts = [found.split("/") for found in clusters]
     for wanted, index, what in ((query.app, 2, "app"), (query.cluster, 3, "cluster")):
@@ -136,7 +140,7 @@ def _check_filters(tree: Tree, clusters: list[str], query: Query) -> None:
             if name not in there:
                 raise BadQuery(f"{what} {name!r} is not in this context; it has {_known(list(there))}")
     if query.resource:
-        there = dict.fromkeys(item.name for found in clusters for item in _items(tree, found))
+        there = dict.fromkeys(item.name for found in clusters for item in _items(tree, found, whole=whole))
         for name in query.resource:
             if name not in there and name.rpartition("+")[0] not in there:
                 raise BadQuery(f"resource {name!r} is not in this context; it has {_known(list(there))}")
@@ -152,14 +156,22 @@ def _known(names: list[str]) -> str:
     return f"{', '.join(sorted(names)[:SOME])}{more}" if names else "none yet"
 
 
-def _on_cluster(tree: Tree, cluster_id: str, query: Query, *, items: bool) -> AppCluster:
+def _on_cluster(tree: Tree, cluster_id: str, query: Query, *, items: bool, whole: bool) -> AppCluster:
+    """One app on one cluster. `whole`: with what a report lists beside rsync resources.
+
+    A cluster's reports go on to the current context. So what they list there is not an old context's.
+    """
     entity = tree.entities["app_cluster"][cluster_id]
     _, _, app, cluster = cluster_id.split("/")
     on_cluster = AppCluster(app, cluster, entity.facets[0].state.phase, entity.attributes.get("report"), {}, {})
     on_cluster.stale_since = silent_since(entity)
     if items:
         wanted = query.resource
-        found = (item for item in _items(tree, cluster_id) if not wanted or item.name in wanted or item.token in wanted)
+        found = (
+            item
+            for item in _items(tree, cluster_id, whole=whole)
+            if not wanted or item.name in wanted or item.token in wanted
+        )
         on_cluster.items = sorted(found, key=lambda item: (item.rsync is None, item.name, item.kind))
         on_cluster.counts = Counter(item.rsync.state.phase for item in on_cluster.items if item.rsync is not None)
         on_cluster.presence = Counter(item.cluster for item in on_cluster.items)
@@ -167,7 +179,7 @@ def _on_cluster(tree: Tree, cluster_id: str, query: Query, *, items: bool) -> Ap
         on_cluster.counts = _of_tally(tree, cluster_id, 0)
         presence = _of_tally(tree, cluster_id, 1)
         # A listed resource is present, with or without an rsync resource. Others are no cluster resources.
-        listed = len(entity.attributes.get("listed") or ())
+        listed = len(entity.attributes.get("listed") or ()) if whole else 0
         on_cluster.presence = {**presence, "Present": max(listed, presence.get("Present", 0))}
     return on_cluster
 
@@ -177,8 +189,8 @@ def _of_tally(tree: Tree, cluster_id: str, facet: int) -> dict[str, int]:
     return {phase: count for phase, count in found.items() if phase not in GONE}
 
 
-def _items(tree: Tree, cluster_id: str) -> Iterator[StatusItem]:
-    """Every rsync resource, then the other resources that the report lists."""
+def _items(tree: Tree, cluster_id: str, *, whole: bool) -> Iterator[StatusItem]:
+    """Every rsync resource, then, if `whole`, the other resources that the report lists."""
     listed = dict(tree.entities["app_cluster"][cluster_id].attributes.get("listed") or {})
     for found in _live(tree, "app_cluster", cluster_id, "rsync_resource"):
         entity = tree.entities["rsync_resource"][found]
@@ -191,6 +203,6 @@ def _items(tree: Tree, cluster_id: str) -> Iterator[StatusItem]:
             attributes.get("group", group), attributes.get("version", version), kind, name,
             rsync, entity.facets[1].state.phase, ready, attributes.get("added"), failure,
         )  # fmt: skip
-    for token, (group, version, ready) in listed.items():
+    for token, (group, version, ready) in listed.items() if whole else ():
         name, _, kind = token.rpartition("+")
         yield StatusItem(group, version, kind, name, None, "Present", ready)

@@ -1,4 +1,4 @@
-"""One connection to NATS: the client of nats-py, changed so that it always reconnects. Imports `nats`, as `micro` does.
+"""One connection to NATS: the client of nats-py, changed so that it always reconnects.
 
 Belongs here: connecting with TLS, reconnecting, sending bytes, delivering messages. Does not: requests and JetStream
 (`wire`).
@@ -16,11 +16,11 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
-from nats import errors as nats_errors
-from nats.aio.client import Client
 
 from phaseline.engine.errors import NatsUnreachable
-from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream import frames, nats_library
+from phaseline.engine.jetstream.nats_library import Client
+from phaseline.engine.jetstream.nats_library import errors as nats_errors
 from phaseline.engine.settings import Settings
 from phaseline.schemas import libraries
 
@@ -76,6 +76,8 @@ class Connection(Client):
 
     def _options(self, name: str) -> dict[str, Any]:
         settings = self._settings
+        if any(url.startswith(("ws://", "wss://")) for url in settings.nats):
+            nats_library.load_websockets()
         options: dict[str, Any] = {
             "servers": list(settings.nats),
             "name": name,

@@ -1,4 +1,4 @@
-"""NATS services: the implementation of nats-py, over our connection. With `connection` the only importer of `nats`.
+"""NATS services: the implementation of nats-py, over our connection.
 
 Belongs here: passing on the service's subscriptions and replies. Does not: what a service replies
 (`emco_status.server`).
@@ -10,11 +10,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import structlog
-from nats.aio.msg import Msg
-from nats.micro.service import Service, ServiceConfig
 
 from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream.nats_library import Msg, Service, ServiceConfig
 from phaseline.engine.jetstream.wire import Wire
 
 log = structlog.get_logger(__name__)

@@ -33,7 +33,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     entities: how many the partition has. pending: how many events followed the one at the position when it was read.
     clear: no event up to this position waits to be decided; None if an earlier version wrote the checkpoint.
     attempts: how many owners in a row have begun at this position, the present one included, and committed nothing yet.
-    trying, tries: the event that such an owner was about to decide, and how many owners have tried it; 0 for none.
+    trying, triers: the event that such an owner was about to decide, and the workers that have noted it; 0 for none.
     """
 
     epoch: int = 0
@@ -46,7 +46,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     clear: int | None = None
     attempts: int = 0
     trying: int = 0
-    tries: int = 0
+    triers: tuple[str, ...] = ()
 
     def encode_as(self, commit: str) -> bytes:
         """The bytes for the log, with the name of the try that stores them."""
@@ -54,7 +54,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
     def after(self, position: int, plan: Plan | None = None) -> "Checkpoint":
         """The checkpoint of a commit up to `position`. It forgets what was tried before."""
-        return replace(self, position=position, plan=plan, attempts=0, trying=0, tries=0)
+        return replace(self, position=position, plan=plan, attempts=0, trying=0, triers=())
 
 
 REQUIRED = frozenset(("epoch", "worker", "position", "commit", "plan"))

@@ -1,25 +1,23 @@
 """The adapters for Argo CD's own objects: Application and ApplicationSet (docs/spec/gitops.md, What observe publishes).
 
-Belongs here: their settings, operations and conditions as events. Does not: the objects that an application deploys
-(`generic`).
+Belongs here: their settings, conditions and rollouts as events. Does not: operations (`argo_operation`), windows of
+projects (`argo_projects`), the objects that an application deploys (`generic`), whose an object is (`ownership`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from phaseline.engine.observe.argo_operation import operation, resource_failures
 from phaseline.engine.observe.events import (
     Manifest,
     ObservedEvent,
     conditions,
-    id_suffix,
     mapping,
     maps,
     text,
     without_empty,
 )
-from phaseline.machines.kubernetes.pairs import ObjectKey
 
-GROUP = "argoproj.io"
-UNDER_WAY, OVER = ("Running", "Terminating"), ("Succeeded", "Failed", "Error")
 DESTINATION = {"namespace": "namespace", "server": "server", "cluster": "name"}
 RULE = ("group", "kind", "name", "namespace", "jsonPointers", "jqPathExpressions", "managedFieldsManagers")
 CONDITIONS = {
@@ -27,63 +25,131 @@ CONDITIONS = {
     "RolloutProgressing": "rollout_progressing",
     "ResourcesUpToDate": "resources_up_to_date",
 }
+CANNOT_COMPARE = ("InvalidSpecError", "ComparisonError", "UnknownError")
+"""Conditions with which Argo CD does not know whether an Application matches Git."""
+ORPHANED = "OrphanedResourceWarning"
+SOURCE = {"repoURL": "repository", "path": "path", "chart": "chart", "ref": "ref", "targetRevision": "revision"}
+ROLLOUTS = ("Waiting", "Pending", "Progressing", "Healthy")
+LONGEST = 4_096
+MOST = 100
+"""The most conditions, sources or hooks of one Application that are told."""
 
 
-def application_id(manifest: Manifest) -> str:
-    """The id of an Application: the name of the set that owns it, or its own name if none does; then its own name."""
-    name = text(mapping(manifest, "metadata"), "name")
-    owners = maps(mapping(manifest, "metadata"), "ownerReferences")
-    owner = next((text(one, "name") for one in owners if one.get("kind") == "ApplicationSet"), name)
-    return f"{owner}/{name}"
-
-
-def application(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-    """The events of an Application: its settings, and the state of its last operation."""
-    entity_id = application_id(manifest)
+def application(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[ObservedEvent]:
+    """The events of an Application: its settings, and what Argo CD reports of it."""
     if gone:
         yield ObservedEvent("application", "removed", entity_id)
         return
-    spec = mapping(manifest, "spec")
-    to = mapping(spec, "destination")
-    rules = [{name: value for name, value in one.items() if name in RULE} for one in maps(spec, "ignoreDifferences")]
-    names = {ours: text(to, theirs) for ours, theirs in DESTINATION.items()}
+    yield ObservedEvent("application", "configure", entity_id, settings(manifest))
+    status = mapping(manifest, "status")
+    found = {**_problems(status), **operation(status)}
+    revisions = mapping(status, "sync").get("revisions")
+    if isinstance(revisions, list) and "revisions" not in found:
+        found["revisions"] = {str(n): one for n, one in enumerate(revisions[:MOST], 1) if isinstance(one, str)}
+    message = found.get("sync_message") or found.get("operation_message")
     yield ObservedEvent(
-        "application",
-        "configure",
-        entity_id,
-        {"profile": "argocd", "ignore_differences": rules, **without_empty(**names)},
+        "application", "observed", entity_id, without_empty(**found, message=message), _steady(without_empty(**found))
     )
-    yield from _operation(manifest, entity_id)
+    yield from resource_failures(status, entity_id)
 
 
-def _operation(manifest: Manifest, entity_id: str) -> Iterator[ObservedEvent]:
-    state = mapping(manifest, "status", "operationState")
-    phase, result = text(state, "phase"), mapping(state, "syncResult")
-    revision = text(result, "revision") or text(mapping(state, "operation", "sync"), "revision")
-    began = text(state, "startedAt")
-    if phase in UNDER_WAY:
-        automatic = bool(mapping(state, "operation", "initiatedBy").get("automated"))
-        yield ObservedEvent(
-            "application", "sync", entity_id, without_empty(revision=revision, automatic=automatic or None), began
+def _steady(found: dict[str, Any]) -> dict[str, Any]:
+    """What is compared with the last report: conditions without the time at which Argo CD looked again."""
+    return {**found, "problems": [{**one, "since": None} for one in found.get("problems", ())]}
+
+
+def settings(manifest: Manifest) -> dict[str, Any]:
+    """The settings in the specification of an Application. What is not set is named too, so that it ends."""
+    spec = mapping(manifest, "spec")
+    rules = [{name: value for name, value in one.items() if name in RULE} for one in maps(spec, "ignoreDifferences")]
+    to, policy = mapping(spec, "destination"), mapping(spec, "syncPolicy")
+    automated, namespace = policy.get("automated"), mapping(policy, "managedNamespaceMetadata")
+    parts = automated if isinstance(automated, Mapping) else {}
+    return {
+        "profile": "argocd", "controller": "argocd", "ignore_differences": rules,
+        "auto_sync": automated is not None and parts.get("enabled") is not False,
+        "self_heal": parts.get("selfHeal") is True, "prune": parts.get("prune") is True,
+        "retry_policy": _retry(mapping(policy, "retry")),
+        "managed_namespace": without_empty(
+            labels=dict(mapping(namespace, "labels")), annotations=dict(mapping(namespace, "annotations"))
+        ),
+        **without_empty(
+            **{ours: text(to, theirs) for ours, theirs in DESTINATION.items()},
+            project=text(spec, "project"), sources=_sources(spec),
+            target_revision=text(mapping(manifest, "status", "sync"), "revision"),
+        ),
+    }  # fmt: skip
+
+
+def _sources(spec: Manifest) -> list[dict[str, str]]:
+    """Where the manifests come from. Several sources count before the single one."""
+    several = [*maps(spec, "sources")] or [mapping(spec, "source")]
+    found = ({ours: text(one, theirs) for theirs, ours in SOURCE.items() if text(one, theirs)} for one in several)
+    return [*filter(None, found)][:MOST]
+
+
+def _retry(found: Manifest) -> dict[str, Any]:
+    """How often and after which pauses Argo CD tries again; empty for its defaults."""
+    backoff = mapping(found, "backoff")
+    limit, factor = found.get("limit"), backoff.get("factor")
+    return without_empty(
+        limit=limit if type(limit) is int else None, factor=factor if type(factor) is int else None,
+        duration=text(backoff, "duration"), maxDuration=text(backoff, "maxDuration"),
+    )  # fmt: skip
+
+
+def _problems(status: Manifest) -> dict[str, Any]:
+    """The conditions of an Application, and whether Argo CD knows if it matches Git."""
+    found = [
+        without_empty(
+            type=text(one, "type"), message=text(one, "message")[:LONGEST], since=text(one, "lastTransitionTime")
         )
-    elif phase in OVER:
-        data = without_empty(result=phase, revision=revision, message=text(state, "message")[:4096])
-        yield ObservedEvent("application", "sync_finished", entity_id, data, [began, text(state, "finishedAt")])
-        for one in maps(result, "resources"):
-            key = ObjectKey(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
-            if one.get("status") == "SyncFailed" and key.kind and key.name:
-                why = without_empty(reason="SyncFailed", message=text(one, "message")[:4096])
-                yield ObservedEvent("resource", "sync_failed", f"{entity_id}/{id_suffix(key)}", why, [began, why])
+        for one in maps(status, "conditions")
+    ][:MOST]
+    blocking = [one for one in found if one.get("type") in CANNOT_COMPARE]
+    unknown = bool(blocking) or text(mapping(status, "sync"), "status") == "Unknown"
+    why = "; ".join(f"{one['type']}: {one.get('message', '')}" for one in blocking)[:LONGEST]
+    orphans = next((one.get("message", "") for one in found if one.get("type") == ORPHANED), "")
+    counted = [int(word) for word in orphans.split() if word.isascii() and word.isdigit() and len(word) < 10]
+    return {
+        "problems": found, "sync_unknown": unknown or None, "orphaned": counted[0] if counted else None,
+        "spec_invalid": any(one.get("type") == "InvalidSpecError" for one in blocking) or None,
+        "sync_message": why or ("Argo CD does not know whether it matches Git" if unknown else ""),
+    }  # fmt: skip
 
 
-def application_set(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-    """The events of an ApplicationSet: its profile, and what its controller reports."""
-    name = text(mapping(manifest, "metadata"), "name")
+def application_set(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[ObservedEvent]:
+    """The events of an ApplicationSet: its profile, what its controller reports, the steps of its applications."""
     if gone:
-        yield ObservedEvent("application_set", "removed", name)
+        yield ObservedEvent("application_set", "removed", entity_id)
         return
-    yield ObservedEvent("application_set", "configure", name, {"profile": "argocd"})
+    yield ObservedEvent("application_set", "configure", entity_id, {"profile": "argocd"})
     known = conditions(manifest)
-    reported = {ours: known[theirs].get("status") == "True" for theirs, ours in CONDITIONS.items() if theirs in known}
+    reported: dict[str, Any] = {
+        ours: known[theirs].get("status") == "True" for theirs, ours in CONDITIONS.items() if theirs in known
+    }
+    steps = [*_steps(manifest)]
+    strategy = mapping(manifest, "spec", "strategy")
+    rolls = text(strategy, "type") == "RollingSync"
+    if rolls or steps:
+        open_ = [step for _, step, state, _ in steps if state != "Healthy" and step > 0]
+        count = len([*maps(mapping(strategy, "rollingSync"), "steps")]) if rolls else 0
+        waiting = sum(state == "Waiting" for _, _, state, _ in steps)
+        reported |= {"rollout_steps": count, "rollout_step": min(open_, default=0), "rollout_waiting": waiting}
     if reported:
-        yield ObservedEvent("application_set", "reported", name, reported)
+        yield ObservedEvent("application_set", "reported", entity_id, reported)
+    namespace, _, _ = entity_id.rpartition("_")
+    for name, step, state, message in steps:
+        whose = f"{namespace}_{name}" if namespace else name
+        data = without_empty(rollout_step=step, rollout=state, rollout_message=message[:LONGEST])
+        yield ObservedEvent("application", "stepped", f"{entity_id}/{whose}", data)
+
+
+def _steps(manifest: Manifest) -> Iterator[tuple[str, int, str, str]]:
+    """The application, step, state and message of each application in the rollout of a set."""
+    for one in maps(mapping(manifest, "status"), "applicationStatus"):
+        name, step, state = text(one, "application"), text(one, "step"), text(one, "status")
+        digits = step.removeprefix("-")
+        if name and state in ROLLOUTS:
+            number = int(step) if digits.isascii() and digits.isdigit() and len(digits) < 10 else -1
+            yield name, number, state, text(one, "message")

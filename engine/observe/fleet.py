@@ -1,113 +1,253 @@
-"""The adapters for Fleet's own objects: GitRepo, Bundle, BundleDeployment (docs/spec/fleet.md, Fleet's own objects).
+"""The adapter for Fleet's own objects: GitRepo, Bundle, BundleDeployment, Cluster (docs/spec/fleet.md).
 
-Belongs here: their ids and their lists of resources as events. Does not: counts, which follow from the states.
+Belongs here: their ids, conditions, lists and check-ins as events. Does not: reading lists that are cut
+(`fleet_lists`), counts, which follow from the states.
 """
 
-from collections.abc import Iterator, Mapping
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from phaseline.engine.observe.events import (
     Manifest,
     ObservedEvent,
     conditions,
-    id_suffix,
     mapping,
     maps,
     text,
     without_empty,
 )
-from phaseline.machines.kubernetes.pairs import ObjectKey
+from phaseline.engine.observe.fleet_lists import Told, told
 
 GROUP = "fleet.cattle.io"
 REPO, BUNDLE, CLUSTER, NAMESPACE = (
     f"{GROUP}/{name}" for name in ("repo-name", "bundle-name", "cluster", "cluster-namespace")
 )
+SUMMARY = re.compile(r"(ErrApplied|WaitApplied|Modified|OutOfSync|Pending|NotReady)\(\d+\) \[")
+"""How a message begins that only sums up what is below, and is no error of the object itself."""
+BAD = {
+    "Ready": "False", "Accepted": "False", "Stalled": "True", "ImageSynced": "False", "ImageScanned": "False",
+}  # fmt: skip
+"""Conditions of a GitRepo or a Bundle that report an error of its own, with the status that means one."""
+NEVER = "0001-01-01"
+"""How the time begins that Go prints for no time."""
+LONGEST = 4_096
+
+
+class FleetObjects:
+    """Turns Fleet's objects into events, and remembers what an object alone does not say.
+
+    That is: which resources of a deployment were listed before, which deployment has which object of a cluster, and
+    when the agents of clusters were seen.
+    """
+
+    def __init__(self) -> None:
+        """Start without any memory."""
+        self._births = itertools.count(1)
+        self._listed: dict[str, dict[str, int]] = {}
+        """By deployment, the ends of its listed resources, each with the number of its first listing."""
+        self._owners: dict[tuple[str, str], str] = {}
+        """By cluster and end, the deployment to which a living object belongs."""
+        self._foreign: dict[tuple[str, str], set[str]] = {}
+        """By cluster and end, the deployments that declare an object which belongs to another one."""
+        self._deployments: dict[str, dict[str, None]] = {}
+        """By cluster, its deployments."""
+        self._seen: dict[str, str | None] = {}
+        """By cluster, when its agent was seen last; None for never."""
+
+    def adapters(self) -> dict[tuple[str, str], Callable[..., Iterator[ObservedEvent]]]:
+        """The adapters by group and kind."""
+        return {
+            (GROUP, "GitRepo"): git_repo,
+            (GROUP, "Bundle"): bundle,
+            (GROUP, "BundleDeployment"): self.bundle_deployment,
+            (GROUP, "Cluster"): self.cluster,
+        }
+
+    def cluster(self, manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
+        """The events of a Cluster: for each of its deployments, when its agent was seen last."""
+        metadata, status = mapping(manifest, "metadata"), mapping(manifest, "status")
+        names = {_joined(text(metadata, "namespace"), text(metadata, "name")), text(status, "namespace")}
+        last_seen = text(mapping(status, "agent"), "lastSeen")
+        for name in sorted(filter(None, names)):
+            if gone:
+                self._seen.pop(name, None)
+                continue
+            self._seen[name] = None if last_seen.startswith(NEVER) else last_seen or None
+            for entity_id in self._deployments.get(name, ()):
+                yield self._checked_in(entity_id, name)
+
+    def _checked_in(self, entity_id: str, cluster: str) -> ObservedEvent:
+        return ObservedEvent("bundle_deployment", "checked_in", entity_id, {"last_seen": self._seen[cluster]})
+
+    def bundle_deployment(self, manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
+        """The events of a BundleDeployment: its ids and flags, its resources, when the agent was seen."""
+        metadata = mapping(manifest, "metadata")
+        labels = mapping(metadata, "labels")
+        name = text(labels, BUNDLE) or text(metadata, "name")
+        cluster = _joined(text(labels, NAMESPACE), text(labels, CLUSTER) or text(metadata, "namespace") or "-")
+        entity_id = "/".join([text(labels, REPO) or name, name, cluster])
+        if gone:
+            yield ObservedEvent("bundle_deployment", "removed", entity_id)
+            self._deployments.get(cluster, {}).pop(entity_id, None)
+            for end in self._listed.pop(entity_id, ()):
+                self._disown(cluster, end, entity_id)
+            return
+        status = mapping(manifest, "status")
+        found = told(status)
+        if found is not None and not (text(status, "appliedDeploymentID") or found.named or found.counted):
+            found = None  # the agent has not reported yet
+        yield self._observed(manifest, found, entity_id)
+        if found is not None:
+            yield from self._resources(found, entity_id, cluster)
+        self._deployments.setdefault(cluster, {})[entity_id] = None
+        if cluster in self._seen:
+            yield self._checked_in(entity_id, cluster)
+
+    def _observed(self, manifest: Manifest, found: Told | None, entity_id: str) -> ObservedEvent:
+        """The event about the deployment itself. It lists the resources if they are others than before."""
+        data = _report(manifest)
+        if found is None:
+            return ObservedEvent("bundle_deployment", "observed", entity_id, data)
+        listed, known = sorted(found.named), self._listed.get(entity_id)
+        data |= without_empty(counted=found.counted, counted_names=found.names or None)
+        told_before = known is not None and known.keys() == found.named.keys()
+        return ObservedEvent(
+            "bundle_deployment", "observed", entity_id, data if told_before else {**data, "listed": listed},
+            [data, listed],
+        )  # fmt: skip
+
+    def _resources(self, found: Told, entity_id: str, cluster: str) -> Iterator[ObservedEvent]:
+        known = self._listed.get(entity_id, {})
+        listed = {end: known.get(end) or next(self._births) for end in sorted(found.named)}
+        for end in sorted(known.keys() - listed.keys()):
+            self._disown(cluster, end, entity_id)
+            left = {"lives": False}
+            yield ObservedEvent("bundle_resource", "undeclared", f"{entity_id}/{end}", left, [known[end]])
+        self._listed[entity_id] = listed
+        for end, birth in listed.items():
+            trigger, why = found.named[end]
+            if trigger == "not_owned":
+                self._foreign.setdefault((cluster, end), set()).add(entity_id)
+                why = self._owner(cluster, end)
+            else:
+                self._foreign.get((cluster, end), set()).discard(entity_id)
+            yield _resource(trigger, f"{entity_id}/{end}", why, birth)
+        for end in found.living:
+            yield from self._own(cluster, end, entity_id)
+
+    def _own(self, cluster: str, end: str, entity_id: str) -> Iterator[ObservedEvent]:
+        """Note whose object it is, and tell those that declare it too."""
+        if self._owners.get((cluster, end)) == entity_id:
+            return
+        self._owners[cluster, end] = entity_id
+        for other in sorted(self._foreign.get((cluster, end), ())):
+            birth = self._listed[other][end]
+            yield _resource("not_owned", f"{other}/{end}", self._owner(cluster, end), birth)
+
+    def _disown(self, cluster: str, end: str, entity_id: str) -> None:
+        self._foreign.get((cluster, end), set()).discard(entity_id)
+        if self._owners.get((cluster, end)) == entity_id:
+            del self._owners[cluster, end]
+
+    def _owner(self, cluster: str, end: str) -> str:
+        owner = self._owners.get((cluster, end))
+        return f"it exists, and belongs to {owner or 'somebody else'}"
+
+
+def _resource(trigger: str, entity_id: str, why: str, birth: int) -> ObservedEvent:
+    """An event about a resource. A resource that was gone and is listed again is told again: `birth` differs."""
+    data = without_empty(message=why[:LONGEST])
+    return ObservedEvent("bundle_resource", trigger, entity_id, data, [trigger, why, birth])
 
 
 def git_repo(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-    """The event of a GitRepo: which commit was fetched, or why fetching failed."""
-    name, known = text(mapping(manifest, "metadata"), "name"), conditions(manifest)
+    """The events of a GitRepo: which commit was fetched or why fetching failed, and its own error."""
+    name, polling = text(mapping(manifest, "metadata"), "name"), conditions(manifest).get("GitPolling", {})
     if gone:
         yield ObservedEvent("git_repo", "removed", name)
         return
-    bad = [known.get(kind, {}) for kind, status in (("GitPolling", "False"), ("Accepted", "False"), ("Stalled", "True"))
-           if known.get(kind, {}).get("status") == status]  # fmt: skip
-    if bad:
-        yield ObservedEvent("git_repo", "fetch_failed", name, without_empty(message=text(bad[0], "message")[:4096]))
+    if polling.get("status") == "False":
+        yield ObservedEvent("git_repo", "fetch_failed", name, without_empty(message=text(polling, "message")[:LONGEST]))
     elif text(mapping(manifest, "status"), "commit"):
         yield ObservedEvent("git_repo", "fetched", name, {"commit": text(mapping(manifest, "status"), "commit")})
     else:
         yield ObservedEvent("git_repo", "created", name, without_empty(url=text(mapping(manifest, "spec"), "repo")))
+    yield _error("git_repo", name, manifest)
 
 
 def bundle(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-    """The event of a Bundle: that it exists, or was removed."""
+    """The events of a Bundle: that it exists, how its rollout stands, and its own error."""
     name = text(mapping(manifest, "metadata"), "name")
-    repo = text(mapping(manifest, "metadata", "labels"), REPO) or name
-    yield ObservedEvent("bundle", "removed" if gone else "created", f"{repo}/{name}")
-
-
-def bundle_deployment(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-    """The events of a BundleDeployment: its deployment ids, a failure to apply, its flags, its resources."""
-    metadata = mapping(manifest, "metadata")
-    labels = mapping(metadata, "labels")
-    name = text(labels, BUNDLE) or text(metadata, "name")
-    entity_id = "/".join([text(labels, REPO) or name, name, _cluster(labels, metadata)])
+    entity_id = f"{text(mapping(manifest, 'metadata', 'labels'), REPO) or name}/{name}"
     if gone:
-        yield ObservedEvent("bundle_deployment", "removed", entity_id)
+        yield ObservedEvent("bundle", "removed", entity_id)
         return
-    spec, status = mapping(manifest, "spec"), mapping(manifest, "status")
-    wanted, staged, applied = (
-        text(spec, "deploymentID"),
-        text(spec, "stagedDeploymentID"),
-        text(status, "appliedDeploymentID"),
-    )
-    for trigger, ident in (("target", wanted), ("staged", staged), ("applied", applied)):
-        if ident:
-            yield ObservedEvent("bundle_deployment", trigger, entity_id, {"deployment_id": ident})
-    failed = conditions(manifest).get("Deployed", {})
-    if wanted and wanted != applied and failed.get("status") == "False":
-        message = without_empty(message=text(failed, "message")[:4096])
-        yield ObservedEvent("bundle_deployment", "apply_failed", entity_id, message, [wanted, message])
-    if applied:
-        # The condition Installed counts only if the applied version is the wanted one.
-        names = ("Deployed", *(("Installed",) if wanted in ("", applied) else ()), "Monitored", "Ready")
-        known = (conditions(manifest).get(name, {}) for name in names)
-        why = next((text(one, "message") for one in known if one.get("status") == "False" and text(one, "message")), "")
-        # Fleet leaves out flags that are false.
-        flags = {"ready": status.get("ready") is True, "unmodified": status.get("nonModified") is True}
-        yield ObservedEvent("bundle_deployment", "reported", entity_id, {**flags, **without_empty(message=why[:4096])})
-    for end, (trigger, why) in sorted(_resources(status).items()):
-        yield ObservedEvent(
-            "bundle_resource", trigger, f"{entity_id}/{end}", without_empty(message=why[:4096]), [trigger, why]
-        )
+    rollout = _rollout(manifest)
+    yield ObservedEvent("bundle", "rollout" if rollout else "created", entity_id, rollout or None)
+    yield _error("bundle", entity_id, manifest)
 
 
-def _cluster(labels: Manifest, metadata: Manifest) -> str:
-    """`<namespace>+<name>` of the cluster: several clusters may have the same name."""
-    parts = [text(labels, NAMESPACE), text(labels, CLUSTER) or text(metadata, "namespace") or "-"]
-    return "+".join(filter(None, parts))
+def _error(kind: str, entity_id: str, manifest: Manifest) -> ObservedEvent:
+    """The event about the object's own error, or that it has none."""
+    known = conditions(manifest)
+    fetching = text(known.get("GitPolling", {}), "message")
+    for name, status in BAD.items():
+        message = text(known.get(name, {}), "message")
+        is_own = bool(message) and message != fetching and SUMMARY.match(message) is None
+        if known.get(name, {}).get("status") == status and is_own:
+            return ObservedEvent(kind, "failed", entity_id, {"message": message[:LONGEST]})
+    return ObservedEvent(kind, "recovered", entity_id)
 
 
-def _resources(status: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """The trigger and the message of each resource. If the lists are cut off, those in no list are left out."""
-    found: dict[str, tuple[str, str]] = {}
-    if status.get("incompleteState") is not True:
-        found = {_end(one): ("ready", "") for one in maps(status, "resources")}
-    for one in maps(status, "nonReadyStatus"):
-        summary = mapping(one, "summary")
-        messages = summary.get("message")
-        words = [
-            text(summary, "state"),
-            *(one for one in (messages if isinstance(messages, list) else ()) if isinstance(one, str)),
-        ]
-        found[_end(one)] = ("not_ready", ": ".join(filter(None, words)))
-    for one in maps(status, "modifiedStatus"):
-        trigger = "missing" if one.get("missing") else "orphaned" if one.get("delete") else "modified"
-        found[_end(one)] = (trigger, text(one, "patch") if trigger == "modified" else "")
-    return found
+def _rollout(manifest: Manifest) -> dict[str, Any]:
+    """The numbers of a rollout; empty if the Bundle has no status yet."""
+    status = mapping(manifest, "status")
+    numbers = {
+        "unavailable": (status, "unavailable"),
+        "max_unavailable": (status, "maxUnavailable"),
+        "unavailable_partitions": (status, "unavailablePartitions"),
+        "max_unavailable_partitions": (status, "maxUnavailablePartitions"),
+        "max_new": (mapping(manifest, "spec", "rolloutStrategy"), "maxNew"),
+    }
+    found: dict[str, Any] = {
+        name: of[theirs] for name, (of, theirs) in numbers.items() if type(of.get(theirs)) is int
+    }  # fmt: skip
+    pending, created = mapping(status, "summary").get("pending"), status.get("newlyCreated")
+    if type(pending) is int:  # Fleet counts before it creates.
+        found["waiting"] = max(0, pending - (created if type(created) is int else 0))
+    partitions = [_partition(one) for one in maps(status, "partitions")]
+    return {**found, "partitions": partitions} if partitions else found
 
 
-def _end(one: Manifest) -> str:
-    group, slash, _ = text(one, "apiVersion").partition("/")
-    return id_suffix(ObjectKey(group if slash else "", text(one, "kind"), text(one, "namespace"), text(one, "name")))
+def _partition(one: Manifest) -> dict[str, Any]:
+    numbers = {"count": "count", "unavailable": "unavailable", "max_unavailable": "maxUnavailable"}
+    found: dict[str, Any] = {
+        ours: one[theirs] if type(one.get(theirs)) is int else 0 for ours, theirs in numbers.items()
+    }
+    summary = one.get("summary")
+    if isinstance(summary, Mapping):
+        waiting = [summary.get(name) for name in ("pending", "waitApplied", "errApplied", "outOfSync")]
+        found["waiting"] = sum(number for number in waiting if type(number) is int)
+    return {**without_empty(name=text(one, "name")[:LONGEST]), **found}
+
+
+def _report(manifest: Manifest) -> dict[str, Any]:
+    """The ids, flags and message of a BundleDeployment."""
+    spec, status, known = mapping(manifest, "spec"), mapping(manifest, "status"), conditions(manifest)
+    wanted, applied = text(spec, "deploymentID"), text(status, "appliedDeploymentID")
+    data = without_empty(target=wanted, staged=text(spec, "stagedDeploymentID"), applied=applied)
+    failed = bool(wanted) and wanted != applied and known.get("Deployed", {}).get("status") == "False"
+    # The condition Installed counts only if the applied version is the wanted one.
+    names = ("Deployed", *(("Installed",) if wanted in ("", applied) else ()), "Monitored", "Ready")
+    bad = [known[name] for name in names if known.get(name, {}).get("status") == "False"]
+    why = next(filter(None, (text(one, "message") for one in bad)), "") if applied or failed else ""
+    if applied:  # Fleet leaves out flags that are false.
+        data |= {"ready": status.get("ready") is True, "unmodified": status.get("nonModified") is True}
+    return {**data, **without_empty(apply_failed=failed or None, message=why[:LONGEST])}
+
+
+def _joined(namespace: str, name: str) -> str:
+    """`<namespace>+<name>` of a cluster: several clusters may have the same name."""
+    return "+".join(filter(None, (namespace, name)))

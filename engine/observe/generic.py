@@ -1,7 +1,7 @@
 """The adapter for all other objects: resource.observed, with the live and the desired manifest (docs/spec/gitops.md).
 
-Belongs here: finding the application of an object, removing secrets from manifests. Does not: health and comparison,
-which the worker computes.
+Belongs here: pairing with desired objects, removing secrets from manifests. Does not: whose an object is (`ownership`),
+health and comparison, which the worker computes.
 """
 
 import base64
@@ -14,12 +14,11 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
-from phaseline.engine.observe.events import Manifest, ObservedEvent, id_suffix, mapping, maps, text
+from phaseline.engine.observe.events import Manifest, ObservedEvent, id_suffix, mapping, maps
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, is_owned, key_of
 from phaseline.machines.kubernetes.secret_values import COPIES, FIELDS, MASK
 
-TRACKING, INSTANCE = "argocd.argoproj.io/tracking-id", "app.kubernetes.io/instance"
 TIMES = ("lastUpdateTime", "lastTransitionTime", "lastHeartbeatTime", "lastProbeTime", "lastScheduleTime", "renewTime")
 """Fields that change while nothing happens."""
 SKIPPED = {
@@ -31,15 +30,6 @@ SKIPPED = {
 }
 """Kinds of objects that change all the time and that nobody deploys."""
 _KEY = secrets.token_bytes(32)
-
-
-def application_of(manifest: Manifest) -> str | None:
-    """The id of the application in Argo CD's tracking annotation or label of an object; None if it has neither."""
-    metadata = mapping(manifest, "metadata")
-    name = text(mapping(metadata, "annotations"), TRACKING).partition(":")[0] or text(
-        mapping(metadata, "labels"), INSTANCE
-    )
-    return f"{name}/{name}" if name else None
 
 
 class DesiredObjects:

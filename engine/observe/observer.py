@@ -1,7 +1,7 @@
 """Observes the objects of one cluster, and makes one event for each real change.
 
-Belongs here: choosing the adapter and the application of an object, dropping repeated events, event envelopes.
-Does not: the adapters (`argo`, `fleet`, `generic`).
+Belongs here: choosing the adapter of an object, dropping repeated events, event envelopes. Does not: the adapters
+(`argo`, `fleet`, `generic`), whose an object is (`ownership`).
 """
 
 import hashlib
@@ -14,23 +14,24 @@ from typing import Any
 import structlog
 
 from phaseline.engine.observe import argo, fleet, generic
+from phaseline.engine.observe.argo_projects import Projects
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
 from phaseline.engine.observe.generic import DesiredObjects
+from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET, PROJECT, Moved, Ownership, Whose
 from phaseline.engine.observe.stream import ObjectChange
 from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.kubernetes.pairs import key_of
+from phaseline.machines.kubernetes.pairs import ObjectKey, key_of
 from phaseline.schemas import bounds
 
 log = structlog.get_logger(__name__)
 
 ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
-    (argo.GROUP, "Application"): argo.application,
-    (argo.GROUP, "ApplicationSet"): argo.application_set,
-    (fleet.GROUP, "GitRepo"): fleet.git_repo,
-    (fleet.GROUP, "Bundle"): fleet.bundle,
-    (fleet.GROUP, "BundleDeployment"): fleet.bundle_deployment,
+    APPLICATION: argo.application,
+    APPLICATION_SET: argo.application_set,
 }
-"""The adapters of objects that have their own events. All other objects are observed by `generic`."""
+"""The adapters of Argo CD's objects. `FleetObjects` has those of Fleet's. All other objects have `generic`."""
+HELD = 2_000
+"""The most objects that are kept for an Application that was not seen yet."""
 MAX_ID = 256
 """The most bytes of an event id."""
 MOST_LEVELS = bounds.LEVELS - 2
@@ -38,16 +39,23 @@ MOST_LEVELS = bounds.LEVELS - 2
 
 
 class Observer:
-    """Turns changes of objects into events. `unowned`: the objects whose application is not known."""
+    """Turns changes of objects into events. `unowned`: the objects without a known application, and why."""
 
-    def __init__(self, source: str, application: str | None = None, desired: Iterable[Manifest] | None = None) -> None:
+    def __init__(
+        self, source: str, application: str | None = None, desired: Iterable[Manifest] | None = None,
+        whose: Ownership | None = None,
+    ) -> None:  # fmt: skip
         """source: the source of the events. desired: the objects that Git declares; None if not known.
 
-        application: the application of all objects; if None, that in Argo CD's tracking annotation or label.
+        application: the application of all objects; if None, that in Argo CD's marks, as `whose` reads them.
         """
-        self.source, self.application = source, application
+        self.source = source
+        self.ownership = whose or Ownership(application=application)
         self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
-        self.unowned: set[str] = set()
+        self.unowned: dict[str, str] = {}
+        self._projects, self._fleet = Projects(), fleet.FleetObjects().adapters()
+        self._held: dict[ObjectKey, tuple[str, ObjectChange]] = {}
+        """Objects whose Application was not seen yet, with its instance name."""
         self._published: dict[tuple[str, str, str], str] = {}
         """The digest of the last event of each kind, trigger and id."""
         self._run, self._number = secrets.token_hex(4), itertools.count(1)
@@ -60,40 +68,92 @@ class Observer:
         except bounds.Unbounded as error:
             log.warning("object_left_out", object=str(key_of(manifest)), error=str(error))
             return
-        for observed in self._observed(manifest, gone=change.gone):
+        moved = self.ownership.note(manifest, gone=change.gone)
+        if moved is not None:
+            yield from self._left(moved)
+        yield from self._told(change)
+        if moved is not None:
+            yield from self._brought_home(moved.instance)
+
+    def missing(self) -> Iterator[dict[str, Any]]:
+        """The events of desired objects that were not seen. Call it when all existing objects have been seen."""
+        for desired in self.desired.take_missing():
+            application = self.ownership.whose(desired).id
+            if application is not None:
+                yield self._event(generic.missing(desired, application), {}, gone=True)
+
+    def _told(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
+        for observed in self._observed(change):
             key = (observed.kind, observed.trigger, observed.id)
             digest = _digest(json.dumps(observed.compared if observed.compared is not None else observed.data))
             if self._published.get(key) == digest:
                 continue
             self._forget_opposites(observed)
             self._published[key] = digest
-            yield self._event(observed, mapping(manifest, "metadata"), gone=change.gone)
+            yield self._event(observed, mapping(change.manifest, "metadata"), gone=change.gone)
 
-    def missing(self) -> Iterator[dict[str, Any]]:
-        """The events of desired objects that were not seen. Call it when all existing objects have been seen."""
-        for desired in self.desired.take_missing():
-            application = self.application or generic.application_of(desired)
-            if application is not None:
-                yield self._event(generic.missing(desired, application), {}, gone=True)
-
-    def _observed(self, manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-        adapter = ADAPTERS.get(group_kind(manifest))
-        if adapter is not None:
-            yield from adapter(manifest, gone=gone)
+    def _observed(self, change: ObjectChange) -> Iterator[ObservedEvent]:
+        manifest, gone = change
+        sort, key = group_kind(manifest), key_of(manifest)
+        if sort in self._fleet:
+            yield from self._fleet[sort](manifest, gone=gone)
             return
-        application = self.application or generic.application_of(manifest)
-        if application is None:
-            self.unowned.add(str(key_of(manifest)))
+        whose = self.ownership.whose(manifest)
+        if sort == PROJECT:
+            yield from self._projects.project(manifest, gone=gone)
             return
-        event = generic.observed(manifest, application, self.desired, gone=gone)
+        if sort in ADAPTERS:
+            windows = self._projects.application(manifest, str(whose.id), gone=gone) if sort == APPLICATION else {}
+            for event in ADAPTERS[sort](manifest, whose.id, gone=gone):
+                is_settings = bool(windows) and event.trigger == "configure"
+                yield event._replace(data={**(event.data or {}), **windows}) if is_settings else event
+            return
+        self._hold(key, whose, change)
+        if whose.id is None:
+            self.unowned[str(key)] = whose.why
+            return
+        self.unowned.pop(str(key), None)
+        event = generic.observed(manifest, whose.id, self.desired, gone=gone)
         if event is not None:
             yield event
 
+    def _hold(self, key: ObjectKey, whose: Whose, change: ObjectChange) -> None:
+        """Keep an object whose Application was not seen yet, and only the latest of these."""
+        self._held.pop(key, None)
+        if whose.instance and not whose.known and not change.gone:
+            self._held[key] = whose.instance, change
+            if len(self._held) > HELD:
+                self._held.pop(next(iter(self._held)))
+
+    def _left(self, moved: Moved) -> Iterator[dict[str, Any]]:
+        """The event that ends the place in which an Application or its objects were before, if anything was there."""
+        if moved.before is not None and self._forget(moved.before):
+            self._projects.forget(moved.before)
+            yield self._event(ObservedEvent(moved.kind, "removed", moved.ends), {}, gone=True)
+
+    def _brought_home(self, instance: str) -> Iterator[dict[str, Any]]:
+        """The events of the objects that were seen before their Application was."""
+        for key, change in [(key, change) for key, (name, change) in self._held.items() if name == instance]:
+            del self._held[key]
+            yield from self._told(change)
+
     def _forget_opposites(self, observed: ObservedEvent) -> None:
         """Forget the events that this one makes untrue, so that ready, missing and ready again become three events."""
+        kind, trigger, entity_id = observed[:3]
+        if trigger != "removed":
+            self._published.pop((kind, "removed", entity_id), None)
+        elif kind in PARENTS:
+            self._forget(entity_id)
         for triggers in OPPOSITES:
-            for trigger in triggers - {observed.trigger} if observed.trigger in triggers else ():
-                self._published.pop((observed.kind, trigger, observed.id), None)
+            for other in triggers - {trigger} if trigger in triggers else ():
+                self._published.pop((kind, other, entity_id), None)
+
+    def _forget(self, entity_id: str) -> bool:
+        """Forget the events of an entity and of all below it; whether there were any."""
+        found = [key for key in self._published if f"{key[2]}/".startswith(f"{entity_id}/")]
+        for key in found:
+            del self._published[key]
+        return bool(found)
 
     def _event(self, observed: ObservedEvent, metadata: Mapping[str, Any], *, gone: bool) -> dict[str, Any]:
         event = {
@@ -119,10 +179,14 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
+PARENTS = ("application", "application_set")
+"""Kinds with which all below them goes."""
 OPPOSITES = (
-    {"ready", "not_ready", "modified", "missing", "orphaned"},
-    {"fetched", "fetch_failed"},
-    {"sync", "sync_finished"},
+    {"ready", "not_ready", "modified", "missing", "orphaned", "not_owned", "counted", "unknown", "undeclared"},
+    {"fetched", "fetch_failed", "removed"},
+    {"failed", "recovered", "removed"},
     {"created", "removed", "observed"},
+    {"rollout", "removed"},
+    {"checked_in", "removed"},
 )
 """Groups of triggers that contradict each other. Of each group only the latest event is true."""

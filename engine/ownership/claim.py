@@ -4,7 +4,7 @@ Belongs here: what is kept beside the position in each checkpoint. Does not: mak
 coming to own a partition (`takeover`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -39,7 +39,7 @@ class Claim:
     async def append_one(self, message: Message, position: int) -> None:
         """Commit one record without a checkpoint. The record's cause says the position."""
         self._advance(position)
-        self.checkpoint = replace(self.checkpoint, attempts=0, trying=0, tries=0)
+        self.checkpoint = replace(self.checkpoint, attempts=0, trying=0, triers=())
         await self.fence.append_one(*message)
 
     async def move(self, position: int) -> None:
@@ -48,15 +48,29 @@ class Claim:
         self.checkpoint = self._next(position, self.checkpoint.plan)
         await self.fence.move(self.checkpoint.encode_as)
 
-    async def note_try(self, event: int, tries: int) -> None:
-        """Note beside the checkpoint that this owner is about to decide the event at a position."""
-        self.checkpoint = replace(self.checkpoint, trying=event, tries=tries)
+    async def note_try(self, event: int, triers: tuple[str, ...]) -> None:
+        """Note beside the checkpoint that the last of these workers is about to decide the event at a position."""
+        self.checkpoint = replace(self.checkpoint, trying=event, triers=triers)
         await self.fence.move(self.checkpoint.encode_as)
+
+    def blame(self) -> Callable[[], Awaitable[None]]:
+        """A function for an error that the noted event causes: it lets this try count, though the worker lives.
+
+        It does nothing once something was committed after the note.
+        """
+        *others, own = self.checkpoint.triers
+        blamed, place = replace(self.checkpoint, triers=(*others, f"{own} (failed)")), self.fence.sequence
+
+        async def note() -> None:
+            if self.fence.sequence == place:
+                await self.fence.move(blamed.encode_as)
+
+        return note
 
     async def note(self, messages: Sequence[Message] = ()) -> None:
         """Commit `messages`, which decide no event, with a checkpoint of the same position and tries."""
         last = self.checkpoint
-        tried = {"attempts": last.attempts, "trying": last.trying, "tries": last.tries}
+        tried = {"attempts": last.attempts, "trying": last.trying, "triers": last.triers}
         self.checkpoint = replace(self._next(self.position, last.plan), **tried)
         if messages:
             await self.fence.append(messages, self.checkpoint.encode_as)

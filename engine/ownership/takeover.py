@@ -50,7 +50,7 @@ async def take_over(
     claim = Claim(partition, tree, fence, own, position, last.pending if position == last.position else 0)
     if last.attempts and last.plan is None and position > last.position:
         # Lone records do not write the checkpoint: the former owner did get on.
-        claim.checkpoint = replace(own, position=position, attempts=1, trying=0, tries=0)
+        claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())
         await fence.move(claim.checkpoint.encode_as)
     tree.silence_after = silence_after
     if era is None or (era.digest, era.silence_after) != (kinds.digest, silence_after):

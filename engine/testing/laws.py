@@ -141,11 +141,15 @@ def _names_its_cause(history: History, record: Transition, arrival: Arrival) -> 
     if history.tree.entities.get(of, {}).get(entity_id) is None:
         raise AssertionError(f"{name}: its cause {cause.origin} is unknown")
     facet = history.kinds[entity.kind].table.facets[entity.names.index(record.facet)]
-    if facet.message_names is None or not (record.message or "").startswith(BECAUSE):
+    table = history.kinds[of].table
+    brings_words = any(record.trigger in fan_out.triggers for fan_out in table.fan_outs) or any(
+        record.trigger == cascade.trigger and cascade.targets is not None for cascade in table.cascades
+    )
+    if not brings_words and (facet.message_names is None or not (record.message or "").startswith(BECAUSE)):
         same(f"{name}: reason and message of the event", (record.reason, record.message), (None, None))
     cascaded = any(
-        entity.kind in cascade.at and record.trigger == cascade.trigger for cascade in history.kinds[of].table.cascades
-    )
+        entity.kind in cascade.at and record.trigger == cascade.trigger for cascade in table.cascades
+    ) or any(entity.kind == fan_out.at and record.trigger in fan_out.triggers for fan_out in table.fan_outs)
     fired = cascaded or history.kinds[entity.kind].roles.get(record.trigger) == "derived" or record.trigger == "adopt"
     if not fired and (cause.by == "cascade" or record.trigger != arrival.trigger):
         raise AssertionError(f"{name}: nothing fires {record.trigger} there")

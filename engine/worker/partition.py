@@ -5,15 +5,17 @@ Belongs here: the loop, and the choice of a commit's form. Does not: rules (`cor
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import Self, TypeVar
 
 import structlog
 
 from phaseline.engine.core.process import BATCH_LIMIT, Batch, EventCounts, Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import DecisionStuck, NotOwned
+from phaseline.engine.errors import DecisionStuck, Fenced, NotOwned, PhaselineError, SetupError
 from phaseline.engine.faults import log_fault
+from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import oversized_commit
@@ -24,6 +26,8 @@ from phaseline.engine.worker.deciding import DecidingThread, Pace, SlowKinds, Sl
 from phaseline.engine.worker.erasure import Erasure
 
 T = TypeVar("T")
+Living = Callable[[], Awaitable[frozenset[str]]]
+"""Returns the names of the workers that are alive."""
 SLICE = 1_000
 """Events taken at once, at most."""
 IDLE = 0.5
@@ -35,9 +39,18 @@ AHEAD = 200
 CAREFUL = 2
 """From how many owners in a row at one position on, an owner notes each event before it decides it."""
 TRIES = 3
-"""After how many owners that ended on the same noted event it is parked."""
+"""After how many workers that ended on the same noted event it is parked."""
+RETURN = 3.0
+"""Seconds in which a worker that has lost its connection comes back, and shows that it lives."""
 
 log = structlog.get_logger(__name__)
+
+
+def _is_of_the_event(error: Exception) -> bool:
+    """Whether an event may have caused this error: not NATS, another owner, or the installation."""
+    if isinstance(error, Fenced | SetupError):
+        return False
+    return not (isinstance(error, PhaselineError) and can_pass(error))
 
 
 class CommitSlot:
@@ -72,16 +85,29 @@ class Partition:
     """One share of the trees. This process owns it while `run` runs."""
 
     def __init__(
-        self, installation: Installation, number: int, worker: str, accepted: str = "",
-        *, accept_loss: bool = False, silence_after: float = 0.0,
-    ) -> None:  # fmt: skip
-        """`worker` is the owner's name in checkpoints and log lines. The last three are passed to `take_over`."""
+        self,
+        installation: Installation,
+        number: int,
+        worker: str,
+        accepted: str = "",
+        *,
+        accept_loss: bool = False,
+        silence_after: float = 0.0,
+        living: Living | None = None,
+    ) -> None:
+        """`worker` is the owner's name in checkpoints and log lines.
+
+        `accepted`, `accept_loss`, `silence_after`: for `take_over`.
+        """
+        self._living = living
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = EventCounts()
         self.tree: Tree | None = None
         self.position = 0
         """The last event that is in the tree, committed or not."""
+        self._blame: Callable[[], Awaitable[None]] | None = None
+        """Notes that the event at hand causes errors. Only for an event that is noted, until its commit is stored."""
         self.decided = self.committed = 0
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
@@ -96,6 +122,11 @@ class Partition:
         """Take the partition over and process its events until `stop`; raises `Fenced` once another worker owns it."""
         try:
             await self._run(stop)
+        except Exception as error:
+            if self._blame is not None and _is_of_the_event(error):
+                with suppress(PhaselineError):
+                    await self._blame()
+            raise
         finally:
             self.tree = None
             self._thread.close()
@@ -170,14 +201,26 @@ class Partition:
 
     async def _try(self, claim: Claim, processor: Processor, event: Stored) -> Batch:
         """Decide one event after a note of it, because owners ended here; park it if they ended on this very event."""
-        tried = claim.checkpoint.tries if claim.checkpoint.trying == event.sequence else 0
-        if tried >= TRIES:
+        ended = await self._ended(claim.checkpoint.triers) if claim.checkpoint.trying == event.sequence else ()
+        if len(ended) >= TRIES:
             log.error(
-                "event_given_up", partition=self.number, position=event.sequence, subject=event.subject, workers=tried
-            )
-            return self._decided(processor.park(event, claim.position, tried))
-        await claim.note_try(event.sequence, tried + 1)
+                "event_given_up",
+                partition=self.number, position=event.sequence, subject=event.subject, workers=len(ended),
+            )  # fmt: skip
+            return self._decided(processor.park(event, claim.position, len(ended)))
+        await claim.note_try(event.sequence, (*ended, self.worker))
+        self._blame = claim.blame()
         return await self._decide(processor, [event], claim.position, in_thread=True)
+
+    async def _ended(self, triers: tuple[str, ...]) -> tuple[str, ...]:
+        """Those workers that have ended since they noted an event. The others only lost the partition, or NATS."""
+        for seconds in (0.0, RETURN):
+            await asyncio.sleep(seconds)
+            living = {self.worker} if self._living is None else {self.worker, *await self._living()}
+            triers = tuple(one for one in triers if one not in living)
+            if len(triers) < TRIES:
+                break
+        return triers
 
     def _decided(self, batch: Batch) -> Batch:
         """Note that a batch is in the tree."""
@@ -195,6 +238,7 @@ class Partition:
         elif claim.checkpoint.position < batch.position:
             await claim.move(batch.position)
         self.committed += 1
+        self._blame = None
         if batch.secrets and self._erasure is not None:
             self._erasure.add(batch.secrets)
         if self._waiting:

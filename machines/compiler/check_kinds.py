@@ -22,7 +22,7 @@ def check_tables(tables: tuple[Table, ...]) -> None:
     if len(named) < len(tables):
         twice = sorted({t.kind for t in tables if [o.kind for o in tables].count(t.kind) > 1})
         raise WrongTable(twice[0], ["two tables have this kind: rename one"])
-    for check in (_parent, _children, _relatives, _fired_triggers, _settles):
+    for check in (_parent, _children, _relatives, _passed_on, _fired_triggers, _settles):
         for table in tables:
             problems = [*check(table, named)]
             if problems:
@@ -45,6 +45,12 @@ def predicates(table: Table) -> Iterator[Predicate]:
     for facet in table.facets:
         for row in facet.rows:
             yield from row.when
+    yield from watching(table)
+
+
+def watching(table: Table) -> Iterator[Predicate]:
+    """The predicates of views and on-tally triggers. They are asked again when what they look at has changed."""
+    for facet in table.facets:
         for view in facet.views:
             yield from view.while_
     for on_tally in table.on_tally:
@@ -175,12 +181,35 @@ def _phases(text: str, table: Table, facet: Facet, phases: tuple[str, ...]) -> I
             yield f"`{text}`: {table.kind} has no phase {phase}: correct the name"
 
 
-def downward(table: Table) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """The triggers that a table fires at other kinds: each with the kind, and with the triggers that lead to it."""
-    for cascade in table.cascades:
-        yield from ((cascade.trigger, kind, (*cascade.on, *_entering(table, cascade.into))) for kind in cascade.at)
+Fires = Iterator[tuple[str, str, tuple[str, ...]]]
+"""Triggers that are fired: each with the kind at which it is fired, and with the triggers that lead to it."""
+
+
+def downward(table: Table) -> Fires:
+    """The triggers that a table fires at kinds below it."""
+    yield from _by_cascades(table, has_targets=False)
     for fan_out in table.fan_outs:
         yield from ((trigger, fan_out.at, fan_out.on) for trigger in fan_out.triggers)
+
+
+def passed_on(table: Table) -> Fires:
+    """The triggers that a table fires at the entities that a rule names. The engine fires none of them at itself."""
+    for trigger, kind, triggers in _by_cascades(table, has_targets=True):
+        yield trigger, kind, tuple(on for on in triggers if (kind, trigger) != (table.kind, on))
+
+
+def _by_cascades(table: Table, *, has_targets: bool) -> Fires:
+    for cascade in table.cascades:
+        if (cascade.targets is not None) == has_targets:
+            yield from ((cascade.trigger, kind, (*cascade.on, *_entering(table, cascade.into))) for kind in cascade.at)
+
+
+def _passed_on(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
+    for trigger, kind, _ in passed_on(table):
+        if kind not in named:
+            yield f"it fires {trigger} at {kind}, which is unknown: add the table of that kind, or correct the name"
+        elif trigger not in named[kind].triggers:
+            yield f"it fires {trigger} at {kind}, which has no row for it: add a row there"
 
 
 def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
@@ -201,7 +230,7 @@ def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     for on_tally in table.on_tally:
         if on_tally.trigger not in table.derived:
             yield f"on_tally {on_tally.trigger}: the trigger is not derived: add it to `derived`, with a row"
-    firing = {(kind, trigger) for t in named.values() for trigger, kind, _ in downward(t)}
+    firing = {(kind, trigger) for t in named.values() for trigger, kind, _ in (*downward(t), *passed_on(t))}
     firing |= {(table.kind, on_tally.trigger) for on_tally in table.on_tally}
     if table.place:
         firing |= {(table.kind, contact.HEARD), (table.kind, contact.UNWATCHED)}
@@ -260,7 +289,7 @@ def _check_circles(named: Mapping[str, Table]) -> None:
     """Raise `WrongTable` if cascades, fan-outs and on-tally triggers can fire each other for ever."""
     graph: dict[str, dict[str, None]] = {}
     for table in named.values():
-        for trigger, kind, triggers in downward(table):
+        for trigger, kind, triggers in (*downward(table), *passed_on(table)):
             for on in triggers:
                 graph.setdefault(f"{table.kind}.{on}", {})[f"{kind}.{trigger}"] = None
         for on_tally in table.on_tally:

@@ -160,6 +160,8 @@ def _cascade(table: Table, cascade: Cascade) -> Iterator[str]:
         yield f"field {cascade.unless[0]} in unless= is unknown: add it to `fields` of the trigger, or correct the name"
     if cascade.required and cascade.only_child is None:
         yield "required=True needs one child: name the attribute that names it with only_child="
+    if cascade.targets is not None and (cascade.only_child is not None or cascade.data):
+        yield "targets= names the entities and passes on the event's data: remove only_child= and data="
     if cascade.required and not cascade.on:
         yield "required=True needs an event that can be rejected: name the triggers with on="
     for name in filter(None, (cascade.only_child, *cascade.data.values())):

@@ -65,7 +65,7 @@ WORDS: Mapping[type, Word] = {
     }),
     Cascade: Word("cascade", {
         "trigger": "trigger", "at": "at", "on": "on", "into": "into", "unless": "unless", "then": "then",
-        "only_child": "only_child", "required": "required", "data": "data",
+        "only_child": "only_child", "required": "required", "data": "data", "targets": "targets",
     }),
     FanOut: Word("fan_out", {"triggers": "triggers", "at": "at", "on": "on", "rule": "rule"}),
     Interpret: Word("interpret", {"on": "on", "fields": "fields", "rule": "rule"}),

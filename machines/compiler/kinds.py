@@ -274,17 +274,20 @@ def derives_messages(table: Table) -> bool:
 
 
 def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
-    """The tallies that kinds above keep of this kind."""
+    """The tallies that kinds above keep of this kind. A guard only reads them, so no phase of its own matters."""
     phases: dict[tuple[int, str, str], set[str]] = {}
     for other in tables.values():
         for facet in (facet for kind, facet in other.tallies if kind == table.kind):
             phases.setdefault((facet, other.kind, ""), set())
         for predicate in check_kinds.predicates(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
+                phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set())
+        for predicate in check_kinds.watching(other):
+            if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
                 every = (
                     phases_of(table.facets[predicate.facet]) if isinstance(predicate, AllBelow) else predicate.phases
                 )
-                phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set()).update(every)
+                phases[predicate.facet, other.kind, predicate.has or ""].update(every)
     for (facet, kind, has), found in sorted(phases.items()):
         yield Counted(facet, kind, len(tables[kind].id), frozenset(found), has or None)
 

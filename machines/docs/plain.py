@@ -142,6 +142,7 @@ def _cascade(cascade: Cascade) -> dict[str, Any]:
         "only_child": cascade.only_child,
         "required": cascade.required,
         "data": dict(cascade.data),
+        "targets": None if cascade.targets is None else _rule(cascade.targets),
         "text": {"on": wording.fires_on(cascade), "at": wording.targets(cascade)},
     }
 

@@ -124,6 +124,8 @@ def targets(cascade: Cascade) -> str:
         required = ", required" if cascade.required else ""
         given = [f"data.{name} is attribute {attribute}" for name, attribute in cascade.data.items()]
         return "; ".join([f"the {cascade.at[0]} that attribute {cascade.only_child} names{required}", *given])
+    if cascade.targets is not None:
+        return f"{or_list(cascade.at)}: {summary(cascade.targets)}"
     kinds = [", ".join(cascade.at[:-1]), cascade.at[-1]] if len(cascade.at) > 1 else cascade.at
     return f"every {' and '.join(kinds)}"
 

@@ -4,9 +4,23 @@ Belongs here: its table. Does not: status reports (`bundle_state`).
 """
 
 from phaseline.machines.emco import bundle_state
+from phaseline.machines.emco.between_contexts import later_contexts
 from phaseline.machines.language.contact import SILENT
 from phaseline.machines.language.predicates import Above
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, Facet, FanOut, Field, Label, Row, Table, View
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    Cascade,
+    Facet,
+    FanOut,
+    Field,
+    Label,
+    Row,
+    Table,
+    View,
+)
 from phaseline.schemas.records import State
 
 UNKNOWN, AVAILABLE, UNREACHABLE = "Unknown", "Available", "Unreachable"
@@ -59,6 +73,10 @@ APP_CLUSTER = Table(
             View(UNREACHABLE, (Above("app_cluster", (SILENT,), facet=CONTACT, base=True),)),
         ),
     ),),
+    cascades=(
+        Cascade("reached",      at=("rsync_resource",), into=AVAILABLE),
+        Cascade("bundle_state", at=("app_cluster",),    on=("bundle_state",), targets=later_contexts),
+    ),
     fan_outs=(
         FanOut(tuple(bundle_state.TRIGGERS.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.reported_presence),
         FanOut(tuple(bundle_state.ASSESSED.values()), at="rsync_resource", on=("bundle_state",), rule=bundle_state.reported_health),

@@ -3,12 +3,9 @@
 Belongs here: its table. Does not: the resources (`rsync_resource`).
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from phaseline.machines.emco import rsync_resource as rsync
-from phaseline.machines.language.predicates import AllBelow, AnyBelow, Scene
-from phaseline.machines.language.rules import rule
+from phaseline.machines.emco.between_contexts import TAKEN_OVER_BY, left_behind, note_successor, resource_of_current
+from phaseline.machines.language.predicates import AllBelow, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -33,26 +30,19 @@ INSTANTIATING, INSTANTIATED, INSTANTIATE_FAILED = "Instantiating", rsync.INSTANT
 TERMINATING, TERMINATED, TERMINATE_FAILED = "Terminating", "Terminated", "TerminateFailed"
 UPDATING, UPDATED, UPDATE_FAILED = "Updating", "Updated", "UpdateFailed"
 STOPPED, DEADLINE_EXCEEDED = "Stopped", "DeadlineExceeded"
-UNDER_WAY = (INSTANTIATING, PRE_TERMINATE, TERMINATING, UPDATING)
+REPLACEABLE = (INSTANTIATED, INSTANTIATE_FAILED)
+"""The states in which another context may take over. A failed rollout is so repaired by an update."""
+DEADLINE = ("deadline",)
 HOUR = 3600.0
 
 A_FAILURE = AnyBelow("app_context", "rsync_resource", (rsync.FAILED,))
 ALL_APPLIED = AllBelow("app_context", "rsync_resource", (rsync.APPLIED,))
 ALL_TERMINATED = AllBelow("app_context", "rsync_resource", (rsync.TERMINATED,))
-A_LEAVING_FAILURE = AnyBelow("app_context", "rsync_resource", (rsync.FAILED,), has=rsync.LEAVING)
-ALL_LEAVING_TERMINATED = AllBelow("app_context", "rsync_resource", (rsync.TERMINATED,), has=rsync.LEAVING)
 
 
 def unless_stopped(*phases: str) -> tuple[At, ...]:
     """These phases, without the condition Stopped."""
     return tuple(At(phase, lacks=(STOPPED,)) for phase in phases)
-
-
-@rule("emco.left_behind", revision=1)
-def left_behind(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str) -> str | None:
-    """`leave` for a resource that the context `data.to` does not contain."""
-    counterpart = f"{entity_id.partition('/')[0]}/{data['to']}{below[len(entity_id) :]}"
-    return "leave" if scene.above(counterpart, "rsync_resource") is None else None
 
 
 # fmt: off
@@ -62,9 +52,12 @@ APP_CONTEXT = Table(
     parent="emco_resource",
     doc="One set of resources that rsync applies to clusters and deletes from them.",
     intents=("create", "instantiate", "terminate", "update", "update_from", "stop", "resume"),
-    derived=("deadline_exceeded", "owner_gone"),
+    derived=("deletion_seen", "stop_overdue", "deadline_exceeded", "owner_gone"),
     known_by="itself",
-    attributes=(Field("deadline", float, "the seconds that instantiating or terminating may take; 0 for no limit", default=HOUR),),
+    attributes=(
+        Field("deadline",    float, "the seconds that instantiating, stopping that and terminating may take; 0 for no limit", default=HOUR),
+        Field(TAKEN_OVER_BY, str,   "the app_context that took over from it when it was last updated"),
+    ),
     fields={"update": (Field("to", str, "the app_context that replaces it", required=True),)},
     facets=(Facet(
         name="phase",
@@ -96,41 +89,45 @@ APP_CONTEXT = Table(
         ),
         rows=(
             #   from                                                                             trigger                  to
-            Row((ABSENT, DELETED),                                                               "create",                CREATED, assigns=True),
-            Row(unless_stopped(CREATED, INSTANTIATING, INSTANTIATED, INSTANTIATE_FAILED),        "instantiate",           INSTANTIATE, assigns=True),
-            Row(unless_stopped(INSTANTIATING),                                                   "terminate",             PRE_TERMINATE, assigns=True),
+            Row((ABSENT, DELETED),                                                               "create",                CREATED, assigns=DEADLINE),
+            Row(unless_stopped(CREATED, INSTANTIATING, INSTANTIATED, INSTANTIATE_FAILED),        "instantiate",           INSTANTIATE, assigns=DEADLINE),
+            Row(unless_stopped(INSTANTIATING),                                                   "terminate",             PRE_TERMINATE, assigns=DEADLINE),
             Row(unless_stopped(INSTANTIATED, INSTANTIATE_FAILED, TERMINATING, TERMINATE_FAILED,
-                               UPDATING, UPDATED, UPDATE_FAILED),                                "terminate",             TERMINATE, assigns=True),
-            Row(unless_stopped(PRE_TERMINATE),                                                   "terminate",             SAME, assigns=True),
-            Row(unless_stopped(INSTANTIATED),                                                    "update",                UPDATE),
+                               UPDATING, UPDATED, UPDATE_FAILED),                                "terminate",             TERMINATE, assigns=DEADLINE),
+            Row(unless_stopped(PRE_TERMINATE),                                                   "terminate",             SAME, assigns=DEADLINE),
+            Row(unless_stopped(*REPLACEABLE),                                                    "update",                UPDATE, computes=note_successor),
             Row(unless_stopped(CREATED, UPDATED),                                                "update_from",           INSTANTIATE),
             Row((LIVE,),                                                                         "stop",                  SAME, sets=STOPPED),
             Row((LIVE,),                                                                         "resume",                SAME, clears=(STOPPED,)),
             Row((PRE_TERMINATE,),                                                                "instantiation_stopped", TERMINATE),
+            Row((PRE_TERMINATE,),                                                                "deletion_seen",         TERMINATE),
+            Row((PRE_TERMINATE,),                                                                "stop_overdue",          TERMINATE),
             Row((INSTANTIATE, TERMINATE),                                                        "deadline_exceeded",     SAME, sets=DEADLINE_EXCEEDED),
             Row((LIVE,),                                                                         "owner_gone",            DELETED),
         ),
         views=(
             #    shows               while
-            View(INSTANTIATE_FAILED, (A_FAILURE,),              base=(INSTANTIATE,), keeps=(STOPPED,)),
-            View(INSTANTIATED,       (ALL_APPLIED,),            base=(INSTANTIATE,), keeps=(STOPPED,)),
-            View(INSTANTIATING,      (),                        base=(INSTANTIATE,), keeps=(STOPPED, DEADLINE_EXCEEDED)),
-            View(TERMINATE_FAILED,   (A_FAILURE,),              base=(TERMINATE,),   keeps=(STOPPED,)),
-            View(TERMINATED,         (ALL_TERMINATED,),         base=(TERMINATE,),   keeps=(STOPPED,)),
-            View(TERMINATING,        (),                        base=(TERMINATE,),   keeps=(STOPPED, DEADLINE_EXCEEDED)),
-            View(UPDATE_FAILED,      (A_LEAVING_FAILURE,),      base=(UPDATE,),      keeps=(STOPPED,)),
-            View(UPDATED,            (ALL_LEAVING_TERMINATED,), base=(UPDATE,),      keeps=(STOPPED,)),
-            View(UPDATING,           (),                        base=(UPDATE,),      keeps=(STOPPED,)),
+            View(INSTANTIATE_FAILED, (A_FAILURE,),      base=(INSTANTIATE,), keeps=(STOPPED,)),
+            View(INSTANTIATED,       (ALL_APPLIED,),    base=(INSTANTIATE,), keeps=(STOPPED,)),
+            View(INSTANTIATING,      (),                base=(INSTANTIATE,), keeps=(STOPPED, DEADLINE_EXCEEDED)),
+            View(TERMINATE_FAILED,   (A_FAILURE,),      base=(TERMINATE,),   keeps=(STOPPED,)),
+            View(TERMINATED,         (ALL_TERMINATED,), base=(TERMINATE,),   keeps=(STOPPED,)),
+            View(TERMINATING,        (),                base=(TERMINATE,),   keeps=(STOPPED, DEADLINE_EXCEEDED)),
+            View(UPDATE_FAILED,      (A_FAILURE,),      base=(UPDATE,),      keeps=(STOPPED,)),
+            View(UPDATED,            (ALL_TERMINATED,), base=(UPDATE,),      keeps=(STOPPED,)),
+            View(UPDATING,           (),                base=(UPDATE,),      keeps=(STOPPED,)),
         ),
         timeouts=(
             Timeout(INSTANTIATING, "deadline_exceeded", seconds_from="deadline"),
+            Timeout(PRE_TERMINATE, "stop_overdue",      seconds_from="deadline"),
             Timeout(TERMINATING,   "deadline_exceeded", seconds_from="deadline"),
         ),
     ),),
     cascades=(
         Cascade("instantiate", at=("rsync_resource",), on=("instantiate", "update_from")),
-        Cascade("terminate",   at=("rsync_resource",), on=("terminate", "instantiation_stopped"), then=TERMINATE),
+        Cascade("terminate",   at=("rsync_resource",), on=("terminate", "instantiation_stopped", "deletion_seen", "stop_overdue"), then=TERMINATE),
+        Cascade("resumed",     at=("emco_resource",),  on=("resume",), targets=resource_of_current),
     ),
-    fan_outs=(FanOut(("leave",), at="rsync_resource", on=("update",), rule=left_behind),),
+    fan_outs=(FanOut(("terminate", "hand_over"), at="rsync_resource", on=("update",), rule=left_behind),),
     tallies=(("rsync_resource", 0), ("rsync_resource", 1)),
 )

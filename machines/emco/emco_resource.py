@@ -7,13 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.emco import app_context as context
-from phaseline.machines.language.predicates import AttributeIs, Child
+from phaseline.machines.emco import rsync_resource as rsync
+from phaseline.machines.emco.between_contexts import UNDER_WAY as WORKING
+from phaseline.machines.emco.between_contexts import to_resume, to_terminate
+from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs, Child
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     Cascade,
     Facet,
+    FanOut,
     Field,
     Label,
     Refusal,
@@ -29,8 +33,19 @@ INSTANTIATE_STOPPED, TERMINATED, TERMINATE_STOPPED = "InstantiateStopped", "Term
 TYPES = ("deployment_intent_group", "cluster_network_intents", "logical_cloud")
 GROUP = (AttributeIs("emco_resource", "type", TYPES[0]),)
 OTHERS = (AttributeIs("emco_resource", "type", TYPES[1:]),)
-UNDER_WAY = (Child("emco_resource", "app_context", "context", context.UNDER_WAY),)
-OVER = (Child("emco_resource", "app_context", "context", (context.TERMINATED, context.TERMINATE_FAILED), none=True),)
+UNDER_WAY = (Child("emco_resource", "app_context", "context", WORKING),)
+REPLACEABLE = Child("emco_resource", "app_context", "context", context.REPLACEABLE)
+NOT_DELETED = (AnyBelow("emco_resource", "app_context", (context.TERMINATE_FAILED, context.UPDATE_FAILED)),)
+SETTLED = (
+    context.CREATED, context.INSTANTIATED, context.INSTANTIATE_FAILED, context.TERMINATED, context.TERMINATE_FAILED,
+    context.UPDATED, context.UPDATE_FAILED,
+)  # fmt: skip
+# No context, current or old, owns a resource that may be in a cluster. One that is Pending may be there, too, once its
+# context was asked for anything: then the context is under way.
+NOTHING_LEFT = (
+    AllBelow("emco_resource", "rsync_resource", (rsync.PENDING, rsync.TERMINATED)),
+    AllBelow("emco_resource", "app_context", SETTLED),
+)
 HEADER = ("type", "project", "composite_app", "composite_app_version", "composite_profile")
 KEPT = 256
 """How many revisions can be rolled back to. The limit keeps an entity's record small."""
@@ -38,7 +53,14 @@ KEPT = 256
 Attributes = Mapping[str, Any]
 
 
-@rule("emco.new_revision", revision=1)
+@rule("emco.begin", revision=1)
+def begin(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
+    """Adds a revision with the context that the event names, which ResourceBundleStates name from then on."""
+    found = new_revision(attributes, event)
+    return found if isinstance(found, Refusal) else {**found, "status_context": event.data["context"]}
+
+
+@rule("emco.new_revision", revision=2)
 def new_revision(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context that the event names."""
     name = event.data["context"]
@@ -47,7 +69,7 @@ def new_revision(attributes: Attributes, event: RuleEvent) -> Attributes | Refus
     return _revised(attributes, name)
 
 
-@rule("emco.roll_back", revision=1)
+@rule("emco.roll_back", revision=2)
 def roll_back(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context of an earlier one."""
     revision, contexts, last = event.data["revision"], attributes.get("contexts", ()), attributes.get("revision", 0)
@@ -66,7 +88,7 @@ def known_revisions(attributes: Attributes) -> range:
 def _revised(attributes: Attributes, name: str) -> Attributes:
     contexts = [*attributes.get("contexts", ()), name][-KEPT:]
     found = {**attributes, "revision": attributes.get("revision", 0) + 1, "context": name, "contexts": contexts}
-    if (previous := attributes.get("context")) is not None:
+    if (previous := attributes.get("context")) not in (None, name):
         found["previous"] = previous
     return found
 
@@ -77,6 +99,7 @@ EMCO_RESOURCE = Table(
     id=("resource",),
     doc="A resource on which an EMCO user acts. Its state is the user's last action; its contexts show the progress.",
     intents=("create", "approve", "instantiate", "apply", "update", "rollback", "terminate", "stop", "delete"),
+    derived=("resumed",),
     known_by="itself",
     attributes=(
         Field("type",                  str, "the type of the resource", TYPES, default=TYPES[0]),
@@ -86,7 +109,8 @@ EMCO_RESOURCE = Table(
         Field("composite_profile",     str, "the profile of that composite app"),
         Field("revision",              int, "the number of the revision; instantiate, apply, update and rollback each start a new one"),
         Field("context",               str, "the app_context of this revision"),
-        Field("previous",              str, "the app_context of the previous revision"),
+        Field("previous",              str, "the app_context that was current before"),
+        Field("status_context",        str, "the app_context that ResourceBundleStates name: the first one, also after updates"),
         Field("contexts",              str, f"the app_contexts of the last {KEPT} revisions, the newest last", many=True),
     ),
     fields={
@@ -113,23 +137,30 @@ EMCO_RESOURCE = Table(
             #   from                                                 trigger        to
             Row((ABSENT, DELETED),                                   "create",      CREATED,      assigns=HEADER),
             Row((CREATED, APPROVED, TERMINATED),                     "approve",     APPROVED,     when=GROUP),
-            Row((APPROVED, TERMINATED, TERMINATE_STOPPED),           "instantiate", INSTANTIATED, when=GROUP,  computes=new_revision),
-            Row((CREATED, APPLIED, TERMINATED, TERMINATE_STOPPED),   "apply",       APPLIED,      when=OTHERS, computes=new_revision),
-            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "update",      INSTANTIATED, when=GROUP,  computes=new_revision),
-            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=GROUP,  computes=roll_back),
+            Row((APPROVED, TERMINATED, TERMINATE_STOPPED),           "instantiate", INSTANTIATED, when=GROUP,  computes=begin),
+            Row((CREATED, APPLIED, TERMINATED, TERMINATE_STOPPED),   "apply",       APPLIED,      when=OTHERS, computes=begin),
+            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "update",      INSTANTIATED, when=(*GROUP, REPLACEABLE), computes=new_revision),
+            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=(*GROUP, REPLACEABLE), computes=roll_back),
             Row((INSTANTIATED, APPLIED, INSTANTIATE_STOPPED),        "terminate",   TERMINATED),
+            Row((TERMINATED,),                                       "terminate",   TERMINATED,   when=NOT_DELETED),
             Row((INSTANTIATED, APPLIED),                             "stop",        INSTANTIATE_STOPPED, when=UNDER_WAY),
             Row((TERMINATED,),                                       "stop",        TERMINATE_STOPPED,   when=UNDER_WAY),
-            Row((CREATED, APPROVED, TERMINATED, TERMINATE_STOPPED),  "delete",      DELETED,      when=OVER),
+            Row((INSTANTIATE_STOPPED,),                              "resumed",     INSTANTIATED, when=GROUP),
+            Row((INSTANTIATE_STOPPED,),                              "resumed",     APPLIED,      when=OTHERS),
+            Row((TERMINATE_STOPPED,),                                "resumed",     TERMINATED),
+            Row((CREATED, APPROVED, TERMINATED, TERMINATE_STOPPED),  "delete",      DELETED,      when=NOTHING_LEFT),
         ),
     ),),
     cascades=(
-        Cascade("resume",      at=("app_context",), on=("terminate",),           only_child="context"),
         Cascade("resume",      at=("app_context",), on=("update", "rollback"),   only_child="previous"),
         Cascade("instantiate", at=("app_context",), on=("instantiate", "apply"), only_child="context", required=True),
-        Cascade("update",      at=("app_context",), on=("update", "rollback"),   only_child="previous", data={"to": "context"}),
+        Cascade("update",      at=("app_context",), on=("update", "rollback", "apply"), only_child="previous", data={"to": "context"}),
         Cascade("update_from", at=("app_context",), on=("update", "rollback"),   only_child="context", required=True),
-        Cascade("terminate",   at=("app_context",), on=("terminate",),           only_child="context"),
         Cascade("stop",        at=("app_context",), on=("stop",),                only_child="context"),
     ),
+    fan_outs=(
+        FanOut(("resume",),    at="app_context", on=("terminate",), rule=to_resume),
+        FanOut(("terminate",), at="app_context", on=("terminate",), rule=to_terminate),
+    ),
+    tallies=(("app_context", 0), ("rsync_resource", 0)),
 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.emco.app_cluster import UNREACHABLE
+from phaseline.machines.emco.between_contexts import HANDED_OVER_TO, HandedOver, stopping_context, take_back
 from phaseline.machines.emco.bundle_state import ASSESSED, HEALTHS, HealthIs, PresenceIs
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
 from phaseline.machines.kubernetes.health_labels import UNRULED
@@ -18,7 +19,7 @@ from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
-    SAME,
+    Cascade,
     Facet,
     Field,
     Label,
@@ -30,10 +31,9 @@ from phaseline.machines.language.table import (
 
 PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed", "Retrying", "Terminated"
 UNKNOWN, NOT_PRESENT, PRESENT = "Unknown", "NotPresent", "Present"
-LEAVING = "Leaving"
 INSTANTIATE, TERMINATE, UPDATE = "Instantiate", "Terminate", "Update"
 """Bases of the app_context."""
-INSTANTIATED = "Instantiated"
+CREATED, INSTANTIATED = "Created", "Instantiated"
 NOT_INSTANTIATED = (
     "Created", "Instantiating", "InstantiateFailed", "PreTerminate", "Terminating", "Terminated", "TerminateFailed",
     "Updating", "Updated", "UpdateFailed",
@@ -44,6 +44,8 @@ DELETING = (Above("app_context", (TERMINATE, "PreTerminate", UPDATE), base=True)
 TAKING_DOWN = (Above("app_context", (TERMINATE, UPDATE), base=True),)
 UNFINISHED = (Above("app_context", NOT_INSTANTIATED),)
 TERMINATING = Above("app_context", (TERMINATE,), base=True)
+NOT_GOING = (Above("app_context", (CREATED, INSTANTIATE), base=True),)
+BACK = (HandedOver(),)
 AWAY = Above("app_cluster", (UNREACHABLE,))
 
 
@@ -66,12 +68,13 @@ RSYNC_RESOURCE = Table(
     parent="app_cluster",
     doc="One Kubernetes resource that rsync applies to one cluster. Its id ends in `<name>+<kind>`, as in EMCO.",
     intents=("add",),
-    derived=("instantiate", "terminate", "leave", "present", "not_present", "not_supported", *ASSESSED.values(), "owner_gone"),
+    derived=("instantiate", "terminate", "hand_over", "reached", "present", "not_present", "not_supported", *ASSESSED.values(), "owner_gone"),
     attributes=(
         Field("group",   str, "the group of its kind"),
         Field("version", str, "the version of its kind"),
         Field("added",   int, "the sequence of the event that brought its manifest"),
         Field("failure", str, "the reason and message of its last failure"),
+        Field(HANDED_OVER_TO, str, "the app_context that has it since an update"),
     ),
     fields={
         "add": (
@@ -82,39 +85,36 @@ RSYNC_RESOURCE = Table(
     facets=(
         Facet(
             name="rsync",
-            sticky=(LEAVING,),
             healthy=APPLIED,
             labels=(
                 #     phase       condition  zh           en
                 Label(PENDING,    None,      "待处理",     "Pending"),
-                Label(PENDING,    LEAVING,   "待删除",     "Pending (to be deleted)"),
                 Label(APPLIED,    None,      "已应用",     "Applied"),
-                Label(APPLIED,    LEAVING,   "待删除",     "Applied (to be deleted)"),
                 Label(FAILED,     None,      "失败",       "Failed"),
                 Label(RETRYING,   None,      "重试中",     "Retrying"),
                 Label(TERMINATED, None,      "已终止",     "Terminated"),
             ),
             rows=(
-                #   from                          trigger        to
-                Row((ABSENT, DELETED),            "add",         PENDING,    assigns=("group", "version"), computes=note_added),
-                Row((TERMINATED,),                "add",         PENDING,    clears=(LEAVING,), assigns=("group", "version"), computes=note_added),
-                Row((PENDING, RETRYING),          "applied",     APPLIED),
-                Row((PENDING, RETRYING),          "failed",      FAILED,     computes=note_failure),
-                Row((APPLIED,),                   "failed",      FAILED,     computes=note_failure, when=UNFINISHED),
-                Row((PENDING,),                   "retrying",    RETRYING),
-                Row((APPLIED,),                   "retrying",    RETRYING,   when=TAKING_DOWN),
-                Row((LIVE,),                      "terminated",  TERMINATED, when=DELETING),
-                Row((LIVE,),                      "deleted",     TERMINATED, when=DELETING),
-                Row((FAILED, RETRYING, TERMINATED), "instantiate", PENDING,  clears=(LEAVING,)),
-                Row((FAILED, RETRYING),           "terminate",   PENDING),
-                Row((FAILED, RETRYING),           "leave",       PENDING,    sets=LEAVING),
-                Row((PENDING, APPLIED),           "leave",       SAME,       sets=LEAVING),
-                Row((LIVE,),                      "owner_gone",  DELETED),
+                #   from                            trigger        to
+                Row((ABSENT, DELETED, TERMINATED),  "add",         PENDING,    when=NOT_GOING, assigns=("group", "version"), computes=note_added),
+                Row((PENDING, RETRYING),            "applied",     APPLIED),
+                Row((PENDING, RETRYING),            "failed",      FAILED,     computes=note_failure),
+                Row((APPLIED,),                     "failed",      FAILED,     computes=note_failure, when=UNFINISHED),
+                Row((PENDING,),                     "retrying",    RETRYING),
+                Row((APPLIED,),                     "retrying",    RETRYING,   when=TAKING_DOWN),
+                Row((LIVE,),                        "terminated",  TERMINATED, when=DELETING),
+                Row((LIVE,),                        "deleted",     TERMINATED, when=DELETING),
+                Row((FAILED, RETRYING, TERMINATED), "instantiate", PENDING),
+                Row((DELETED,),                     "instantiate", PENDING,    when=BACK, computes=take_back),
+                Row((FAILED, RETRYING),             "terminate",   PENDING),
+                Row((RETRYING,),                    "reached",     PENDING),
+                Row((LIVE,),                        "hand_over",   DELETED,    assigns=(HANDED_OVER_TO,)),
+                Row((LIVE,),                        "owner_gone",  DELETED),
             ),
             views=(
                 #    shows     while
-                View(RETRYING, (AWAY,),             base=(PENDING,), keeps=(LEAVING,)),
-                View(RETRYING, (AWAY, TERMINATING), base=(APPLIED,), keeps=(LEAVING,)),
+                View(RETRYING, (AWAY,),             base=(PENDING,)),
+                View(RETRYING, (AWAY, TERMINATING), base=(APPLIED,)),
             ),
         ),
         Facet(
@@ -128,12 +128,16 @@ RSYNC_RESOURCE = Table(
             ),
             rows=(
                 #   from              trigger          to
-                Row((ABSENT, DELETED), "add",           PRESENT,     when=(PresenceIs(PRESENT),)),
-                Row((ABSENT, DELETED), "add",           NOT_PRESENT, when=(PresenceIs(NOT_PRESENT),)),
-                Row((ABSENT, DELETED), "add",           UNKNOWN),
+                Row((ABSENT, DELETED), "add",           PRESENT,     when=(*NOT_GOING, PresenceIs(PRESENT))),
+                Row((ABSENT, DELETED), "add",           NOT_PRESENT, when=(*NOT_GOING, PresenceIs(NOT_PRESENT))),
+                Row((ABSENT, DELETED), "add",           UNKNOWN,     when=NOT_GOING),
+                Row((DELETED,),        "instantiate",   PRESENT,     when=(*BACK, PresenceIs(PRESENT))),
+                Row((DELETED,),        "instantiate",   NOT_PRESENT, when=(*BACK, PresenceIs(NOT_PRESENT))),
+                Row((DELETED,),        "instantiate",   UNKNOWN,     when=BACK),
                 Row((LIVE,),           "present",       PRESENT),
                 Row((LIVE,),           "not_present",   NOT_PRESENT),
                 Row((LIVE,),           "not_supported", UNKNOWN),
+                Row((LIVE,),           "hand_over",     DELETED),
                 Row((LIVE,),           "owner_gone",    DELETED),
             ),
         ),
@@ -143,10 +147,13 @@ RSYNC_RESOURCE = Table(
             labels=(*HEALTH_LABELS, UNRULED),
             rows=(
                 #     from                 trigger           to
-                *(Row((ABSENT, DELETED),   "add",            health, when=(HealthIs(health),)) for health in HEALTHS),
+                *(Row((ABSENT, DELETED),   "add",            health, when=(*NOT_GOING, HealthIs(health))) for health in HEALTHS),
+                *(Row((DELETED,),          "instantiate",    health, when=(*BACK, HealthIs(health))) for health in HEALTHS),
                 *(Row((LIVE,),             ASSESSED[health], health) for health in HEALTHS),
+                Row((LIVE,),               "hand_over",      DELETED),
                 Row((LIVE,),               "owner_gone",     DELETED),
             ),
         ),
     ),
+    cascades=(Cascade("deletion_seen", at=("app_context",), on=("terminated", "deleted"), into=TERMINATED, targets=stopping_context),),
 )

@@ -1,36 +1,81 @@
 """The kind `bundle`: the worst state of its deployments, by rank.
 
-Belongs here: its table, and the ranking that `git_repo` shares. Does not: deployments (`bundle_deployment`), `counts`.
+Belongs here: its table, and the ranking that `git_repo` shares. Does not: deployments (`bundle_deployment`), `counts`,
+the rules that read its rollout (`rollout`).
 """
 
-from phaseline.machines.fleet.bundle_deployment import OUT_OF_SYNC
+from dataclasses import replace
+
+from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, MODIFIED, NOT_READY, PENDING, READY, WAIT_APPLIED
-from phaseline.machines.language.predicates import AnyBelow
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Facet, Label, Row, Table, View
+from phaseline.machines.fleet.deployment_rules import OUT_OF_SYNC
+from phaseline.machines.fleet.rollout import forget_error, note_error, note_rollout
+from phaseline.machines.language.predicates import AnyBelow, AttributeIs, Predicate
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    At,
+    Facet,
+    Field,
+    Label,
+    Row,
+    Table,
+    View,
+)
 from phaseline.schemas.records import State
 
-RANKED = (ERR_APPLIED, WAIT_APPLIED, MODIFIED, OUT_OF_SYNC, PENDING, NOT_READY, READY)
+RANKED = (ERR_APPLIED, WAIT_APPLIED, WAIT_CHECK_IN, MODIFIED, OUT_OF_SYNC, PENDING, NOT_READY, READY)
 """States of deployments, the worst first."""
+ERROR, WAITING = "Error", "Waiting"
 
 # fmt: off
 LABELS = (
-    #     phase         condition  zh        en
-    Label(ERR_APPLIED,  None,      "应用失败", "Apply failed"),
-    Label(WAIT_APPLIED, None,      "待应用",  "Wait applied"),
-    Label(MODIFIED,     None,      "已修改",  "Modified"),
-    Label(OUT_OF_SYNC,  None,      "未同步",  "OutOfSync"),
-    Label(PENDING,      None,      "待处理",  "Pending"),
-    Label(NOT_READY,    None,      "未就绪",  "Not ready"),
-    Label(READY,        None,      "就绪",    "Ready"),
+    #     phase          condition  zh               en
+    Label(ERR_APPLIED,   None,      "应用失败",        "Apply failed"),
+    Label(WAIT_APPLIED,  None,      "待应用",         "Wait applied"),
+    Label(WAIT_CHECK_IN, None,      "待联络",         "Wait check-in"),
+    Label(MODIFIED,      None,      "已修改",         "Modified"),
+    Label(OUT_OF_SYNC,   None,      "未同步",         "OutOfSync"),
+    Label(PENDING,       None,      "待处理",         "Pending"),
+    Label(PENDING,       WAITING,   "待处理 (待部署)", "Pending (waits for deployments)"),
+    Label(NOT_READY,     None,      "未就绪",         "Not ready"),
+    Label(NOT_READY,     ERROR,     "未就绪 (出错)",   "Not ready (error)"),
+    Label(READY,         None,      "就绪",           "Ready"),
+)
+ROLLOUT = (
+    Field("waiting",                    int,  "targets that have no deployment yet"),
+    Field("partitions",                 dict, "the partitions of the rollout: name, count, unavailable, max_unavailable",
+          many=True),
+    Field("unavailable",                int,  "unavailable targets"),
+    Field("max_unavailable",            int,  "how many targets may be unavailable"),
+    Field("unavailable_partitions",     int,  "unavailable partitions"),
+    Field("max_unavailable_partitions", int,  "how many partitions may be unavailable"),
+    Field("max_new",                    int,  "how many deployments are created at once"),
 )
 # fmt: on
 
 
-def ranked(of: str, *states: str, base: tuple[str, ...] = (), keeps: tuple[str, ...] = ()) -> tuple[View, ...]:
-    """Views that show the worst state of the deployments."""
-    return tuple(
-        View(state, (AnyBelow(of, "bundle_deployment", (state,)),), base=base, keeps=keeps or False) for state in states
-    )
+def ranked(of: str, waiting: View, keeps: tuple[str, ...], failing: Predicate | None = None) -> tuple[View, ...]:
+    """Views that show the worst state of the deployments, but for Ready.
+
+    waiting: the view of targets that have no deployment yet. failing: with it, the views hold only beside an error
+    below, and show it.
+    """
+    also = () if failing is None else (failing,)
+    condition = None if failing is None else ERROR
+    views = [
+        View(state, (AnyBelow(of, "bundle_deployment", (state,)), *also), keeps=keeps, condition=condition)
+        for state in RANKED[:-1]
+    ]
+    of_waiting = replace(waiting, while_=(*waiting.while_, *also), condition=condition or WAITING, keeps=keeps)
+    return (*views[: RANKED.index(NOT_READY)], of_waiting, *views[RANKED.index(NOT_READY) :])
+
+
+def all_ready(of: str) -> View:
+    """The view of deployments that are all ready. It needs the base Pending: an error does not let it show."""
+    return View(READY, (AnyBelow(of, "bundle_deployment", (READY,)),), base=(PENDING,))
 
 
 # fmt: off
@@ -42,19 +87,36 @@ BUNDLE = Table(
     intents=(),
     derived=("owner_gone",),
     known_by="anything",
+    attributes=(
+        *ROLLOUT,
+        Field("complete",  bool, "whether every target has a deployment"),
+        Field("held_back", str,  "what holds the rollout back"),
+        Field("why",       str,  "its own error"),
+    ),
     facets=(Facet(
         name="state",
         healthy=READY,
         adopted=State(PENDING),
+        sticky=(ERROR,),
+        message_from="why",
         message_names=("bundle_deployment", 0),
         labels=LABELS,
         rows=(
             #   from               trigger       to
             Row((ABSENT, DELETED), "created",    PENDING),
+            Row((ABSENT, DELETED), "rollout",    PENDING,   computes=note_rollout),
+            Row((LIVE,),           "rollout",    SAME,      computes=note_rollout),
+            Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
+            Row((At(NOT_READY, has=ERROR),), "failed", SAME,     computes=note_error),
+            Row((NOT_READY,),      "recovered",  PENDING,   clears=(ERROR,), computes=forget_error),
             Row((LIVE,),           "removed",    DELETED),
             Row((LIVE,),           "owner_gone", DELETED),
         ),
-        views=ranked("bundle", *RANKED),
+        views=(
+            *ranked("bundle", View(PENDING, (AttributeIs("bundle", "complete", value=False),)), (ERROR,)),
+            all_ready("bundle"),
+        ),
     ),),
+    fields={"rollout": ROLLOUT},
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )

@@ -1,102 +1,53 @@
 """The kind `bundle_deployment`: one bundle on one cluster.
 
-Belongs here: its table, and the stage that its deployment ids show. Does not: its resources (`bundle_resource`).
+Belongs here: its table. Does not: the rules that read its events (`deployment_rules`), its resources
+(`bundle_resource`).
 """
-
-from collections.abc import Mapping
-from typing import Any
 
 from phaseline.machines.fleet.bundle_resource import (
     ERR_APPLIED,
     MISSING,
     MODIFIED,
+    NOT_OWNED,
     NOT_READY,
     ORPHANED,
     PENDING,
     READY,
     WAIT_APPLIED,
 )
-from phaseline.machines.language.predicates import AnyBelow, AttributeIs, Scene
-from phaseline.machines.language.rules import rule
+from phaseline.machines.fleet.deployment_rules import (
+    OUT_OF_SYNC,
+    STAGES,
+    note_check_in,
+    note_ids,
+    note_observed,
+    read_applied,
+    read_check_in,
+    read_failed,
+    read_observed,
+    read_staged,
+    read_target,
+    unlisted,
+)
+from phaseline.machines.language.contact import SILENT
+from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
-    Attributes,
     Facet,
+    FanOut,
     Field,
     Interpret,
     Label,
-    Refusal,
     Row,
-    RuleEvent,
     Table,
     View,
 )
 from phaseline.schemas.records import State
 
-OUT_OF_SYNC = "OutOfSync"
-STAGES = (PENDING, ERR_APPLIED, WAIT_APPLIED, OUT_OF_SYNC, READY)
+WAIT_CHECK_IN = "WaitCheckIn"
 EVER = (ABSENT, DELETED, LIVE)
-
-
-def stage_of(ids: Mapping[str, Any]) -> str:
-    """The stage that the deployment ids `target`, `staged`, `applied` and `failed` show."""
-    target = ids.get("target")
-    if target is None:
-        return PENDING
-    if ids.get("applied") != target:
-        return ERR_APPLIED if ids.get("failed") == target else WAIT_APPLIED
-    return OUT_OF_SYNC if ids.get("staged") not in (None, target) else READY
-
-
-def _read_id(name: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any]:
-    """The fields of an event that reports one id: the id under its name, and the stage that follows."""
-    deployment_id = event.data.get("deployment_id")
-    ids: dict[str, Any] = {name: deployment_id, **({"failed": None} if name == "applied" else {})}
-    message = attributes.get("why", "") if attributes.get(name) == deployment_id else ""
-    return {"stage": stage_of({**attributes, **ids}), **ids, "why": event.data.get("message") or message}
-
-
-@rule("fleet.target", revision=1)
-def read_target(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """The stage after a new target."""
-    return _read_id("target", attributes, event)
-
-
-@rule("fleet.staged", revision=1)
-def read_staged(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """The stage after a deployment is staged."""
-    return _read_id("staged", attributes, event)
-
-
-@rule("fleet.applied", revision=1)
-def read_applied(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """The stage after a deployment is applied."""
-    return _read_id("applied", attributes, event)
-
-
-@rule("fleet.apply_failed", revision=1)
-def read_failed(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """The stage after applying the target has failed."""
-    target = attributes.get("target")
-    if target is None:
-        return Refusal("nothing is wanted yet that could fail to be applied: send target first")
-    stage = stage_of({**attributes, "failed": target})
-    return {"stage": stage, "failed": target, "why": event.data.get("message") or ""}
-
-
-@rule("fleet.note_ids", revision=1)
-def note_ids(attributes: Attributes, event: RuleEvent) -> Attributes:
-    """Notes the ids and the message."""
-    found = {name: event.data[name] for name in ("target", "staged", "applied", "failed", "why") if name in event.data}
-    return {name: value for name, value in {**attributes, **found}.items() if value is not None}
-
-
-@rule("fleet.note_report", revision=1)
-def note_report(attributes: Attributes, event: RuleEvent) -> Attributes:
-    """Notes the agent's message."""
-    return {**attributes, "why": event.data.get("message") or ""}
 
 
 def some(*phases: str) -> AnyBelow:
@@ -112,8 +63,25 @@ FIELDS = (
     Field("failed",  str, "the id of the deployment that could not be applied"),
     Field("why",     str, "the reason"),
 )  # fmt: skip
+LISTED = Field("listed", str, "the listed resources in order", many=True)
+CHECKED = (
+    Field("lately",   bool, "whether the agent was seen lately"),
+    Field("check_in", str,  "when the agent was seen, in words"),
+)  # fmt: skip
+OBSERVED = (
+    Field("target",        str,  "the id of the wanted deployment"),
+    Field("staged",        str,  "the id of the newest staged deployment"),
+    Field("applied",       str,  "the id of the applied deployment"),
+    Field("apply_failed",  bool, "whether applying the target has failed"),
+    Field("ready",         bool, "whether its agent calls it ready"),
+    Field("unmodified",    bool, "whether its agent says that nothing of it was changed"),
+    Field("listed",        str,  "the ends of the ids of all resources in its lists; the others are gone", many=True),
+    Field("counted",       dict, "resources that are counted and whose states are not named: numbers by word"),
+    Field("counted_names", int,  "how many of those are in `listed`"),
+)  # fmt: skip
 STRICT = (AttributeIs("bundle_deployment", "missing_is", "not_ready"),)
 UNREADY = (AttributeIs("bundle_deployment", "ready", value=False),)
+UNSEEN = (AttributeIs("bundle_deployment", "lately", value=False),)
 CHANGED = (AttributeIs("bundle_deployment", "unmodified", value=False),)
 ID = (Field("deployment_id", str, "the id of the deployment", required=True),)
 
@@ -134,10 +102,20 @@ BUNDLE_DEPLOYMENT = Table(
         Field("why",        str, "the last message about it"),
         Field("ready",      bool, "whether its agent reports it as ready, whatever the states of its resources"),
         Field("unmodified", bool, "whether its agent reports that nothing of it was changed"),
+        Field("counted",    dict, "resources that its agent counts without naming their states: numbers by word"),
+        Field("counted_names", int, "how many of them are known by name, and in the state Counted"),
+        Field("lately",     bool, "whether the agent of the cluster was seen lately, as far as that was reported"),
+        Field("check_in",   str, "when the agent was seen"),
         Field("missing_is", str, "its state if a resource is missing", ("modified", "not_ready")),
     ),
-    fields={"target": ID, "staged": ID, "applied": ID},
+    fields={
+        "target": ID, "staged": ID, "applied": ID,
+        "observed": OBSERVED,
+        "checked_in": (Field("last_seen", str, "when the agent was seen last; null if never", required=True, null=True),),
+    },
     interprets=(
+        Interpret(("observed",),     (*FIELDS, LISTED), read_observed),
+        Interpret(("checked_in",),   CHECKED, read_check_in),
         Interpret(("target",),       FIELDS, read_target),
         Interpret(("staged",),       FIELDS, read_staged),
         Interpret(("applied",),      FIELDS, read_applied),
@@ -151,6 +129,7 @@ BUNDLE_DEPLOYMENT = Table(
         message_names=("bundle_resource", 0),
         labels=(
             #     phase         condition  zh        en
+            Label(WAIT_CHECK_IN, None,     "待联络",  "Wait check-in"),
             Label(ERR_APPLIED,  None,      "应用失败", "Apply failed"),
             Label(WAIT_APPLIED, None,      "待应用",  "Wait applied"),
             Label(NOT_READY,    None,      "未就绪",  "Not ready"),
@@ -169,18 +148,23 @@ BUNDLE_DEPLOYMENT = Table(
             Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=note_ids),
             Row((ABSENT, DELETED), "configure", PENDING, assigns=("missing_is",)),
             Row((LIVE,),   "configure", "=", assigns=("missing_is",)),
-            Row((LIVE,),   "reported",   "=",  assigns=("ready", "unmodified"), computes=note_report),
+            *(Row(EVER,    "observed",   stage_, given={"stage": stage_}, computes=note_observed) for stage_ in STAGES),
+            Row((ABSENT, DELETED), "checked_in", PENDING, computes=note_check_in),
+            Row((LIVE,),   "checked_in", "=",  computes=note_check_in),
             Row((LIVE,),   "removed",    DELETED),
             Row((LIVE,),   "owner_gone", DELETED),
         ),
         views=(
             #    shows      while
+            View(WAIT_CHECK_IN, UNSEEN),
+            View(WAIT_CHECK_IN, (Above("bundle_deployment", (SILENT,), facet=1, base=True),)),
             View(NOT_READY, (some(NOT_READY),),                   base=(READY, OUT_OF_SYNC)),
             View(NOT_READY, UNREADY,                              base=(READY, OUT_OF_SYNC)),
-            View(NOT_READY, (*STRICT, some(MISSING)),             base=(READY, OUT_OF_SYNC)),
-            View(MODIFIED,  (some(MODIFIED, MISSING, ORPHANED),), base=(READY,)),
+            View(NOT_READY, (*STRICT, some(MISSING, NOT_OWNED)),  base=(READY, OUT_OF_SYNC)),
+            View(MODIFIED,  (some(MODIFIED, MISSING, NOT_OWNED, ORPHANED),), base=(READY,)),
             View(MODIFIED,  CHANGED,                              base=(READY,)),
         ),
     ),),
+    fan_outs=(FanOut(("unlisted",), "bundle_resource", ("observed",), unlisted),),
     tallies=(("bundle_resource", 0),),
 )

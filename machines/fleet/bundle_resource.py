@@ -37,8 +37,10 @@ from phaseline.schemas.records import State
 
 WAIT_APPLIED, PENDING, READY, NOT_READY = "WaitApplied", "Pending", "Ready", "NotReady"
 MODIFIED, MISSING, ORPHANED, UNKNOWN = "Modified", "Missing", "Orphaned", "Unknown"
+NOT_OWNED, COUNTED = "NotOwned", "Counted"
 ERR_APPLIED = "ErrApplied"
 STATES = (READY, NOT_READY, MODIFIED, MISSING, ORPHANED)
+DECLARED = (UNKNOWN, COUNTED, READY, NOT_READY, MODIFIED, MISSING, NOT_OWNED)
 EVER = (ABSENT, DELETED, LIVE)
 LONGEST, SHOWN = 1_024, 10
 
@@ -80,9 +82,10 @@ BUNDLE_RESOURCE = Table(
     doc="One Kubernetes object of a bundle on one cluster. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
         "group; `namespace` is `-` if it has none.",
     intents=(),
-    derived=("owner_gone",),
+    derived=("owner_gone", "unlisted"),
     attributes=(Field("why", str, "why it is not ready"),),
     fields={
+        "undeclared": (Field("lives", bool, "false if nothing says that it still lives: it is gone then"),),
         "observed": (
             Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
@@ -111,6 +114,8 @@ BUNDLE_RESOURCE = Table(
             Label(MODIFIED,     None,      "已修改",  "Modified"),
             Label(MISSING,      None,      "缺失",    "Missing"),
             Label(ORPHANED,     None,      "孤立",    "Orphaned"),
+            Label(NOT_OWNED,    None,      "非己有",   "Not owned"),
+            Label(COUNTED,      None,      "已计数",   "Counted"),
             Label(UNKNOWN,      None,      "未知",    "Unknown"),
         ),
         rows=(
@@ -119,16 +124,21 @@ BUNDLE_RESOURCE = Table(
             *(Row(EVER,                                 "observed",   state,    given={"state": state},
                   computes=note_reason) for state in STATES),
             Row((ABSENT, DELETED, ORPHANED),            "declared",   UNKNOWN,  computes=note_reason),
-            Row((UNKNOWN, READY, NOT_READY, MODIFIED, MISSING), "declared", SAME),
-            Row((UNKNOWN, MISSING),                     "undeclared", DELETED),
-            Row((READY, NOT_READY, MODIFIED, ORPHANED), "undeclared", ORPHANED, computes=note_reason),
-            Row((UNKNOWN, READY, NOT_READY, MODIFIED, MISSING), "deleted", MISSING, computes=note_reason),
+            Row(DECLARED,                               "declared",   SAME),
+            Row((LIVE,),                                "undeclared", DELETED,  given={"lives": False}),
+            Row((UNKNOWN, MISSING, NOT_OWNED),          "undeclared", DELETED),
+            Row((COUNTED, READY, NOT_READY, MODIFIED, ORPHANED), "undeclared", ORPHANED, computes=note_reason),
+            Row(DECLARED,                               "deleted",    MISSING,  computes=note_reason),
             Row((ORPHANED,),                            "deleted",    DELETED),
             Row(EVER,                                   "ready",      READY,     computes=note_reason),
             Row(EVER,                                   "not_ready",  NOT_READY, computes=note_reason),
             Row(EVER,                                   "modified",   MODIFIED,  computes=note_reason),
             Row(EVER,                                   "missing",    MISSING,   computes=note_reason),
             Row(EVER,                                   "orphaned",   ORPHANED,  computes=note_reason),
+            Row(EVER,                                   "not_owned",  NOT_OWNED, computes=note_reason),
+            Row(EVER,                                   "counted",    COUNTED,   computes=note_reason),
+            Row(EVER,                                   "unknown",    UNKNOWN,   computes=note_reason),
+            Row((LIVE,),                                "unlisted",   DELETED),
             Row((LIVE,),                                "owner_gone", DELETED),
         ),
         views=(

@@ -3,32 +3,58 @@
 Belongs here: its table. Does not: the ranking (`bundle`), `counts`.
 """
 
-from phaseline.machines.fleet.bundle import LABELS, RANKED, ranked
+from phaseline.machines.fleet.bundle import ERROR, LABELS, RANKED, WAITING, all_ready, ranked
 from phaseline.machines.fleet.bundle_resource import NOT_READY, PENDING, READY
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, At, Facet, Field, Label, Row, Table
+from phaseline.machines.fleet.rollout import forget_error, note_error
+from phaseline.machines.language.predicates import AnyBelow
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    LIVE,
+    SAME,
+    At,
+    Facet,
+    Field,
+    Label,
+    Row,
+    Table,
+    View,
+)
 from phaseline.schemas.records import State
 
 GIT_ERROR = "GitError"
+OWN = (GIT_ERROR, ERROR)
+FAILING = AnyBelow("git_repo", "bundle", RANKED[:-1], has=ERROR)
+SHORT = View(PENDING, (AnyBelow("git_repo", "bundle", (PENDING,), has=WAITING),))
+ERRORS = tuple(
+    Label(one.phase, ERROR, f"{one.zh} (出错)", f"{one.en} (error)")
+    for one in LABELS
+    if one.condition is None and one.phase not in (NOT_READY, READY)
+)
 
 # fmt: off
 GIT_REPO = Table(
     kind="git_repo",
     id=("repo",),
-    doc="A git repository: the worst state of all deployments that it declares. After a failed fetch it is not Ready.",
+    doc="A git repository: the worst state of all deployments that it declares. After a failed fetch, or with an error "
+        "of its own or of a bundle, it is not Ready.",
     intents=(),
     known_by="anything",
     attributes=(
         Field("commit", str, "the last commit that was fetched"),
         Field("url",    str, "its address"),
+        Field("why",    str, "its own error"),
     ),
     facets=(Facet(
         name="state",
         healthy=READY,
         adopted=State(PENDING),
-        sticky=(GIT_ERROR,),
+        sticky=OWN,
+        message_from="why",
         message_names=("bundle_deployment", 0),
         labels=(
             *LABELS,
+            *ERRORS,
             #     phase      condition   zh               en
             Label(NOT_READY, GIT_ERROR, "未就绪 (拉取失败)", "Not ready (fetch failed)"),
             Label(PENDING,   GIT_ERROR, "待处理 (拉取失败)", "Pending (fetch failed)"),
@@ -38,14 +64,22 @@ GIT_REPO = Table(
             Row((ABSENT, DELETED), "created",      PENDING,   assigns=("url",)),
             Row((ABSENT, DELETED), "fetched",      PENDING,   assigns=("commit",)),
             Row((PENDING,),        "fetched",      PENDING,   assigns=("commit",)),
-            Row((NOT_READY,),      "fetched",      PENDING,   clears=(GIT_ERROR,), assigns=("commit",)),
-            Row((ABSENT, DELETED, PENDING), "fetch_failed", NOT_READY, sets=GIT_ERROR),
-            Row((At(NOT_READY, has=GIT_ERROR),), "fetch_failed", SAME),
+            Row((At(NOT_READY, has=ERROR),), "fetched", SAME, clears=(GIT_ERROR,), assigns=("commit",)),
+            Row((NOT_READY,),      "fetched",      PENDING,   clears=(GIT_ERROR,), assigns=("commit",),
+                computes=forget_error),
+            Row((ABSENT, DELETED, PENDING), "fetch_failed", NOT_READY, sets=GIT_ERROR, computes=note_error),
+            Row((NOT_READY,),      "fetch_failed", SAME,      sets=GIT_ERROR, computes=note_error),
+            Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
+            Row((NOT_READY,),      "failed",       SAME,      sets=ERROR, computes=note_error),
+            Row((At(NOT_READY, has=GIT_ERROR),), "recovered", SAME, clears=(ERROR,)),
+            Row((NOT_READY,),      "recovered",    PENDING,   clears=(ERROR,), computes=forget_error),
             Row((LIVE,),           "removed",      DELETED),
         ),
         views=(
-            *ranked("git_repo", *RANKED[:-1], keeps=(GIT_ERROR,)),
-            *ranked("git_repo", READY, base=(PENDING,)),
+            *ranked("git_repo", SHORT, OWN, failing=FAILING),
+            View(NOT_READY, (FAILING,), condition=ERROR, keeps=OWN),
+            *ranked("git_repo", SHORT, OWN),
+            all_ready("git_repo"),
         ),
     ),),
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),

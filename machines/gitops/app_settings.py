@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from phaseline.machines.gitops.sync_windows import MOST, Window, read
+from phaseline.machines.gitops.sync_windows import MOST, App, Window, read, select
 from phaseline.machines.kubernetes.diff.ignore import pointless
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kubernetes.overrides import OWN_FIELDS, BadOverride, Overrides
@@ -24,6 +24,10 @@ DEADLINE = "phaseline.io/progress-deadline"
 DEFAULT_DEADLINE = 600
 CACHED = 1_024
 """How many different settings are kept in parsed form."""
+WINDOW_LISTS = ("sync_windows", "sync_hours")
+WINDOW_SETTINGS = (*WINDOW_LISTS, "time_zone")
+MOST_GLOBS = 1_000
+"""The most globs in the windows of one level; to match them all takes some milliseconds, once for each application."""
 
 SETTINGS = (
     Field("profile",                 str,  "the profile; by default that of the set, else alauda", tuple(PROFILES)),
@@ -93,7 +97,7 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, ov
     return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
 
 
-@rule("gitops.check_settings", revision=2)
+@rule("gitops.check_settings", revision=3)
 def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses wrong settings; rules that can never have an effect become the message."""
     data = event.data
@@ -118,9 +122,13 @@ def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapp
 
 def _window_problems(data: Mapping[str, Any]) -> Iterator[str]:
     """Problems of windows that select nothing; raises `ValueError` for a wrong window."""
+    count = sum(len(data.get(name) or ()) for name in WINDOW_LISTS)
+    if count > MOST:
+        raise ValueError(f"data holds {count} windows, and at most {MOST} may be set")
     windows = windows_of(data)
-    if len(windows) > MOST:
-        raise ValueError(f"data holds {len(windows)} windows, and at most {MOST} may be set")
+    globs = sum(len(one.applications) + len(one.namespaces) + len(one.clusters) for one in windows)
+    if globs > MOST_GLOBS:
+        raise ValueError(f"the windows in data hold {globs} globs, and at most {MOST_GLOBS} may be set")
     for index, window in enumerate(windows):
         for problem in window.problems():
             raise ValueError(f"data: window {index + 1}: {problem}")
@@ -128,7 +136,28 @@ def _window_problems(data: Mapping[str, Any]) -> Iterator[str]:
             yield f"{window.called()} names no applications, namespaces or clusters, so it is about nothing"
 
 
-def windows_of(settings: Attributes) -> list[Window]:
+def windows_of(settings: Attributes) -> tuple[Window, ...]:
     """The windows in the settings of one level; raises `ValueError` for a wrong window."""
-    zone = settings.get("time_zone") or ""
-    return [read(one, zone) for one in (*(settings.get("sync_windows") or ()), *(settings.get("sync_hours") or ()))]
+    return _windows(_window_settings(settings))
+
+
+def windows_for(app: App, *levels: Attributes) -> tuple[Window, ...]:
+    """The windows in the settings of some levels that apply to an application."""
+    return _selected(app, tuple(map(_window_settings, levels)))
+
+
+def _window_settings(settings: Attributes) -> bytes:
+    """The part of settings that windows are read from, encoded: the key of those that are kept."""
+    return codec.encode({name: settings[name] for name in WINDOW_SETTINGS if settings.get(name)})
+
+
+@lru_cache(maxsize=CACHED)
+def _windows(settings: bytes) -> tuple[Window, ...]:
+    found = codec.decode(settings)
+    zone = found.get("time_zone") or ""
+    return tuple(read(one, zone) for name in WINDOW_LISTS for one in found.get(name, ()))
+
+
+@lru_cache(maxsize=CACHED)
+def _selected(app: App, levels: tuple[bytes, ...]) -> tuple[Window, ...]:
+    return tuple(select([window for level in levels for window in _windows(level)], app))

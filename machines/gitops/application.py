@@ -1,6 +1,7 @@
 """The kind `application`: a GitOps application. Its states follow from its resources.
 
-Belongs here: its table. Does not: its settings (`app_settings`), operations (`auto_sync`), its resources (`resource`).
+Belongs here: its table. Does not: its settings (`app_settings`), operations (`auto_sync`), what its controller
+reports (`controller`), its resources (`resource`).
 """
 
 from phaseline.machines.gitops.app_settings import SETTINGS, check_settings
@@ -15,7 +16,8 @@ from phaseline.machines.gitops.auto_sync import (
     wait,
 )
 from phaseline.machines.gitops.auto_sync import SET_HERE as OWN
-from phaseline.machines.gitops.labels import SYNCS
+from phaseline.machines.gitops.controller import OPERATION, REPORTED, ROLLOUT, note_controller
+from phaseline.machines.gitops.labels import CANNOT_COMPARE, SYNC_UNKNOWN, SYNCS
 from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS
@@ -43,6 +45,7 @@ ALAUDA, ARGO, NEWER, OLDER = (
     for names in (("alauda", None), ("argocd", "argocd-3.3"), ("argocd",), ("argocd-3.3",))
 )
 IDLE = (AttributeIs("application", "operation", (None, *RESULTS)),)
+STEPPED = tuple(field.name for field in ROLLOUT)
 SET_HERE = (*(field.name for field in SETTINGS), *OWN)
 
 
@@ -66,12 +69,18 @@ APPLICATION = Table(
     attributes=(
         *SETTINGS,
         *ATTRIBUTES,
+        *REPORTED,
+        *ROLLOUT,
     ),
     fields={
         "sync": (
             Field("revision",  str,  "the revision to synchronise to"),
             Field("automatic", bool, "whether it begins automatically"),
+            Field("retry",     bool, "whether it goes on with the last one, which failed; windows with syncOverrun "
+                                     "are asked as of its beginning"),
         ),
+        "observed": (*OPERATION, *REPORTED),
+        "stepped": ROLLOUT,
         "sync_finished": (
             Field("result",   str, "the result", RESULTS, required=True),
             Field("revision", str, "the revision that was synchronised to"),
@@ -104,11 +113,16 @@ APPLICATION = Table(
                 Row((LIVE,),           "sync",          SAME,    when=IDLE, computes=begin_sync),
                 Row((LIVE,),           "sync_finished", SAME,    computes=end_sync),
                 Row((LIVE,),           "inherit",       SAME),
+                Row((ABSENT, DELETED), "observed",      HEALTHY, computes=note_controller),
+                Row((LIVE,),           "observed",      SAME,    computes=note_controller),
+                Row((ABSENT, DELETED), "stepped",       HEALTHY, assigns=STEPPED),
+                Row((LIVE,),           "stepped",       SAME,    assigns=STEPPED),
                 Row((LIVE,),           "removed",       DELETED),
                 Row((LIVE,),           "owner_gone",    DELETED),
             ),
             views=(
                 #    shows        while
+                View(UNKNOWN,     (AttributeIs("application", "spec_invalid", True),)),
                 View(UNKNOWN,     (some(HEALTH, UNKNOWN),)),
                 View(MISSING,     (*ALAUDA, some(HEALTH, MISSING))),
                 View(DEGRADED,    (some(HEALTH, DEGRADED),)),
@@ -124,20 +138,24 @@ APPLICATION = Table(
             healthy=SYNCED,
             adopted=State(SYNCED),
             message_names=("resource", SYNC),
-            labels=SYNCS,
+            message_from="sync_message",
+            labels=(*SYNCS, CANNOT_COMPARE),
             rows=(
                 #   from               trigger       to
                 Row((ABSENT, DELETED), "configure",  SYNCED),
+                Row((ABSENT, DELETED), "observed",   SYNCED),
+                Row((ABSENT, DELETED), "stepped",    SYNCED),
                 Row((LIVE,),           "auto_sync",  SAME,    given={"begins": True},  when=IDLE, computes=begin_sync),
                 Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=wait),
                 Row((LIVE,),           "removed",    DELETED),
                 Row((LIVE,),           "owner_gone", DELETED),
             ),
             views=(
-                #    shows        while
-                View(SYNC_FAILED, (some(SYNC, SYNC_FAILED),)),
-                View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
-                View(SYNCING,     (some(SYNC, SYNCING),)),
+                #    shows         while
+                View(SYNC_FAILED,  (some(SYNC, SYNC_FAILED),)),
+                View(SYNC_UNKNOWN, (AttributeIs("application", "sync_unknown", True),)),
+                View(OUT_OF_SYNC,  (some(SYNC, OUT_OF_SYNC),)),
+                View(SYNCING,      (some(SYNC, SYNCING),)),
             ),
             timeouts=(Timeout(
                 OUT_OF_SYNC, "auto_sync", seconds_from="auto_sync_in", restart_on="operation",

@@ -5,7 +5,7 @@ Belongs here: its table. Does not: its applications (`application`).
 
 from phaseline.machines.gitops.app_settings import SETTINGS, check_settings
 from phaseline.machines.gitops.application import HEALTH, SYNC
-from phaseline.machines.gitops.labels import SYNCS
+from phaseline.machines.gitops.labels import CANNOT_COMPARE, SYNC_UNKNOWN, SYNCS
 from phaseline.machines.gitops.observe import SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS, UNRULED
@@ -46,7 +46,9 @@ FAILS, ROLLS, STALE = (
     )
 )
 SET_HERE = tuple(field.name for field in SETTINGS)
-CONDITIONS = ("error_occurred", "rollout_progressing", "resources_up_to_date")
+REPORTED = (
+    "error_occurred", "rollout_progressing", "resources_up_to_date", "rollout_steps", "rollout_step", "rollout_waiting",
+)  # fmt: skip
 
 
 def some(facet: int, phase: str) -> AnyBelow:
@@ -67,6 +69,9 @@ APPLICATION_SET = Table(
         Field("error_occurred",       bool, "whether its controller reports an error (argocd)"),
         Field("rollout_progressing",  bool, "whether its controller is rolling out (argocd)"),
         Field("resources_up_to_date", bool, "whether its controller has made all its applications (argocd)"),
+        Field("rollout_steps",        int,  "the number of steps of its rollout; 0 if it changes all at once"),
+        Field("rollout_step",         int,  "the first step of its rollout that is not done; 0 if all are"),
+        Field("rollout_waiting",      int,  "the number of its applications that wait for their step"),
     ),
     interprets=(Interpret(("configure",), (), check_settings),),
     facets=(
@@ -80,7 +85,7 @@ APPLICATION_SET = Table(
                 #   from               trigger      to
                 Row((ABSENT, DELETED), "configure", HEALTHY, assigns=SET_HERE),
                 Row((LIVE,),           "configure", SAME,    assigns=SET_HERE),
-                Row((LIVE,),           "reported",  SAME,    assigns=CONDITIONS),
+                Row((LIVE,),           "reported",  SAME,    assigns=REPORTED),
                 Row((LIVE,),           "removed",   DELETED),
             ),
             views=(
@@ -101,17 +106,18 @@ APPLICATION_SET = Table(
             healthy=SYNCED,
             adopted=State(SYNCED),
             message_names=("application", SYNC),
-            labels=SYNCS,
+            labels=(*SYNCS, CANNOT_COMPARE),
             rows=(
                 #   from               trigger      to
                 Row((ABSENT, DELETED), "configure", SYNCED),
                 Row((LIVE,),           "removed",   DELETED),
             ),
             views=(
-                #    shows        while
-                View(SYNC_FAILED, (some(SYNC, SYNC_FAILED),)),
-                View(OUT_OF_SYNC, (some(SYNC, OUT_OF_SYNC),)),
-                View(SYNCING,     (some(SYNC, SYNCING),)),
+                #    shows         while
+                View(SYNC_FAILED,  (some(SYNC, SYNC_FAILED),)),
+                View(SYNC_UNKNOWN, (some(SYNC, SYNC_UNKNOWN),)),
+                View(OUT_OF_SYNC,  (some(SYNC, OUT_OF_SYNC),)),
+                View(SYNCING,      (some(SYNC, SYNCING),)),
             ),
         ),
     ),

@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from phaseline.machines.gitops.app_settings import levels, windows_of
-from phaseline.machines.gitops.sync_windows import WINDOWS, App, Window, WindowDecision, decide, next_allowed, select
+from phaseline.machines.gitops.app_settings import levels, windows_for
+from phaseline.machines.gitops.sync_windows import WINDOWS, App, Opening, Window, decide, next_allowed
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
 from phaseline.schemas.records import SECOND
 
-RUNNING, SUCCEEDED, RESULTS = "Running", "Succeeded", ("Succeeded", "Failed", "Error")
+RUNNING, SUCCEEDED, FAILURES = "Running", "Succeeded", ("Failed", "Error")
+RESULTS, TERMINATING = (SUCCEEDED, *FAILURES), "Terminating"
 AT_ONCE = 1
 """Seconds that an application must be OutOfSync before an automatic operation."""
 HEALING = (AT_ONCE, 2, 6, 18, 54, 162, 300)
@@ -27,26 +28,39 @@ ATTRIBUTES = (
     Field("namespace",         str,  "the namespace that it is deployed to"),
     Field("server",            str,  "the address of the cluster that it is deployed to"),
     Field("cluster",           str,  "the name of the cluster that it is deployed to"),
+    Field("controller",        str,  "the program that synchronises it by itself; then nothing begins automatically here"),
+    Field("project",           str,  "the project of its controller to which it belongs"),
+    Field("sources",           dict, "where its manifests come from: repository, path or chart, revision", many=True),
+    Field("managed_namespace", dict, "labels and annotations of the namespace that its controller manages"),
+    Field("prune",             bool, "whether its controller deletes objects that Git no longer declares"),
+    Field("retry_policy",      dict, "how its controller tries again: limit, duration, factor, maxDuration"),
     Field("auto_sync",         bool, "whether it is synchronised automatically when it is OutOfSync"),
     Field("self_heal",         bool, "whether it is synchronised automatically to the same revision again"),
     Field("target_revision",   str,  "the revision that Git has now"),
-    Field("operation",         str,  "the state of the last synchronisation", (RUNNING, *RESULTS)),
+    Field("operation",         str,  "the state of the last synchronisation", (RUNNING, TERMINATING, *RESULTS)),
     Field("operation_began",   int,  "when that synchronisation began, ns since 1970"),
     Field("operation_message", str,  "the message at its end"),
     Field("automatic",         bool, "whether it began automatically"),
     Field("revision",          str,  "the revision of that synchronisation"),
+    Field("retries",           int,  "how often that synchronisation was tried again after it failed"),
     Field("attempts",          int,  "how often that revision has been synchronised to automatically"),
     Field("auto_sync_in",      int,  "seconds of being OutOfSync before an automatic synchronisation; 0 for never"),
     Field("auto_sync_again",   int,  "seconds until the next attempt, if a window is closed"),
     Field("auto_sync_waits",   str,  "the reason why it waits"),
     Field("auto_sync_looked",  int,  "when the windows were last checked, ns since 1970"),
 )  # fmt: skip
-SET_HERE = ("namespace", "server", "cluster", "auto_sync", "self_heal", "target_revision")
+OF_ONE = ("operation_message", "revision", "retries")
+"""The attributes of one operation that the next one does not take over."""
+SET_HERE = (
+    "namespace", "server", "cluster", "auto_sync", "self_heal", "target_revision", "controller", "project", "sources",
+    "managed_namespace", "prune", "retry_policy",
+)  # fmt: skip
 
 
 def next_try(attributes: Attributes) -> int:
     """Seconds of being OutOfSync before the next automatic operation; 0 for never."""
-    if not attributes.get("auto_sync") or attributes.get("operation") == RUNNING:
+    busy = attributes.get("operation") in (RUNNING, TERMINATING)
+    if busy or not attributes.get("auto_sync") or attributes.get("controller"):
         return 0
     attempts = attributes.get("attempts", 0)
     if not attempts or attributes.get("target_revision") != attributes.get("revision"):
@@ -55,37 +69,43 @@ def next_try(attributes: Attributes) -> int:
     return HEALING[min(attempts, len(HEALING) - 1)] if heals else 0
 
 
-def _timed(attributes: Mapping[str, Any]) -> Attributes:
+def timed(attributes: Mapping[str, Any]) -> Attributes:
+    """These attributes, with the time of the next automatic operation."""
     kept = {name: value for name, value in attributes.items() if not name.startswith("auto_sync_")}
     return {**kept, "auto_sync_in": next_try(attributes)}
 
 
-@rule("gitops.schedule_sync", revision=1)
+@rule("gitops.schedule_sync", revision=2)
 def schedule_sync(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Updates the time of the next automatic operation."""
-    return _timed(attributes)
+    return timed(attributes)
 
 
-@rule("gitops.begin_sync", revision=1)
+@rule("gitops.begin_sync", revision=2)
 def begin_sync(attributes: Attributes, event: RuleEvent) -> Attributes:
-    """Notes that an operation began."""
-    revision = event.data.get("revision") or attributes.get("target_revision")
+    """Notes that an operation began, or goes on after it failed."""
     automatic = bool(event.data.get("automatic"))
+    if event.data.get("retry"):
+        kept = {name: value for name, value in attributes.items() if name != "operation_message"}
+        revision = event.data.get("revision") or attributes.get("revision")
+        known = {"revision": revision} if revision else {}
+        return timed({**kept, **known, "operation": RUNNING, "retries": attributes.get("retries", 0) + 1})
+    revision = event.data.get("revision") or attributes.get("target_revision")
     attempts = attributes.get("attempts", 0) if revision == attributes.get("revision") else 0
-    kept = {name: value for name, value in attributes.items() if name not in ("operation_message", "revision")}
-    return _timed({
+    kept = {name: value for name, value in attributes.items() if name not in OF_ONE}
+    return timed({
         **kept, **({"revision": revision} if revision else {}), "operation": RUNNING, "operation_began": event.time,
         "automatic": automatic, "attempts": attempts + automatic,
     })  # fmt: skip
 
 
-@rule("gitops.end_sync", revision=1)
+@rule("gitops.end_sync", revision=2)
 def end_sync(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the result of the operation."""
     data = event.data
     noted = {"operation_message": data.get("message"), "revision": data.get("revision")}
     known = {name: value for name, value in noted.items() if value}
-    return _timed({**attributes, "operation": data["result"], **known})
+    return timed({**attributes, "operation": data["result"], **known})
 
 
 @rule("gitops.wait_for_window", revision=1)
@@ -96,36 +116,48 @@ def wait(attributes: Attributes, event: RuleEvent) -> Attributes:
     return {**attributes, **noted}
 
 
-def _decision(
-    scene: Scene, entity_id: str, attributes: Attributes, at: datetime, *, manual: bool
-) -> tuple[list[Window], WindowDecision]:
-    names = (attributes.get(name) or "" for name in ("namespace", "server", "cluster"))
-    app = App(entity_id.rpartition("/")[2], *names)
-    windows = select([window for level in levels(scene, entity_id) for window in windows_of(level)], app)
-    return windows, decide(windows, at, manual=manual)
+def _windows(scene: Scene, entity_id: str, attributes: Attributes) -> tuple[Window, ...]:
+    """The windows that apply to an application: its own, and its set's."""
+    app = App(
+        entity_id.rpartition("/")[2], *(attributes.get(name) or "" for name in ("namespace", "server", "cluster"))
+    )
+    return windows_for(app, *levels(scene, entity_id))
 
 
-@rule("gitops.may_sync", revision=1, uses=(WINDOWS,))
+@rule("gitops.may_sync", revision=2, uses=(WINDOWS,))
 def may_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses a sync while the windows of the application and its set do not allow it, saying which and until when."""
-    at, manual = datetime.fromtimestamp(event.time / SECOND, UTC), not event.data.get("automatic", False)
-    windows, found = _decision(scene, entity_id, attributes, at, manual=manual)
+    manual, retries = not event.data.get("automatic", False), bool(event.data.get("retry"))
+    if retries and attributes.get("operation") not in FAILURES:
+        now = attributes.get("operation") or "there was none"
+        return Refusal(f"retry goes on with an operation that failed, and the last one did not: {now}")
+    windows, at = _windows(scene, entity_id, attributes), datetime.fromtimestamp(event.time / SECOND, UTC)
+    began = datetime.fromtimestamp(attributes["operation_began"] / SECOND, UTC) if retries else None
+    found = decide(windows, at, manual=manual, began=began)
     if found.allowed:
         return {}
-    opening = next_allowed(windows, at, manual=manual)
-    when = (
-        f"it will be possible at {opening.at:%Y-%m-%dT%H:%M:%SZ}"
-        if opening.at is not None
-        else f"no time before {opening.searched:%Y-%m-%dT%H:%M:%SZ} is to be seen when it will be possible"
-    )
-    return Refusal(f"sync is not allowed now: {found.why}; {when}")
+    return Refusal(f"sync is not allowed now: {found.why}; {when_allowed(next_allowed(windows, at, manual=manual))}")
+
+
+def when_allowed(opening: Opening) -> str:
+    """When a sync will be possible, in words."""
+    if opening.at is not None:
+        return f"it will be possible at {_time(opening.at)}"
+    if opening.never:
+        return f"these windows do not allow it at any time before {_time(opening.searched)}"
+    return f"no time was found before {_time(opening.searched)}, where the search for one ended"
+
+
+def _time(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")
 
 
 @rule("gitops.auto_sync", revision=1, uses=(WINDOWS,))
 def auto_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any]:
     """Whether the automatic operation begins now, or how long it waits for a window."""
     at = datetime.fromtimestamp(event.time / SECOND, UTC)
-    windows, found = _decision(scene, entity_id, attributes, at, manual=False)
+    windows = _windows(scene, entity_id, attributes)
+    found = decide(windows, at, manual=False)
     if found.allowed:
         return {"begins": True, "automatic": True}
     opening = next_allowed(windows, at, manual=False)

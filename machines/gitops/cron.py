@@ -1,14 +1,15 @@
 """Cron schedules with five fields, as Argo CD reads them.
 
-Belongs here: parsing, the time of a schedule before or after another one. Does not: windows (`sync_windows`).
-A search steps over months and days, never over minutes, so that rare schedules cost no more than others. General
-libraries step through each time; their search of a rare schedule takes milliseconds.
+Belongs here: parsing, the first and last time of a schedule. Does not: windows (`sync_windows`).
+The days of a month that fit are the bits of one number, so a search looks at a few months and costs some microseconds
+whatever the schedule. General libraries step through each day; their search of a rare schedule takes milliseconds.
 """
 
 import re
 from bisect import bisect_left, bisect_right
+from calendar import isleap
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -23,7 +24,17 @@ FIELDS = (
     ("day of the week", 0, 6, DAYS),
 )
 _PART = re.compile(r"(\*|\?|\w+)(?:-(\w+))?(?:/(\d+))?")
-DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
+DAY, MINUTE = 24 * 60, timedelta(minutes=1)
+"""A day in minutes; a minute."""
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = BEGINNING.toordinal()
+FIRST_YEAR, LAST_YEAR = 2, 9_998
+FIRST_DAY, LAST_DAY = (date(year, 1, 1).toordinal() - EPOCH for year in (FIRST_YEAR, LAST_YEAR))
+"""The days between which is searched, counted from 1970; so no time zone leads beyond the calendar."""
+WEEK = range(7)
+ALL_DAYS = (1 << 32) - 2
+LENGTHS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+"""The most days of each month."""
 YEARS = 5
 """How many years a search looks ahead, as in Argo CD."""
 _DAILY = re.compile(r"(\d\d?):(\d\d)-(\d\d?):(\d\d)")
@@ -37,70 +48,133 @@ class BadSchedule(ValueError):
 class CronSchedule:
     """A schedule. times: minutes of the day, ascending. zone: the one in the schedule's own prefix; None is UTC.
 
-    days: days of the month. weekdays: 0 is Sunday. either: a day fits if one of both fits; otherwise both must fit.
+    months: those in which some day may fit, ascending. days: days of the month, as bits (bit 1 is the first).
+    weeks: for each weekday of the first of a month (0 is Sunday), the days of the month that fit by weekday, as bits.
+    either: a day fits if one of both fits; otherwise both must fit.
     """
 
     times: tuple[int, ...]
-    days: frozenset[int]
-    months: frozenset[int]
-    weekdays: frozenset[int]
+    days: int
+    months: tuple[int, ...]
+    weeks: tuple[int, ...]
     either: bool = False
     zone: ZoneInfo | None = None
 
-    def after(self, moment: datetime) -> datetime | None:
-        """The first time of the schedule after a time; None if there is none for years."""
-        return self._search(moment, 1)
+    @property
+    def is_daily(self) -> bool:
+        """Whether it comes on every day, at the same times."""
+        return self.zone is None and len(self.months) == 12 and all(self._fits(31, first) == ALL_DAYS for first in WEEK)
 
-    def before(self, moment: datetime) -> datetime | None:
-        """The last time of the schedule before a time; None if there was none for years."""
-        return self._search(moment, -1)
+    @property
+    def is_weekly(self) -> bool:
+        """Whether only weekdays restrict its days, so that it repeats after a week."""
+        return self.zone is None and len(self.months) == 12 and self.days == ALL_DAYS and not self.either
 
-    def _search(self, moment: datetime, step: int) -> datetime | None:
-        """The nearest time after a time (`step` is 1) or before it (-1)."""
-        try:
-            day = self._day(moment.astimezone(self.zone or UTC).date(), step)
-            while day is not None:
-                start, minutes = self._times_on(day)
-                passed = moment - start
-                later = bisect_right(minutes, passed // MINUTE)
-                earlier = bisect_left(minutes, -(-passed // MINUTE))
-                found = minutes[later:][:1] if step > 0 else minutes[:earlier][-1:]
-                if found:
-                    return start + found[0] * MINUTE
-                day = self._day(day + step * DAY, step)
-        except OverflowError:  # the calendar ends
+    def first(self, minute: int) -> int | None:
+        """The first time of the schedule from this one on, in minutes since 1970; None if there is none for years."""
+        day = self._day_from(self._local_day(minute))
+        while day is not None:
+            if self.zone is None:
+                place = bisect_left(self.times, minute - day * DAY)
+                if place < len(self.times):
+                    return day * DAY + self.times[place]
+            for begins, low, high in _segments(self.zone, day):
+                place = bisect_left(self.times, max(low, minute - begins))
+                if place < len(self.times) and self.times[place] < high:
+                    return begins + self.times[place]
+            day = self._day_from(day + 1)
+        return None
+
+    def last(self, minute: int) -> int | None:
+        """The last time of the schedule up to this one, in minutes since 1970; None if there was none for years."""
+        day = self._day_to(self._local_day(minute))
+        while day is not None:
+            for begins, low, high in reversed(_segments(self.zone, day)):
+                place = bisect_left(self.times, min(high, minute - begins + 1)) - 1
+                if place >= 0 and self.times[place] >= low:
+                    return begins + self.times[place]
+            day = self._day_to(day - 1)
+        return None
+
+    def _local_day(self, minute: int) -> int:
+        """The day in the schedule's zone, counted from 1970."""
+        return (minute + (0 if self.zone is None else _offset(self.zone, minute))) // DAY
+
+    def _day_from(self, day: int) -> int | None:
+        """The first day of the schedule from `day` on, both counted from 1970."""
+        if not self.months or not FIRST_DAY <= day <= LAST_DAY:
             return None
-        return None
+        date_ = date.fromordinal(day + EPOCH)
+        year, month, least = date_.year, date_.month, date_.day
+        place = bisect_left(self.months, month)
+        end = (year + YEARS, month)
+        while True:
+            if place == len(self.months):
+                year, place = year + 1, 0
+            if (year, self.months[place]) > end or year > LAST_YEAR:
+                return None
+            least = least if self.months[place] == month and year == date_.year else 1
+            begins = date(year, self.months[place], 1).toordinal()
+            fitting = self._fits(_length(year, self.months[place]), begins % 7) >> least << least
+            if fitting:
+                return begins - EPOCH + (fitting & -fitting).bit_length() - 2
+            place += 1
 
-    def _day(self, day: date, step: int) -> date | None:
-        """The first day of the schedule from `day` on, forwards (`step` is 1) or backwards (-1)."""
-        for _ in range(12 * YEARS + 1):
-            month = day.month
-            if month not in self.months:
-                day = _month_after(day) if step > 0 else day.replace(day=1) - DAY
-                continue
-            while day.month == month:
-                if self._fits(day):
-                    return day
-                day += step * DAY
-        return None
+    def _day_to(self, day: int) -> int | None:
+        """The last day of the schedule up to `day`, both counted from 1970."""
+        if not self.months or not FIRST_DAY <= day <= LAST_DAY:
+            return None
+        date_ = date.fromordinal(day + EPOCH)
+        year, month = date_.year, date_.month
+        place = bisect_right(self.months, month) - 1
+        end = (year - YEARS, month)
+        while True:
+            if place < 0:
+                year, place = year - 1, len(self.months) - 1
+            if (year, self.months[place]) < end or year < FIRST_YEAR:
+                return None
+            most = date_.day if self.months[place] == month and year == date_.year else 31
+            begins = date(year, self.months[place], 1).toordinal()
+            fitting = self._fits(_length(year, self.months[place]), begins % 7) & ((2 << most) - 1)
+            if fitting:
+                return begins - EPOCH + fitting.bit_length() - 2
+            place -= 1
 
-    def _fits(self, day: date) -> bool:
-        in_month, in_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
-        return in_month or in_week if self.either else in_month and in_week
+    def _fits(self, length: int, first: int) -> int:
+        """The days that fit in a month of this length that begins with this weekday, as bits."""
+        found = self.days | self.weeks[first] if self.either else self.days & self.weeks[first]
+        return found & ((2 << length) - 1)
 
-    def _times_on(self, day: date) -> tuple[datetime, tuple[int, ...]]:
-        """The start of a day that fits, and the times on it, in minutes since that start."""
-        midnight = datetime(day.year, day.month, day.day, tzinfo=self.zone or UTC)
-        start = midnight.astimezone(UTC)
-        if self.zone is None or midnight.utcoffset() == (midnight + DAY).utcoffset():
-            return start, self.times
-        # On this day the clock is put forward or back: it skips times, or shows them twice.
-        shown = [midnight + minute * MINUTE for minute in self.times]
-        real = {one.replace(fold=fold).astimezone(UTC) for one in shown for fold in (0, 1)}
-        names = {one.replace(tzinfo=None) for one in shown}
-        there = [one for one in real if one.astimezone(self.zone).replace(tzinfo=None, fold=0) in names]
-        return start, tuple(sorted((one - start) // MINUTE for one in there))
+
+def _length(year: int, month: int) -> int:
+    """The days of a month."""
+    return 28 if month == 2 and not isleap(year) else LENGTHS[month]
+
+
+def _offset(zone: ZoneInfo, minute: int) -> int:
+    """The minutes by which a zone is ahead of UTC at a time, in minutes since 1970."""
+    offset = (BEGINNING + timedelta(minutes=minute)).astimezone(zone).utcoffset() or timedelta(0)
+    return offset // MINUTE
+
+
+@lru_cache(maxsize=4_096)
+def _segments(zone: ZoneInfo | None, day: int) -> tuple[tuple[int, int, int], ...]:
+    """The parts of a day in which the clock runs steadily: its midnight in UTC, and which minutes it shows.
+
+    Two where the clock is put forward or back on this day: it skips some minutes, or shows them twice.
+    """
+    start = day * DAY
+    if zone is None:
+        return ((start, 0, DAY),)
+    midnight = datetime.combine(date.fromordinal(day + EPOCH), time(), zone)
+    before, after = ((at.utcoffset() or timedelta(0)) // MINUTE for at in (midnight, midnight + timedelta(days=1)))
+    if before == after:
+        return ((start - before, 0, DAY),)
+    low, high = start - before - 1, start - after + DAY
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _offset(zone, middle) == before else (low, middle)
+    return (start - before, 0, high - (start - before)), (start - after, high - (start - after), DAY)
 
 
 @lru_cache(maxsize=1024)
@@ -114,16 +188,17 @@ def parse(text: str) -> CronSchedule:
             f"schedule {text!r} must have five fields (minute, hour, day, month, day of the week), found {len(fields)}"
         )
     minutes, hours, days, months, weekdays = (_field(one, *about) for one, about in zip(fields, FIELDS, strict=True))
+    either = not days.is_any and not weekdays.is_any
+    may_fit = (month for month in sorted(months.numbers) if either or min(days.numbers) <= LENGTHS[month])
     return CronSchedule(
         times=tuple(hour * 60 + minute for hour in sorted(hours.numbers) for minute in sorted(minutes.numbers)),
-        days=days.numbers, months=months.numbers, weekdays=weekdays.numbers,
-        either=not days.is_any and not weekdays.is_any, zone=zone,
+        days=sum(1 << day for day in days.numbers),
+        months=tuple(may_fit),
+        weeks=tuple(
+            sum(1 << day for day in range(1, 32) if (first + day - 1) % 7 in weekdays.numbers) for first in WEEK
+        ),
+        either=either, zone=zone,
     )  # fmt: skip
-
-
-def _month_after(day: date) -> date:
-    """The first day of the next month."""
-    return (day.replace(day=28) + 4 * DAY).replace(day=1)
 
 
 def _zone(name: str) -> ZoneInfo:

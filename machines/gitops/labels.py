@@ -16,3 +16,6 @@ SYNCS = (
     Label(SYNCING,     None,      "同步中",    "Syncing"),
     Label(SYNCED,      None,      "已同步",    "Synced"),
 )
+SYNC_UNKNOWN = "Unknown"
+CANNOT_COMPARE = Label(SYNC_UNKNOWN, None, "未知", "Unknown")
+"""For applications and sets: the controller cannot compare. A resource keeps its last sync meanwhile."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.gitops.app_settings import deadline_of, merged_settings
+from phaseline.machines.gitops.waves import place_of
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
@@ -52,12 +53,13 @@ FIELDS = (
 )
 NOTED = (
     "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
-    "desired_digest", "settings", "compared", "compared_why", "progress", "deadline",
+    "desired_digest", "settings", "compared", "compared_why", "progress", "deadline", "wave",
+    "hook",
 )  # fmt: skip
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=2, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=3, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -80,6 +82,9 @@ def read_observation(
         "progress": _digest(_counts(live or {})),
         "deadline": deadline_of(scene, entity_id, live, overrides),
     }
+    hook, wave = place_of(desired or live or {})
+    fields |= {"hook": hook} if hook or "hook" in attributes else {}
+    fields |= {"wave": wave} if wave or "wave" in attributes else {}
     fields |= _health(found, overrides, (live or desired or {}), fields, attributes)
     if again:
         fields |= {"sync": attributes["compared"], "sync_message": attributes["compared_why"]}

@@ -43,7 +43,7 @@ EVER = (ABSENT, DELETED, LIVE)
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)
 
 
-@rule("gitops.note_observed", revision=1)
+@rule("gitops.note_observed", revision=2)
 def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the results of the observation."""
     found = {name: event.data[name] for name in observe.NOTED if name in event.data}
@@ -88,6 +88,8 @@ RESOURCE = Table(
         Field("progress",       str,  "a digest of its counts, which changes when it makes progress"),
         Field("deadline",       int,  "seconds that it may be Progressing without progress; 0 for ever"),
         Field("overdue",        str,  "the digest of its counts when that time was over"),
+        Field("hook",           str,  "the phases of a synchronisation in which it is a hook, with commas"),
+        Field("wave",           int,  "the wave in which it is synchronised"),
     ),
     fields={
         "observed": (

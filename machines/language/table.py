@@ -5,9 +5,9 @@ modules of this package), the checks of a table (`compiler.checks`), running it 
 How a table is read when events are decided: docs/spec/reading-the-tables.md.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, Predicate, Scene
@@ -34,6 +34,7 @@ __all__ = [
     "Facet",
     "FanOut",
     "Field",
+    "Fired",
     "Interpret",
     "InterpretRule",
     "KnownBy",
@@ -46,6 +47,7 @@ __all__ = [
     "RuleEvent",
     "Source",
     "Table",
+    "TargetsRule",
     "Timeout",
     "View",
 ]  # fmt: skip
@@ -157,6 +159,9 @@ class Cascade:
     only_child: an attribute; with it, only the child whose id ends in its value gets the trigger.
     required: whether the event is rejected if that child is unknown or cannot take the trigger.
     data: fields of the fired trigger's data, each with the attribute of this entity that gives its value.
+    targets: a rule; with it, only the entities of the kind `at` that it names get the trigger, above, beside or below
+        this one in the same tree, and the trigger gets the data of the event. A trigger that was passed on by such a
+        cascade is not passed on again. The rule gets the scene, this entity's id and the data; it returns ids.
     """
 
     trigger: str
@@ -168,6 +173,18 @@ class Cascade:
     only_child: str | None = None
     required: bool = False
     data: Mapping[str, str] = field(default_factory=dict)
+    targets: "TargetsRule | None" = None
+
+
+class Fired(NamedTuple):
+    """A trigger with data of its own: what the rule of a `FanOut` may return in place of a trigger.
+
+    trigger: the trigger.
+    data: its data. `reason` and `message` go into the transitions that it makes.
+    """
+
+    trigger: str
+    data: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +194,18 @@ class FanOut:
     triggers: the triggers that the rule may choose.
     at: the kind at whose entities they are fired.
     on: the triggers of this entity on which it fires.
-    rule: gets the scene, this entity's id, the event's data, the other entity's id; returns a trigger or None.
+    rule: gets the scene, this entity's id, the event's data, the other entity's id; returns a trigger, a `Fired`, or
+        None.
     """
 
     triggers: tuple[str, ...]
     at: str
     on: tuple[str, ...]
-    rule: Callable[[Scene, str, Mapping[str, Any], str], str | None]
+    rule: Callable[[Scene, str, Mapping[str, Any], str], str | Fired | None]
 
 
+TargetsRule = Callable[[Scene, str, Mapping[str, Any]], Sequence[str]]
+"""A function that returns the ids of entities, given the scene, the entity's id and the data of the event."""
 InterpretRule = Callable[[Scene, str, Attributes, RuleEvent], Mapping[str, Any] | Refusal]
 """A function that returns further fields of data, given the scene, the entity's id, its attributes and the event."""
 

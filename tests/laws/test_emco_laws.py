@@ -56,6 +56,14 @@ def by_rsync(seed: bytes) -> Sent:
     return event("rsync_resource", RSYNC_TRIGGERS[seed[4] % 5], place)
 
 
+def replaced(seed: bytes) -> Sent:
+    """An update or a rollback of a group; it may have to end a stop or a failure."""
+    root, named = ROOTS[seed[1] % 2], ("c1", "c2")[seed[3] % 2]
+    if seed[2] % 3 == 0:
+        return event("emco_resource", "rollback", root, {"revision": 1 + seed[3] % 3})
+    return event("emco_resource", "update", root, {"context": named})
+
+
 def lives() -> st.SearchStrategy[History]:
     return seeds(20, 80).map(life)
 
@@ -65,7 +73,7 @@ def life(wanted: list[bytes]) -> History:
     for sent in prelude():
         assert history.take(sent).accepted
     for seed in wanted:
-        by_number = {5: by_rsync, 6: reported}.get(seed[0] % 7)
+        by_number = {5: by_rsync, 6: reported, 7: replaced}.get(seed[0] % 8)
         history.take(random_event(history, seed) if by_number is None else by_number(seed))
     return history
 

@@ -80,12 +80,31 @@ def test_never() -> None:
     assert under_way(deadline=0).due == []
 
 
-def test_no_deadline_while_rsync_is_being_stopped() -> None:
+def test_pre_terminate_ends_with_its_deadline_at_the_latest() -> None:
     clock = under_way(deadline=60)
     clock.say(20, "emco_resource", "terminate", GROUP)
-    assert (state(clock), clock.due) == ("PreTerminate", [])
+    assert (state(clock), clock.due) == ("PreTerminate", [80])
     clock.say(30, "app_context", "instantiation_stopped", context())
     assert (state(clock), clock.due) == ("Terminating", [90])
+    silent = under_way(deadline=60)
+    silent.say(15, "rsync_resource", "failed", A)
+    silent.say(16, "app_context", "instantiate", context())
+    silent.say(20, "emco_resource", "terminate", GROUP)
+    silent.say(21, "rsync_resource", "failed", A)
+    silent.fire(80)
+    assert (state(silent), silent.shown("rsync_resource", A), silent.due) == ("Terminating", "Pending", [140])
+    silent.fire(140)
+    assert state(silent) == "Terminating [DeadlineExceeded]"
+    seen = under_way(deadline=60)
+    seen.say(20, "emco_resource", "terminate", GROUP)
+    seen.say(25, "rsync_resource", "terminated", A)
+    assert (state(seen), seen.due) == ("Terminating", [85])
+
+
+def test_without_a_deadline_pre_terminate_waits() -> None:
+    clock = under_way(deadline=0)
+    clock.say(20, "emco_resource", "terminate", GROUP)
+    assert (state(clock), clock.due) == ("PreTerminate", [])
 
 
 async def test_on_the_real_server(working: Settings, wire: Wire) -> None:

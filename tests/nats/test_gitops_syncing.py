@@ -63,6 +63,26 @@ def test_it_begins_by_itself_once_it_has_been_out_of_sync_for_a_second() -> None
     assert apps.due == []
 
 
+def test_an_operation_that_failed_goes_on_where_windows_let_it_run_over() -> None:
+    for overruns in (True, False):
+        window = {"kind": "allow", "schedule": "0 10 * * *", "duration": "1h", "applications": ["*"]}
+        apps = Apps(KINDS).configure(9, sync_windows=[{**window, "syncOverrun": overruns}])
+        apps.say(at(10.9), "application", "sync", APP, revision="v1")
+        apps.end(at(11.1), "Failed")
+        apps.say(at(11.2), "application", "sync", APP, revision="v1")
+        assert apps.app["operation"] == "Failed"  # another operation begins now, and the window is closed
+        apps.say(at(11.2), "application", "sync", APP, retry=True)
+        assert apps.app["operation"] == ("Running" if overruns else "Failed")
+    apps.say(at(34.5), "application", "sync", APP, retry=True)
+    assert (apps.app["operation"], apps.app["retries"], apps.app["revision"]) == ("Running", 1, "v1")
+    assert apps.app["operation_began"] == int(at(10.9) * 1_000_000_000)
+    apps.end(at(34.6))
+    apps.say(at(34.7), "application", "sync", APP, retry=True)
+    assert apps.app["operation"] == "Succeeded"
+    apps.say(at(34.8), "application", "sync", APP)
+    assert "retries" not in apps.app
+
+
 def test_what_comes_right_before_that_is_left_alone() -> None:
     apps = drifted().drift(at(10) + 0.5, gone=True)
     assert apps.due == []

@@ -1,6 +1,8 @@
 """The connection: requests, our own errors, reconnecting."""
 
 import asyncio
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from phaseline.engine.errors import (
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from tests.support.nats_cluster import free_ports
 
 pytestmark = pytest.mark.asyncio
 
@@ -35,6 +38,19 @@ async def test_a_stream_stores_a_message_once(wire: Wire, settings: Settings) ->
     assert (first.seq, first.duplicate, again.seq, again.duplicate) == (1, False, 1, True)
     with pytest.raises(Fenced, match=subject):
         await wire.publish_acked(subject, b"2", {"Nats-Expected-Last-Subject-Sequence": "7"})
+
+
+class WebSockets(EmbeddedServer):
+    def _config(self) -> str:
+        return f"{super()._config()}websocket {{ listen: 127.0.0.1:{free_ports(1)[0]}, no_tls: true }}\n"
+
+
+@pytest.mark.filterwarnings("ignore:parameter 'timeout'")  # how nats-py calls aiohttp
+async def test_websockets(tmp_path: Path) -> None:
+    async with WebSockets(tmp_path):
+        [port] = re.findall(r"websocket .*?:(\d+)", (tmp_path / "nats-server.conf").read_text())
+        async with Wire.open(Settings(nats=(f"ws://127.0.0.1:{port}",))) as wire:
+            assert (await wire.api("INFO"))["streams"] == 0
 
 
 async def test_refusals_become_our_errors(wire: Wire) -> None:

@@ -51,6 +51,11 @@ def test_importing_the_package_loads_nothing_that_takes_time() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
+def test_connecting_loads_nothing_for_websockets() -> None:
+    code = "import sys, phaseline.engine.worker.system, phaseline.engine.client.client; assert 'aiohttp' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
 @pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[path for path, _ in COMMANDS])
 def test_every_command_has_a_page_that_helps(path: str, command: click.Command) -> None:
     assert isinstance(command, Page)

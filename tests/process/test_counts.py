@@ -1,5 +1,9 @@
 """`phaseline counts` and `client.fleet`, on the real server."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from phaseline.engine.client.client import Client
@@ -8,7 +12,9 @@ from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.when import Moment
 from phaseline.engine.settings import Settings
+from tests.support import fleet_objects as fleet
 from tests.support.command import Shell
+from tests.support.fleet_objects import Resource
 from tests.support.installation import until_decided
 
 ON = "infra/web/c1"
@@ -75,6 +81,72 @@ async def test_a_cluster_out_of_all_repositories(shell: Shell, client: Client, w
     assert (await client.fleet.cluster_counts("c1"))["state"] == "Modified"
     assert await client.fleet.cluster_counts("c1", at=moment) == now
     assert (await client.fleet.cluster_counts("c2"))["display"]["ready_resources"] == "11/11"
+
+
+async def test_several_clusters_and_globs(shell: Shell, client: Client, working: Settings, wire: Wire) -> None:
+    await deployed(client, wire, working)
+    await client.publish("bundle_deployment", "target", "tools/log/lab", {"deployment_id": "v1"})
+    await until_decided(wire, await inspect(wire, working))
+    assert (await shell("counts", "--cluster", "c*", "--cluster", "lab")).out.splitlines() == [
+        "clusters c*, lab  WaitApplied",
+        "  deployments  1/3 ready, 1 wait applied, 1 modified",
+        "  resources    21/22 ready, 1 missing",
+        "    c1         10/11 ready, 1 missing",
+        "    c2         11/11 ready",
+        "    lab        0/0 ready",
+        "  infra/web/c1/core:ConfigMap/shop/r7 Missing (by hand)",
+        "  tools/log/lab WaitApplied",
+    ]
+    found = await client.fleet.cluster_counts("{c1,lab}")
+    assert (found["clusters"], found["display"]["ready_resources"]) == (["c1", "lab"], "10/11")
+    assert [*found["per_git_repo"]] == ["infra", "tools"]
+    missing = await shell("counts", "--cluster", "c1", "--cluster", "x*")
+    assert (missing.code, "no bundle_deployment on the cluster 'x*'" in missing.err) == (1, True)
+
+
+def on_disk(path: Path, *objects: dict[str, Any]) -> str:
+    path.write_text("\n".join(map(json.dumps, objects)))
+    return str(path)
+
+
+async def test_fleets_objects_through_observe(shell: Shell, working: Settings, wire: Wire, tmp_path: Path) -> None:
+    """Each command is a process that remembers nothing of the one before."""
+
+    async def observed(*objects: dict[str, Any]) -> list[str]:
+        await shell("observe", "--file", on_disk(tmp_path / "objects.json", *objects))
+        await until_decided(wire, await inspect(wire, working))
+        return (await shell("counts", "infra")).out.splitlines()
+
+    def web(*resources: Resource) -> dict[str, Any]:
+        return fleet.bundle_deployment(fleet.status_of(resources, "v1"))
+
+    twelve = [Resource(f"r{number:02}") for number in range(12)]
+    assert (await observed(fleet.git_repo(commit="abc"), fleet.bundle(), web(*twelve)))[
+        2
+    ] == "  resources    12/12 ready"
+    gone = await observed(web(*(one._replace(exists=False) for one in twelve)))
+    assert (gone[0], gone[2], gone[-1]) == (
+        "git_repo infra  Modified",
+        "  resources    0/12 ready, 12 missing",
+        "  and 2 more",
+    )
+    assert (await observed(web(*twelve[:2])))[2] == "  resources    2/2 ready"
+    bad = fleet.condition("Ready", "False", "values: key 'replicas' not found", "Error")
+    partitions = [
+        {"name": "one", "count": 2, "maxUnavailable": 0, "unavailable": 0},
+        {"count": 2, "maxUnavailable": 0, "unavailable": 1},
+    ]
+    told = await observed(fleet.bundle(conditions=[bad], partitions=partitions), web(*twelve[:2]), fleet.cluster(None))
+    assert told[0] == "git_repo infra  WaitCheckIn [Error]"
+    assert told[1] == "  deployments        0/1 ready, 1 wait check in"
+    assert "held back by partition 2: 1 of 2 targets are unavailable, 0 may be" in told[3]
+    assert told[4:] == [
+        "  infra/web WaitCheckIn [Error] (values: key 'replicas' not found)",
+        "  infra/web/fleet-default+c1 WaitCheckIn (its agent was never seen)",
+    ]
+    why = (await shell("why", "infra")).out
+    assert "values: key 'replicas' not found" in why
+    assert "held back by partition 2" in (await shell("get", "bundle", "infra/web")).out
 
 
 async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:

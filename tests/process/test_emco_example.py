@@ -25,7 +25,7 @@ EXAMPLE = ROOT / "examples" / "emco"
 GOLDEN = Path(__file__).parents[1] / "golden" / "emco"
 RELEASE = "video+portal+v1+release"
 OLD = "6385596659306465421"
-TURNS = {"away": 31, "instantiated": 36, "updating": 65, "updated": 72, "terminating": 78, "terminated": 88}
+TURNS = {"away": 31, "instantiated": 36, "updating": 65, "updated": 73, "terminating": 79, "terminated": 89}
 """After how many of its events each turn is: a cluster is away, all is well, and so on."""
 QUERIES = {
     "summary": "--output summary",

@@ -83,6 +83,6 @@ async def test_a_file(shell: Shell, client: Client, tmp_path: Path) -> None:
     assert "left out: resource/shop/shop/core:ConfigMap/shop/huge has 1,100," in said.err
     printed = await shell("observe", "--file", str(path), "--print")
     assert (printed.code, printed.out) == (0, "")
-    assert "left out: core:ConfigMap/shop/a does not name its application" in printed.err
+    assert "core:ConfigMap/shop/huge: no mark names an application" in printed.err
     wrong = await shell("observe", "--file", str(path), "--application", "shop")
     assert (wrong.code, "must be <set>/<application>, found 'shop'" in wrong.err) == (2, True)

@@ -9,18 +9,22 @@ from dataclasses import replace
 
 import pytest
 
+from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
+from phaseline.engine.errors import PayloadTooLarge
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.partition import CAREFUL, TRIES
+from phaseline.engine.worker import partition
+from phaseline.engine.worker.partition import CAREFUL, TRIES, Partition
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -226,22 +230,78 @@ async def one_partition(settings: Settings, wire: Wire) -> tuple[Installation, R
     return Installation(wire, layout, BUILT_IN_KINDS), fleet
 
 
+async def tried_in_vain(installation: Installation) -> None:
+    """Owners that take over, note the next event, and commit nothing."""
+    attempts = []
+    for number in range(1 + TRIES):
+        claim = await take_over(installation, 0, f"w{number}")
+        attempts.append(claim.checkpoint.attempts)
+        if claim.checkpoint.attempts >= CAREFUL:
+            await claim.note_try(claim.position + 1, (*claim.checkpoint.triers, f"w{number}"))
+    assert attempts == [1, 2, 3, 4]
+
+
+async def decided_by_another(installation: Installation, living: frozenset[str] = frozenset()) -> None:
+    """A further worker owns the partition until all is decided."""
+
+    async def alive() -> frozenset[str]:
+        return living
+
+    stop = asyncio.Event()
+    running = asyncio.create_task(Partition(installation, 0, "another", living=alive).run(stop))
+    await until_decided(installation.wire, installation.layout)
+    stop.set()
+    await running
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition, "RETURN", 0.1)
+
+
+async def test_an_event_is_not_parked_while_a_worker_that_noted_it_lives(settings: Settings, wire: Wire) -> None:
+    """Its owners lost the partition or their connection: the event has ended nobody."""
+    installation, fleet = await one_partition(settings, wire)
+    await publish(wire, [fleet.event("node", "cordon", "c/p/n0")])
+    await tried_in_vain(installation)
+
+    await decided_by_another(installation, frozenset({"w2"}))
+    found = wire_codec.read((await committed(wire, installation.layout, 0))[-1].body)
+    assert isinstance(found, Transition)
+    assert found.trigger == "cordon"
+
+
+async def test_an_event_that_fails_without_ending_the_worker_is_parked_too(
+    settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation, fleet = await one_partition(settings, wire)
+    await publish(wire, [fleet.event("node", "cordon", "c/p/n0")])
+    append_one = Claim.append_one
+
+    async def fail(claim: Claim, message: Message, position: int) -> None:
+        if b"cordon" in message.body and b"fault" not in message.body:
+            raise PayloadTooLarge(subject=message.subject, size=2, limit=1)
+        await append_one(claim, message, position)
+
+    monkeypatch.setattr(Claim, "append_one", fail)
+    for _ in range(1 + TRIES):
+        with pytest.raises(PayloadTooLarge):
+            await Partition(installation, 0, "w").run(asyncio.Event())
+    await decided_by_another(installation)
+    found = wire_codec.read((await committed(wire, installation.layout, 0))[-1].body)
+    assert isinstance(found, Rejection)
+    assert (found.trigger, found.reason) == ("cordon", "fault")
+
+
 async def test_an_event_is_parked_once_three_owners_noted_it_and_ended(settings: Settings, wire: Wire) -> None:
     """The same without processes: owners that take over, note the event, and commit nothing."""
     installation, fleet = await one_partition(settings, wire)
     layout = installation.layout
     await publish(wire, [fleet.event("node", "cordon", "c/p/n0"), fleet.event("node", "drain", "c/p/n0")])
-    attempts = []
-    for _ in range(1 + TRIES):
-        claim = await take_over(installation, 0, "ends")
-        attempts.append(claim.checkpoint.attempts)
-        if claim.checkpoint.attempts >= CAREFUL:
-            await claim.note_try(claim.position + 1, claim.checkpoint.tries + 1)
-    assert attempts == [1, 2, 3, 4]
-    async with workers(settings, 1):
-        await until_decided(wire, layout)
+    await tried_in_vain(installation)
+    await decided_by_another(installation)
     after = await take_over(installation, 0, "looks")
-    assert (after.checkpoint.attempts, after.checkpoint.trying, after.checkpoint.tries) == (1, 0, 0)
+    assert (after.checkpoint.attempts, after.checkpoint.trying, after.checkpoint.triers) == (1, 0, ())
     found = [wire_codec.read(message.body) for message in await committed(wire, layout, 0)]
     [parked] = [record for record in found if isinstance(record, Rejection)]
     assert (parked.trigger, parked.reason) == ("cordon", "fault")

@@ -296,7 +296,25 @@ def test_operations_and_windows() -> None:
     )
     life.configure(sync_hours=[])
     assert "the deny window" in life.refused("application", "sync", APP, automatic=True).message
-    life.do("application", "sync", APP)
+    life.do("application", "sync", APP).do("application", "sync_finished", APP, result="Succeeded")
+    assert (
+        "operation that failed, and the last one did not: Succeeded"
+        in life.refused("application", "sync", APP, retry=True).message
+    )
+    life.configure(
+        SET, sync_windows=[{"kind": "deny", "schedule": "* * * * *", "duration": "1h", "applications": ["*"]}]
+    )
+    assert (
+        "these windows do not allow it at any time before 1975-01" in life.refused("application", "sync", APP).message
+    )
+
+
+@pytest.mark.parametrize(("found", "says"), [
+    ({"sync_windows": [{"kind": "deny", "schedule": "* * * * *", "duration": "1h", "applications": ["*"] * 1_001}]}, "hold 1001 globs, and at most 1000"),
+    ({"sync_hours": [f"10:00-11:{n:02}" for n in range(60)], "sync_windows": [{"kind": "deny", "schedule": f"{n} * * * *", "duration": "1h"} for n in range(41)]}, "101 windows, and at most 100"),
+])  # fmt: skip
+def test_more_windows_than_can_be_asked_quickly_are_refused(found: dict[str, Any], says: str) -> None:
+    assert says in GitOpsHistory().refused("application", "configure", APP, **found).message
 
 
 def test_what_a_comparison_depends_on_is_compared_anew() -> None:

@@ -60,7 +60,7 @@ def test_an_unknown_name_is_said_with_the_known_ones() -> None:
         (names.KIND, None, "NO", ["node_pool", "node"]),
         (names.TRIGGER, "node", "cor", ["cordon"]),
         (names.TRIGGER, "node", "owner", []),
-        (names.STATE, "cluster", "S", ["Starting", "Stopped", "Silent"]),
+        (names.STATE, "cluster", "St", ["Starting", "Stopped"]),
     ],
 )
 def test_a_shell_is_offered_names_of_the_kind_before(

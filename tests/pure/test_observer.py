@@ -27,7 +27,7 @@ def told(observer: Observer, found: dict[str, Any], *, gone: bool = False) -> li
 
 WORDS = (
     "name", "namespace", "labels", "annotations", "ownerReferences", "kind", "conditions", "type", "status", "message", "resources", "operationState", "phase",
-    "syncResult", "destination", "server", "deploymentID", "appliedDeploymentID", "nonReadyStatus", "modifiedStatus", "summary", "ignoreDifferences", "fleet.cattle.io/repo-name",
+    "syncResult", "destination", "server", "deploymentID", "appliedDeploymentID", "nonReadyStatus", "modifiedStatus", "summary", "resourceCounts", "agent", "lastSeen", "partitions", "rolloutStrategy", "ignoreDifferences", "fleet.cattle.io/repo-name",
 )  # fmt: skip
 
 # ---- cutting streams
@@ -124,18 +124,6 @@ def test_what_git_declares_goes_along() -> None:
     assert told(observer, config("a"), gone=True)[0][2]["live"] is None
 
 
-def test_whose_an_object_is() -> None:
-    observer = Observer("/o")
-    tracked = config(metadata={"annotations": {"argocd.argoproj.io/tracking-id": "web:/ConfigMap:shop/it"}})
-    labelled = config("other", metadata={"labels": {"app.kubernetes.io/instance": "db"}})
-    assert [told(observer, one)[0][1] for one in (tracked, labelled)] == [
-        "resource/web/web/core:ConfigMap/shop/it",
-        "resource/db/db/core:ConfigMap/shop/other",
-    ]
-    assert told(observer, config("nobody")) == []
-    assert observer.unowned == {"core:ConfigMap/shop/nobody"}
-
-
 def test_what_nobody_deploys_is_passed_over() -> None:
     observer = Observer("/o", APP)
     for api, kind in (
@@ -179,7 +167,7 @@ JSON = st.recursive(
 )
 SORTS = [
     ("argoproj.io/v1alpha1", "Application"), ("argoproj.io/v1alpha1", "ApplicationSet"), ("v1", "Secret"), ("apps/v1", "Deployment"),
-    *(("fleet.cattle.io/v1alpha1", kind) for kind in ("GitRepo", "Bundle", "BundleDeployment")),
+    *(("fleet.cattle.io/v1alpha1", kind) for kind in ("GitRepo", "Bundle", "BundleDeployment", "Cluster")),
 ]  # fmt: skip
 
 
@@ -217,75 +205,6 @@ def test_ids_are_the_objects_own_where_it_has_one() -> None:
     assert len(set(ids)) == 4
 
 
-# ---- Argo CD
-
-APPLICATION = {
-    "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
-    "metadata": {"name": "web", "namespace": "argocd", "ownerReferences": [{"kind": "ApplicationSet", "name": "all"}]},
-    "spec": {"destination": {"namespace": "shop", "name": "east"}, "ignoreDifferences": [{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"], "odd": 1}]},
-}  # fmt: skip
-
-
-def running(phase: str, **rest: Any) -> dict[str, Any]:
-    state = {
-        "phase": phase,
-        "startedAt": "t1",
-        "operation": {"initiatedBy": {"automated": True}, "sync": {"revision": "abc"}},
-        **rest,
-    }
-    return {**APPLICATION, "status": {"operationState": state}}
-
-
-def test_an_application_of_argo_cd() -> None:
-    observer = Observer("/o")
-    rule = {"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}
-    settings = {"profile": "argocd", "ignore_differences": [rule], "namespace": "shop", "cluster": "east"}
-    assert told(observer, APPLICATION) == [("application.configure", "application/all/web", settings)]
-    assert told(observer, running("Running")) == [
-        ("application.sync", "application/all/web", {"revision": "abc", "automatic": True})
-    ]
-    assert told(observer, running("Running", message="waiting")) == []
-    failed = {
-        "resources": [
-            {
-                "group": "apps",
-                "kind": "Deployment",
-                "namespace": "shop",
-                "name": "it",
-                "status": "SyncFailed",
-                "message": "forbidden",
-            },
-            {"kind": "Service", "name": "s", "status": "Synced"},
-        ]
-    }
-    assert told(observer, running("Failed", finishedAt="t2", message="one or more failed", syncResult=failed)) == [
-        ("application.sync_finished", "application/all/web", {"result": "Failed", "revision": "abc", "message": "one or more failed"}),
-        ("resource.sync_failed", "resource/all/web/apps:Deployment/shop/it", {"reason": "SyncFailed", "message": "forbidden"}),
-    ]  # fmt: skip
-    assert told(observer, running("Failed", finishedAt="t2", message="one or more failed", syncResult=failed)) == []
-    assert len(told(observer, running("Running"))) == 1
-    assert told(observer, APPLICATION, gone=True) == [("application.removed", "application/all/web", None)]
-
-
-def test_a_set_of_argo_cd() -> None:
-    found = {
-        "apiVersion": "argoproj.io/v1alpha1",
-        "kind": "ApplicationSet",
-        "metadata": {"name": "all"},
-        "status": {
-            "conditions": [
-                {"type": "ErrorOccurred", "status": "False"},
-                {"type": "ResourcesUpToDate", "status": "True"},
-                {"type": "ParametersGenerated", "status": "True"},
-            ]
-        },
-    }
-    assert told(Observer("/o"), found) == [
-        ("application_set.configure", "application_set/all", {"profile": "argocd"}),
-        ("application_set.reported", "application_set/all", {"error_occurred": False, "resources_up_to_date": True}),
-    ]  # fmt: skip
-
-
 # ---- Fleet
 
 
@@ -299,10 +218,10 @@ def fleet(kind: str, name: str = "infra", **parts: Any) -> dict[str, Any]:
 
 
 def test_repositories_and_bundles_of_fleet() -> None:
-    observer = Observer("/o")
+    observer, well = Observer("/o"), ("git_repo.recovered", "git_repo/infra", None)
     assert told(observer, fleet("GitRepo", spec={"repo": "https://git"})) == [
-        ("git_repo.created", "git_repo/infra", {"url": "https://git"})
-    ]
+        ("git_repo.created", "git_repo/infra", {"url": "https://git"}), well,
+    ]  # fmt: skip
     good = fleet("GitRepo", status={"commit": "abc", "conditions": [{"type": "Accepted", "status": "True"}]})
     bad = fleet(
         "GitRepo",
@@ -312,8 +231,8 @@ def test_repositories_and_bundles_of_fleet() -> None:
     assert told(observer, bad) == [("git_repo.fetch_failed", "git_repo/infra", {"message": "no route"})]
     assert told(observer, good) == [("git_repo.fetched", "git_repo/infra", {"commit": "abc"})]
     assert told(observer, fleet("Bundle", "web", metadata={"labels": {"fleet.cattle.io/repo-name": "infra"}})) == [
-        ("bundle.created", "bundle/infra/web", None)
-    ]
+        ("bundle.created", "bundle/infra/web", None), ("bundle.recovered", "bundle/infra/web", None),
+    ]  # fmt: skip
 
 
 def test_a_deployment_of_fleet() -> None:
@@ -334,10 +253,10 @@ def test_a_deployment_of_fleet() -> None:
         status=status,
     )
     observer, here = Observer("/o"), "bundle_resource/infra/web/c1"
-    ident = {"deployment_id": "v1"}
+    listed = ["apps:Deployment/shop/d", *(f"core:ConfigMap/shop/r{number}" for number in range(3))]
+    ids = {"target": "v1", "staged": "v1", "applied": "v1"}
     assert told(observer, found) == [
-        *((f"bundle_deployment.{trigger}", "bundle_deployment/infra/web/c1", ident) for trigger in ("target", "staged", "applied")),
-        ("bundle_deployment.reported", "bundle_deployment/infra/web/c1", {"ready": True, "unmodified": False}),
+        ("bundle_deployment.observed", "bundle_deployment/infra/web/c1", {**ids, "ready": True, "unmodified": False, "listed": listed}),
         ("bundle_resource.not_ready", f"{here}/apps:Deployment/shop/d", {"message": "updating: 1 of 2"}), ("bundle_resource.missing", f"{here}/core:ConfigMap/shop/r0", {}),
         ("bundle_resource.modified", f"{here}/core:ConfigMap/shop/r1", {"message": "{}"}), ("bundle_resource.ready", f"{here}/core:ConfigMap/shop/r2", {}),
     ]  # fmt: skip
@@ -347,8 +266,6 @@ def test_a_deployment_of_fleet() -> None:
         ("bundle_resource.ready", f"{here}/core:ConfigMap/shop/r{number}") for number in (0, 1)
     ]
     assert [one[0] for one in told(observer, found)] == ["bundle_resource.missing", "bundle_resource.modified"]
-    cut = {**found, "status": {**status, "incompleteState": True, "modifiedStatus": [], "nonReadyStatus": []}}
-    assert told(observer, cut) == []
     failing = {
         **found,
         "spec": {"deploymentID": "v2", "stagedDeploymentID": "v2"},
@@ -357,12 +274,12 @@ def test_a_deployment_of_fleet() -> None:
             "conditions": [{"type": "Deployed", "status": "False", "message": "no"}],
         },
     }
-    assert [one[0] for one in told(observer, failing)] == [
-        "bundle_deployment.target",
-        "bundle_deployment.staged",
-        "bundle_deployment.apply_failed",
-        "bundle_deployment.reported",
-    ]
+    assert told(observer, failing) == [
+        ("bundle_deployment.observed", "bundle_deployment/infra/web/c1", {
+            "target": "v2", "staged": "v2", "applied": "v1", "apply_failed": True, "ready": False, "unmodified": False,
+            "message": "no",
+        }),
+    ]  # fmt: skip
 
 
 # ---- the command

@@ -138,9 +138,9 @@ def test_before_the_first_context_and_for_an_old_one() -> None:
     )
     assert ask(life, output="summary")["rsync-status"] == {"Applied": 1}
     old = ask(life, output="summary", instance=CTX)
-    assert (old["status"], old["rsync-status"]) == ("Updated", {"Applied": 1, "Terminated": 1})
+    assert (old["status"], old["rsync-status"]) == ("Updated", {"Terminated": 1})
     later = ask(life, shape="emco", instance=CTX, output="summary")
-    assert (later["status"], later["rsyncStatus"]) == ("Updated", {"Applied": 1, "Deleted": 1})
+    assert (later["status"], later["rsyncStatus"]) == ("Updated", {"Deleted": 1})
     assert [(a["state"], a["instance"], a["revision"]) for a in later["states"]["actions"]] == [
         ("Created", "", 0), ("Approved", "", 0), ("Instantiated", "c1", 1), ("Updated", "c1", 1), ("Instantiated", "c2", 2),
     ]  # fmt: skip
@@ -245,6 +245,17 @@ def test_what_is_no_group_has_a_form_of_its_own(type_: str, key: str) -> None:
     assert "apps" not in body
     assert ("deployedStatus" if type_ == "logical_cloud" else "status") in body
     assert "composite-app-name" not in ask(life)
+
+
+@pytest.mark.parametrize("output", ["summary", "all", "detail"])
+def test_network_intents_always_print_their_cluster(output: str) -> None:
+    life = EmcoHistory().do("emco_resource", "create", GROUP, type="cluster_network_intents")
+    assert ask(life, shape="emco", output=output)["cluster"] == {}
+    life.context(resource()).do("emco_resource", "apply", GROUP, context=CTX)
+    found = ask(life, shape="emco", output=output)["cluster"]
+    assert (found == {}) is (output == "summary")
+    for other in (EmcoHistory().group(), EmcoHistory().do("emco_resource", "create", GROUP, type="logical_cloud")):
+        assert "cluster" not in ask(other, shape="emco", output=output)
 
 
 def test_words_of_states_are_emcos() -> None:

@@ -1,8 +1,10 @@
 """Histories of Fleet's bundles and their counts."""
 
-from typing import Self
+from typing import Any, Self
 
 from phaseline.engine.client.fleet_counts import FleetCounts, counts
+from phaseline.engine.observe.observer import Observer
+from phaseline.engine.observe.stream import ObjectChange
 from tests.support.gitops_history import GitOpsHistory
 
 BUNDLE = "infra/web"
@@ -14,6 +16,23 @@ def part(number: int, where: str = ON) -> str:
 
 
 class FleetHistory(GitOpsHistory):
+    def __init__(self) -> None:
+        super().__init__()
+        self.observer = Observer("/fleet")
+
+    def see(self, *objects: dict[str, Any], gone: bool = False) -> Self:
+        """Observe objects one after the other, and take all events of each."""
+        for found in objects:
+            for event in self.observer.see(ObjectChange(found, gone)):
+                kind, trigger = event["type"].split(".")
+                self.do(kind, trigger, event["subject"].partition("/")[2], **(event.get("data") or {}))
+        return self
+
+    def restart(self) -> Self:
+        """Go on with an observer that remembers nothing."""
+        self.observer = Observer("/fleet")
+        return self
+
     def put(self, where: str = ON, parts: int = 2, ident: str = "v1") -> Self:
         """Make an applied deployment with this many ready resources."""
         self.do("bundle_deployment", "target", where, deployment_id=ident)

@@ -33,7 +33,7 @@ SEEDS = [
     for one in inputs(name)
     for side in sides
 ]
-REPORTS = [one["data"] for name in ("emco.note_report", "fleet.note_report") for one in inputs(name)]
+REPORTS = [one["data"] for name in ("emco.note_report", "fleet.note_observed") for one in inputs(name)]
 SETTINGS = [one["data"] for one in inputs("gitops.check_settings")]
 
 READ_BY_CODE = [

@@ -28,7 +28,7 @@ from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.rules import Revision, declaration_of
 from phaseline.machines.language.scripts import SCRIPTS, ScriptRunner
-from phaseline.machines.language.table import FanOut, Refusal, Row, RuleEvent, Table
+from phaseline.machines.language.table import Cascade, FanOut, Refusal, Row, RuleEvent, Table
 from phaseline.schemas.records import FacetState, state
 
 FOLDER = Path(__file__).parents[1] / "golden" / "rules"
@@ -47,10 +47,13 @@ class Recorded(NamedTuple):
 
 
 class RecordedScene:
-    """The tree of an input: `above` holds each entity that the rule asked for, by `<kind> <id asked with>`."""
+    """The tree of an input: `above` holds each entity that the rule asked for, by `<kind> <id asked with>`.
 
-    def __init__(self, above: Mapping[str, Any]) -> None:
-        self._above = above
+    `tallies` holds each tally that it asked for, by `<kind> <id> <kind below> <facet>`.
+    """
+
+    def __init__(self, given: Input) -> None:
+        self._above, self._tallies = given["above"], given.get("tallies", {})
 
     def above(self, entity_id: str, kind: str) -> SceneEntity | None:
         found = self._above.get(f"{kind} {entity_id}")
@@ -59,8 +62,9 @@ class RecordedScene:
         facets = tuple(FacetState(_state(base), _state(shown), 0) for base, shown in found["facets"])
         return Recorded(facets, found["attributes"])
 
-    def tally(self, *asked: object) -> Mapping[str, int]:
-        raise LookupError(f"no rule of the corpus looks at a tally: {asked}")
+    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
+        found: Mapping[str, int] = self._tallies[f"{kind} {entity_id} {below} {facet}{f' {has}' if has else ''}"]
+        return found
 
     @property
     def scripts(self) -> ScriptRunner:
@@ -83,18 +87,22 @@ def _computes(code: Callable[..., Any]) -> Run:
 
 
 def _fan_out(code: Callable[..., Any]) -> Run:
-    return lambda given: code(RecordedScene(given["above"]), given["id"], given["data"], given["below"])
+    return lambda given: code(RecordedScene(given), given["id"], given["data"], given["below"])
+
+
+def _targets(code: Callable[..., Any]) -> Run:
+    return lambda given: code(RecordedScene(given), given["id"], given["data"])
 
 
 def _interprets(code: Callable[..., Any]) -> Run:
     def run(given: Input) -> Any:
-        return code(RecordedScene(given["above"]), given["id"], given["attributes"], _happened(given))
+        return code(RecordedScene(given), given["id"], given["attributes"], _happened(given))
 
     return run
 
 
 def _predicate(code: Callable[..., Any]) -> Run:
-    return lambda given: code(**given["fields"]).holds(RecordedScene(given["above"]), given["id"])
+    return lambda given: code(**given["fields"]).holds(RecordedScene(given), given["id"])
 
 
 def _health(given: Input) -> Any:
@@ -167,6 +175,9 @@ def _rules(found: Any) -> Iterator[tuple[Any, Run]]:
     """Each rule below a part of a table, with the way to run it."""
     if isinstance(found, Row) and found.computes is not None:
         yield found.computes, _computes(found.computes)
+    if isinstance(found, Cascade) and found.targets is not None:
+        yield found.targets, _targets(found.targets)
+        return
     if isinstance(found, FanOut):
         yield found.rule, _fan_out(found.rule)
         return

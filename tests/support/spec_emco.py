@@ -14,7 +14,7 @@ CONTEXT_ROWS = (
     ("terminate",             "Instantiating",                                                                    "PreTerminate", None),
     ("terminate",             "Instantiated InstantiateFailed Terminating TerminateFailed Updating Updated UpdateFailed", "Terminate", "terminate"),
     ("terminate",             "PreTerminate",                                                                     "same",         None),
-    ("update",                "Instantiated",                                                                     "Update",       "leave"),
+    ("update",                "Instantiated InstantiateFailed",                                                   "Update",       "terminate"),
     ("update_from",           "Created Updated",                                                                  "Instantiate",  "instantiate"),
     ("stop",                  LIVE,                                                                               "same",         None),
     ("resume",                LIVE,                                                                               "same",         None),
@@ -22,7 +22,7 @@ CONTEXT_ROWS = (
 )  # fmt: skip
 RESOURCE_ROWS = (
     # trigger       from (bases)                  while                                          base becomes
-    ("add",         "∅ Deleted Terminated",       None,                                          "Pending"),
+    ("add",         "∅ Terminated HandedOver",    "its context is asked Created Instantiate",    "Pending"),
     ("applied",     "Pending Retrying",           None,                                          "Applied"),
     ("failed",      "Pending Retrying",           None,                                          "Failed"),
     ("failed",      "Applied",                    "its context is not Instantiated",             "Failed"),
@@ -30,9 +30,10 @@ RESOURCE_ROWS = (
     ("retrying",    "Applied",                    "its context is asked Terminate Update",       "Retrying"),
     ("terminated",  LIVE,                         "its context is asked Terminate PreTerminate Update", "Terminated"),
     ("deleted",     LIVE,                         "its context is asked Terminate PreTerminate Update", "Terminated"),
-    ("instantiate", "Failed Retrying Terminated", None,                                          "Pending"),
+    ("instantiate", "Failed Retrying Terminated HandedOver", None,                               "Pending"),
     ("terminate",   "Failed Retrying",            None,                                          "Pending"),
-    ("leave",       "Failed Retrying",            None,                                          "Pending"),
+    ("hand_over",   "Pending Applied Failed Retrying Terminated", None,                          "HandedOver"),
+    ("reached",     "Retrying",                   None,                                          "Pending"),
 )  # fmt: skip
 EMCO_ROWS = (
     # trigger        whose     from                                                      to
@@ -43,47 +44,42 @@ EMCO_ROWS = (
     ("update",       "groups", "Instantiated InstantiateStopped",                        "Instantiated"),
     ("rollback",     "groups", "Instantiated InstantiateStopped",                        "Instantiated"),
     ("terminate",    "any",    "Instantiated Applied InstantiateStopped",                "Terminated"),
+    ("terminate",    "any",    "Terminated",                                             "Terminated"),
     ("stop",         "any",    "Instantiated Applied",                                   "InstantiateStopped"),
     ("stop",         "any",    "Terminated",                                             "TerminateStopped"),
     ("delete",       "any",    "Created Approved Terminated TerminateStopped",           "Deleted"),
 )  # fmt: skip
-RESOURCE_BASES = ("Pending", "Applied", "Failed", "Retrying", "Terminated")
+RESOURCE_BASES = ("Pending", "Applied", "Failed", "Retrying", "Terminated", "HandedOver")
+"""HandedOver is Deleted, with the context that took over."""
 CONTEXT_BASES = ("Created", "Instantiate", "PreTerminate", "Terminate", "Update")
 REACHES = ("Unknown", "Available", "Unreachable")
 
 
 @dataclass(frozen=True)
-class Resource:
-    base: str
-    leaving: bool = False
-
-
-@dataclass(frozen=True)
 class World:
-    """A context, stopped or not, with resources that are on one cluster."""
+    """A context, stopped or not, with the bases of resources that are on one cluster."""
 
     base: str
     stopped: bool
     reach: str
-    resources: tuple[Resource, ...]
+    resources: tuple[str, ...]
 
-    def resource_state(self, resource: Resource) -> str:
+    def resource_state(self, resource: str) -> str:
         away = self.reach == "Unreachable"
-        if away and (resource.base == "Pending" or (resource.base == "Applied" and self.base == "Terminate")):
+        if away and (resource == "Pending" or (resource == "Applied" and self.base == "Terminate")):
             return "Retrying"
-        return resource.base
+        return "Deleted" if resource == "HandedOver" else resource
 
     @property
     def state(self) -> str:
         """The state of the context (docs/spec/emco.md, App context)."""
-        states = [self.resource_state(found) for found in self.resources]
-        leaving = [self.resource_state(found) for found in self.resources if found.leaving]
+        states = [self.resource_state(found) for found in self.resources if found != "HandedOver"]
         if self.base == "Instantiate":
             return _view(states, "Failed", "Applied", ("InstantiateFailed", "Instantiated", "Instantiating"))
         if self.base == "Terminate":
             return _view(states, "Failed", "Terminated", ("TerminateFailed", "Terminated", "Terminating"))
         if self.base == "Update":
-            return _view(leaving, "Failed", "Terminated", ("UpdateFailed", "Updated", "Updating"))
+            return _view(states, "Failed", "Terminated", ("UpdateFailed", "Updated", "Updating"))
         return self.base
 
 
@@ -95,8 +91,7 @@ def _view(states: list[str], bad: str, good: str, shown: tuple[str, str, str]) -
 
 def worlds() -> list[World]:
     """All worlds with at most two resources."""
-    one = [Resource(base, leaving) for base in RESOURCE_BASES for leaving in (False, True)]
-    some = [(), *((found,) for found in one), *product(one, one)]
+    some = [(), *((found,) for found in RESOURCE_BASES), *product(RESOURCE_BASES, RESOURCE_BASES)]
     return [World(*parts) for parts in product(CONTEXT_BASES, (False, True), REACHES, some)]
 
 
@@ -113,33 +108,42 @@ def ask_context(world: World, trigger: str, kept: tuple[bool, ...]) -> World | N
             after = replace(world, base=world.base if becomes == "same" else becomes)
             if trigger in ("stop", "resume"):
                 after = replace(after, stopped=trigger == "stop")
-            told = [fires if fires != "leave" or not kept[i] else None for i in range(len(world.resources))]
+            told = ["hand_over" if trigger == "update" and kept[i] else fires for i in range(len(world.resources))]
             return replace(after, resources=tuple(map(_told, world.resources, told)))
     return None
 
 
-def _told(resource: Resource, trigger: str | None) -> Resource:
-    leaving = resource.leaving
+def _told(resource: str, trigger: str | None) -> str:
     for name, start, _, becomes in RESOURCE_ROWS:
-        if name == trigger and resource.base in start.split():
-            resource = replace(resource, base=becomes)
-            leaving = False if trigger == "instantiate" else leaving
-            break
-    if trigger == "leave" and resource.base != "Terminated":
-        leaving = True
-    return replace(resource, leaving=leaving)
+        if name == trigger and resource in start.split():
+            return becomes
+    return resource
 
 
 def say_resource(world: World, trigger: str) -> World | str:
     """The world after a trigger at the first resource; `so` if it is redundant, `refused` if it is rejected."""
     first = world.resources[0]
     for name, start, while_, becomes in RESOURCE_ROWS:
-        if name == trigger and (start == LIVE or first.base in start.split()) and _holds(world, while_):
-            leaving = first.leaving and trigger != "add"
-            return replace(world, resources=(Resource(becomes, leaving), *world.resources[1:]))
-    guarded = [row for row in RESOURCE_ROWS if row[0] == trigger and (row[1] == LIVE or first.base in row[1].split())]
-    is_so = any(row[0] == trigger and row[3] == first.base for row in RESOURCE_ROWS)
+        if name == trigger and _starts(first, start) and _holds(world, while_):
+            after = replace(world, resources=(becomes, *world.resources[1:]))
+            if becomes == "Terminated" and world.base == "PreTerminate":  # whoever deletes has stopped applying
+                after = replace(
+                    after, base="Terminate", resources=tuple(_told(one, "terminate") for one in after.resources)
+                )
+            return after
+    guarded = [row for row in RESOURCE_ROWS if row[0] == trigger and _starts(first, row[1])]
+    is_so = any(row[0] == trigger and row[3] == first for row in RESOURCE_ROWS)
     return "so" if is_so and not guarded and trigger != "add" else "refused"
+
+
+def _starts(resource: str, start: str) -> bool:
+    return resource != "HandedOver" if start == LIVE else resource in start.split()
+
+
+def say_cluster(world: World, trigger: str, reach: str) -> World:
+    """The world after `connected` or `disconnected`."""
+    told = "reached" if trigger == "connected" and world.reach != "Available" else None
+    return replace(world, reach=reach, resources=tuple(_told(one, told) for one in world.resources))
 
 
 def _holds(world: World, while_: str | None) -> bool:

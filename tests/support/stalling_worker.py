@@ -15,7 +15,7 @@ import structlog
 
 from phaseline.engine.errors import DecisionStuck
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import deciding, system
+from phaseline.engine.worker import deciding, partition, system
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge.cluster import CLUSTER
 from phaseline.machines.edge.component import COMPONENT
@@ -87,6 +87,6 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    deciding.STUCK_SECONDS, system.HUNG = 1, 2.0
+    deciding.STUCK_SECONDS, system.HUNG, partition.RETURN = 1, 2.0, 0.2
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     asyncio.run(main())

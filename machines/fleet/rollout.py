@@ -1,0 +1,72 @@
+"""The rules that read a bundle's rollout and the errors of bundles and repositories.
+
+Belongs here: what is kept of a rollout, what holds it back. Does not: deciding a rollout (Fleet does that), the tables.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from phaseline.machines.language.fields import reason_and_message
+from phaseline.machines.language.rules import rule
+from phaseline.machines.language.table import Attributes, Refusal, RuleEvent
+
+KEPT = (
+    "waiting", "partitions", "unavailable", "max_unavailable", "unavailable_partitions", "max_unavailable_partitions",
+    "max_new",
+)  # fmt: skip
+NUMBERS = ("count", "unavailable", "max_unavailable", "waiting")
+"""What is known of a partition beside its name. waiting: its targets that do not have the newest version yet."""
+
+
+@rule("fleet.note_rollout", revision=1)
+def note_rollout(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
+    """Notes the numbers of a rollout; what the event leaves out is not known any more."""
+    found = {name: event.data[name] for name in KEPT if event.data.get(name) is not None}
+    for index, partition in enumerate(found.get("partitions", ())):
+        for name in NUMBERS:
+            if type(partition.get(name, 0)) is not int:
+                text = f"data.partitions[{index}].{name} is {partition[name]!r}: write a whole number"
+                return Refusal(text, invalid=True)
+    others = {name: value for name, value in attributes.items() if name not in (*KEPT, "complete", "held_back")}
+    after = {**others, **found, "complete": not found.get("waiting")}
+    by = held_back(found.get("partitions", ()), found.get("max_unavailable_partitions", 0))
+    return after if by is None else {**after, "held_back": by}
+
+
+def held_back(partitions: Sequence[Mapping[str, Any]], most: int) -> str | None:
+    """Which partition holds a rollout back, and why; None if none does.
+
+    Fleet stops behind the partition with which more partitions are unavailable than `most`. A partition is unavailable
+    if more of its targets are than may be. It holds something back if targets there or behind it wait.
+    """
+    blocked = 0
+    for index, one in enumerate(partitions):
+        blocked += one.get("unavailable", 0) > one.get("max_unavailable", 0)
+        if blocked > most:
+            return _text(index, one) if _some_wait(partitions[index:]) else None
+    return None
+
+
+def _some_wait(partitions: Sequence[Mapping[str, Any]]) -> bool:
+    return any(one.get("waiting", 1) for one in partitions)
+
+
+def _text(index: int, one: Mapping[str, Any]) -> str:
+    name = f" ({one['name']})" if one.get("name") else ""
+    may_be = one.get("max_unavailable", 0)
+    return (
+        f"held back by partition {index + 1}{name}: {one.get('unavailable', 0)} of {one.get('count', 0)} targets are "
+        f"unavailable, {may_be} may be"
+    )
+
+
+@rule("fleet.note_error", revision=1)
+def note_error(attributes: Attributes, event: RuleEvent) -> Attributes:
+    """Notes an error of the bundle or the repository itself."""
+    return {**attributes, "why": reason_and_message(event)}
+
+
+@rule("fleet.forget_error", revision=1)
+def forget_error(attributes: Attributes, _: RuleEvent) -> Attributes:
+    """Forgets the error."""
+    return {name: value for name, value in attributes.items() if name != "why"}
