@@ -21,6 +21,7 @@ from phaseline.engine.core.rejections import mark, reject, without_step
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.machines.language.table import Refusal
 from phaseline.schemas.records import Entity, Reason, Record, Rejection
 
@@ -29,12 +30,12 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     """The records of an event: transitions, one rejection, one mark, or none if the event has no effect."""
     kind = tree.kinds[arrival.kind]
     entity = tree.entities[kind.name].get(arrival.id)
-    if entity is not None and _is_repeat(entity, arrival):
+    if _is_repeat(entity, arrival) or _is_over(entity, arrival):
         return Decision([])
-    if arrival.timer is not None:
-        if entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]:
-            return Decision([])  # the timer was cancelled or set anew after the server had sent this event
-        arrival = hearing.timed_out(tree, entity, arrival)
+    is_heard = bool(tree.watched or tree.silence_after) and hearing.is_heard(tree, kind, arrival)
+    if arrival.trigger == HEARTBEAT and not is_heard and hearing.says_nothing(tree, kind, entity, arrival):
+        return Decision([])
+    arrival = arrival if arrival.timer is None else hearing.timed_out(tree, entity, arrival)
     missing = missing_parent(tree, kind, arrival)
     if missing is not None and not missing.adoptable:
         return _rejected(tree, arrival, "unknown_parent", str(missing))
@@ -47,7 +48,6 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     steps, guard = kind.select(arrival.trigger, facets, tree, arrival.id, arrival.data)
     if arrival.trigger in kind.base_from_data and (problem := impossible_base(kind, steps, arrival.data)) is not None:
         return _rejected(tree, arrival, "invalid", problem)
-    is_heard = hearing.is_heard(tree, kind, arrival)
     if not steps:
         records = [] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard)
         return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
@@ -105,8 +105,17 @@ def _take(
     return decision
 
 
-def _is_repeat(entity: Entity, arrival: Arrival) -> bool:
-    return arrival.sequence is not None and arrival.sequence <= entity.sequences.get(arrival.cause.source, -1)
+def _is_repeat(entity: Entity | None, arrival: Arrival) -> bool:
+    if entity is None or arrival.sequence is None:
+        return False
+    return arrival.sequence <= entity.sequences.get(arrival.cause.source, -1)
+
+
+def _is_over(entity: Entity | None, arrival: Arrival) -> bool:
+    """Whether the timer of the event was cancelled or set anew after the server had sent it."""
+    if arrival.timer is None:
+        return False
+    return entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]
 
 
 def _is_own(record: Record, arrival: Arrival) -> bool:

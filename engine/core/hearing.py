@@ -22,6 +22,7 @@ from phaseline.machines.language.contact import (
     HEARD_AT,
     RECORDED,
     SILENCE_AFTER,
+    UNHEARD,
     UNWATCHED,
 )
 from phaseline.machines.language.predicates import SceneEntity
@@ -31,8 +32,11 @@ from phaseline.schemas.subjects import ancestor_id
 
 
 def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
-    """Whether a place at or above an event's entity has to record that it was heard. Nearly always it has not."""
-    if not (tree.watched or tree.silence_after) or kind.roles[arrival.trigger] != "observation":
+    """Whether a place at or above an event's entity has to record that it was heard. Nearly always it has not.
+
+    It is asked only if a place has `silence_after`, or the installation does.
+    """
+    if kind.roles[arrival.trigger] != "observation":
         return False
     for name, arity in kind.places:
         place = tree.entities[name].get(ancestor_id(arrival.id, arity))
@@ -44,9 +48,20 @@ def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
     return False
 
 
-def timed_out(tree: Tree, place: Entity, arrival: Arrival) -> Arrival:
+def says_nothing(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival) -> bool:
+    """Whether a heartbeat that need not be recorded has no other effect either. Most heartbeats end here."""
+    if kind.contact is None or place is None or arrival.sequence is not None:
+        return False
+    if place.facets[0].base.phase in (ABSENT, DELETED):
+        return False
+    return (place.facets[kind.contact].base.phase == UNHEARD) == (
+        not silence_of(place.attributes, tree.silence_after) > 0
+    )
+
+
+def timed_out(tree: Tree, place: Entity | None, arrival: Arrival) -> Arrival:
     """The event of a timer; `unwatched` in place of `falls_silent` if nobody waits for the place any more."""
-    if arrival.trigger != FALLS_SILENT or silence_of(place.attributes, tree.silence_after) > 0:
+    if arrival.trigger != FALLS_SILENT or place is None or silence_of(place.attributes, tree.silence_after) > 0:
         return arrival
     return replace(arrival, trigger=UNWATCHED)
 

@@ -18,6 +18,7 @@ from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.errors import DecisionStuck
 from phaseline.machines.compiler.fingerprint import rules_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.contact import FORGETS, HEARS
 from phaseline.machines.language.rules import declaration_of
 
 T = TypeVar("T")
@@ -35,9 +36,9 @@ log = structlog.get_logger(__name__)
 
 
 def rule_names(kind: Kind) -> list[str]:
-    """The names of the rules of a kind that are code."""
+    """The names of the rules of a kind that are code and may take long."""
     found = (declaration_of(rule) for rule in rules_of(kind.table))
-    return sorted({declared.revision.name for declared in found if declared is not None})
+    return sorted({declared.revision.name for declared in found if declared is not None}.difference((HEARS, FORGETS)))
 
 
 class Pace:
