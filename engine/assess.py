@@ -15,7 +15,7 @@ from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.diff.differences import Difference
 from phaseline.machines.kubernetes.health.result import HealthResult
 from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
-from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, pair_up
+from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, pair_up, repeats
 from phaseline.schemas import bounds
 
 Manifest = Mapping[str, Any]
@@ -70,7 +70,8 @@ def assess_all(
     live, desired = [*live], None if desired is None else [*desired]
     _check_depth(live=live, desired=desired)
     pairs = pair_up(live, desired or [])
-    return assess_pairs(pairs, overrides, shared_runner(), now=int(time.time()), is_declared=desired is not None)
+    found = assess_pairs(pairs, overrides, shared_runner(), now=int(time.time()), is_declared=desired is not None)
+    return found._replace(problems=(*repeats(live, "live"), *repeats(desired or [], "in Git")))
 
 
 def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manifest | None = None) -> list[Difference]:

@@ -21,6 +21,8 @@ Reason = Literal[
     "unknown_trigger",
     "unknown_parent",
     "derived",
+    "stale",
+    "left_out",
     "fault",
     "secret",
 ]
@@ -73,6 +75,8 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
     """By source, the last `sequence` of each publisher that numbers its events."""
     timers: Mapping[str, int] = msgspec.field(default_factory=lambda: NONE)
     """By facet, when its timer expires, ns."""
+    asked: int = 0
+    """The position of the event with the last request that the entity took, or with its deletion; 0 for none."""
 
 
 CONTACT = "contact"
@@ -116,6 +120,16 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
     cause: Cause
     entity: Entity
     time: int
+    unasked: bool = False
+    """Whether somebody acted outside: a report that no single observation row explains, a deletion without request."""
+
+
+class LeftOut(NamedTuple):
+    """An item of a snapshot that was not taken. `id`: as the snapshot names it; empty if it names none."""
+
+    id: str
+    reason: Reason
+    message: str
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
@@ -131,6 +145,9 @@ class Rejection(msgspec.Struct, frozen=True, gc=False):
     cause: Cause
     time: int
     payload: bytes | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    """The items of a snapshot that were not taken. Its other items were: their transitions stand beside the rejection.
+    """
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):

@@ -16,6 +16,7 @@ from phaseline.schemas.records import (
     Cause,
     Entity,
     FacetState,
+    LeftOut,
     Mark,
     Record,
     Rejection,
@@ -31,6 +32,7 @@ from phaseline.schemas.wire_types import (
     CauseMap,
     EntityMap,
     FacetMap,
+    LeftOutMap,
     MarkData,
     RecordMap,
     RejectionData,
@@ -117,7 +119,7 @@ def entity_to_wire(entity: Entity) -> EntityMap:
         for name, facet in facets_of(entity)
     }
     timers = {name: timestamp(due) for name, due in entity.timers.items()}
-    return EntityMap(facets, entity.attributes, entity.sequences, timers)
+    return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
 
 
 def state_map(found: State) -> dict[str, Any]:
@@ -148,6 +150,7 @@ def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:
         record.message,
         cause,
         entity_to_wire(entity),
+        record.unasked,
     )
 
 
@@ -163,6 +166,7 @@ def _rejection_to_wire(record: Rejection, cause: CauseMap) -> RejectionData:
         record.legal,
         cause,
         record.payload,
+        [LeftOutMap(*item) for item in record.left_out],
     )
 
 
@@ -191,6 +195,7 @@ def _record(data: Data, time: int) -> Record:
         cause,
         entity,
         time,
+        data.unasked,
     )
 
 
@@ -206,6 +211,7 @@ def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
         cause,
         time,
         data.payload,
+        tuple(LeftOut(item.id, item.reason, item.message) for item in data.left_out),
     )
 
 
@@ -228,6 +234,7 @@ def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity
         found.attributes or NONE,
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
+        found.asked,
     )
 
 

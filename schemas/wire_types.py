@@ -44,7 +44,7 @@ class FacetMap(StateMap, frozen=True, gc=False):
 
 
 class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A whole entity after a record. `sequences` and `timers` are left out where they are empty."""
+    """A whole entity after a record. `sequences`, `timers` and `asked` are left out where they are empty or 0."""
 
     facets: Mapping[str, FacetMap]
     attributes: Mapping[str, Any]
@@ -54,6 +54,10 @@ class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):
     timers: Annotated[Mapping[str, Time], Meta(description="When the timer of each facet that has one expires.")] = (
         field(default_factory=dict)
     )
+    asked: Annotated[
+        int,
+        Meta(ge=0, description="The sequence number of the last request that the entity took, or of its deletion."),
+    ] = 0
 
 
 class CauseMap(Struct, frozen=True, gc=False, rename={"origin": "from"}):
@@ -71,8 +75,8 @@ class CauseMap(Struct, frozen=True, gc=False, rename={"origin": "from"}):
     records: Annotated[int, Meta(ge=1, description="How many records the event made in total.")]
 
 
-class TransitionData(Struct, frozen=True, gc=False, rename={"before": "from", "after": "to"}):
-    """A committed change of one facet of one entity."""
+class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={"before": "from", "after": "to"}):
+    """A committed change of one facet of one entity. `unasked` is left out where it is false."""
 
     kind: Kind
     id: Id
@@ -85,10 +89,22 @@ class TransitionData(Struct, frozen=True, gc=False, rename={"before": "from", "a
     message: Annotated[str | None, Meta(description="A sentence for people, as the event gave it.")]
     cause: CauseMap
     entity: EntityMap
+    unasked: Annotated[
+        bool,
+        Meta(description="Somebody acted outside: no single observation leads there, or a deletion without a request."),
+    ] = False
 
 
-class RejectionData(Struct, frozen=True, gc=False):
-    """The committed answer to an event that was rejected."""
+class LeftOutMap(Struct, frozen=True, gc=False):
+    """An item of a snapshot that was not taken."""
+
+    id: Annotated[str, Meta(description="The item's id as the snapshot names it; empty if it names none.")]
+    reason: Reason
+    message: Annotated[str, Meta(description="The explanation, for people.")]
+
+
+class RejectionData(Struct, frozen=True, gc=False, omit_defaults=True):
+    """The committed answer to an event that was rejected. `left_out` is there for a snapshot only."""
 
     kind: Kind
     id: Id
@@ -101,6 +117,10 @@ class RejectionData(Struct, frozen=True, gc=False):
     legal: Annotated[tuple[str, ...], Meta(description="The triggers that would have been legal.")]
     cause: CauseMap
     payload: Payload | None
+    left_out: Annotated[
+        list[LeftOutMap],
+        Meta(description="The first items of the snapshot that were not taken; the transitions of the others stand."),
+    ] = field(default_factory=list)
 
 
 class MarkData(Struct, frozen=True, gc=False):

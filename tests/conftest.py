@@ -5,6 +5,8 @@ Belongs here: fixtures of several test files. Does not: helpers that are no fixt
 
 import asyncio
 import itertools
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +26,16 @@ from tests.support.command import Shell
 effort.register()
 
 _serial = itertools.count(1)
+MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def server() -> AsyncIterator[EmbeddedServer]:
-    """The server most tests share: files in a temporary directory. Tests that stop one start their own."""
-    async with EmbeddedServer() as running:
-        yield running
+    """The server most tests share: files in memory, if there is room. Tests that stop a server start their own."""
+    in_memory = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM
+    with tempfile.TemporaryDirectory(prefix="phaseline-", dir=MEMORY if in_memory else None) as folder:
+        async with EmbeddedServer(Path(folder)) as running:
+            yield running
 
 
 @pytest.fixture

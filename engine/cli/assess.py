@@ -17,10 +17,10 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.observe.manifest_files import Manifest, documents, read
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
-from phaseline.machines.kubernetes.diff.ignore import pointless
+from phaseline.machines.kubernetes.diff.ignore import no_effects
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, pair_up
+from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, pair_up, repeats
 from phaseline.machines.kubernetes.profiles import PROFILES, Profile
 
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
@@ -68,9 +68,8 @@ def assess(
     if dry_run is not None and len(pairs) != 1:
         raise click.UsageError(f"--dry-run is for one resource, found {len(pairs)}")
     overrides = _overrides(rules, pairs, profile)
-    for rule in overrides.rules:
-        for problem in pointless(rule):
-            terminal.say(f"the rule for {rule.group or 'core'}/{rule.kind} has no effect: {problem}")
+    for problem in (*overrides.notes, *no_effects(overrides.rules)):
+        terminal.say(problem)
     with Sandbox() as sandbox:
         application = assess_pairs(
             pairs,
@@ -85,7 +84,10 @@ def assess(
 
 
 def _pairs(live: Path | None, desired: Path | None) -> list[Pair]:
-    pairs = pair_up(*([*read(path)] if path is not None else [] for path in (live, desired)))
+    sides = [[*read(path, terminal.say)] if path is not None else [] for path in (live, desired)]
+    for problem in (*repeats(sides[0], "live"), *repeats(sides[1], "in Git")):
+        terminal.say(problem)
+    pairs = pair_up(*sides)
     if not pairs:
         terminal.say(f"nothing to assess: no manifest in {' and '.join(str(path) for path in (live, desired) if path)}")
     return pairs
@@ -109,7 +111,7 @@ def _overrides(rules: Sequence[Path], pairs: Sequence[Pair], profile: str | None
                 )
             overrides = merged(overrides, str(path), {"health": {"/".join(next(iter(kinds))): path.read_text()}})
             continue
-        for where, document in documents(path):
+        for where, document in documents(path, terminal.say):
             overrides = merged(overrides, where, document)
     return merged(overrides, "--profile", {"profile": profile}) if profile else overrides
 

@@ -51,7 +51,7 @@ def show_tables(kinds: Kinds, kind: str | None) -> None:
     shown = render.columns("KIND", "ID", "PARENT", "FACETS", "TRIGGERS", "VERSION", "DESCRIPTION")
     for one in kinds.values():
         cells = (one.name, wording.id_shape(one.table.id), one.parent or "", ", ".join(one.names),
-                 str(len(one.table.triggers)), one.version, one.table.doc)  # fmt: skip
+                 str(len(one.roles)), one.version, one.table.doc)  # fmt: skip
         shown.add_row(*map(render.text_of, cells))
     render.show(shown)
     render.show_line(render.text_of(f"digest of all tables: {kinds.digest}", "bright_black"))

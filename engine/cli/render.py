@@ -189,11 +189,16 @@ def line(kinds: Kinds, place: int, record: Transition | Rejection) -> Text:
 
 
 def change(kinds: Kinds, record: Transition) -> Text:
-    """The change of a transition: `Creating [Progressing] -> Running [Ok]`; or the new base, if only that changed."""
+    """The change of a transition: `Creating [Progressing] -> Running [Ok]`; or the new base, if only that changed.
+
+    Where the state is the base and stays, only attributes changed: `stays Instantiated`.
+    """
     kind, before, after = record.entity.kind, record.before, record.after
     to = state(kinds, kind, record.facet, after)
     if before == after:
         base = record.entity.facets[record.entity.names.index(record.facet)].base
+        if base == after:
+            return Text.assemble("stays ", to)
         return Text.assemble(to, " (the base is now ", state(kinds, kind, record.facet, base), ")")
     start = text_of("new", "bright_black") if before is None else state(kinds, kind, record.facet, before)
     return Text.assemble(start, " -> ", to)

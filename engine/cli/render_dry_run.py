@@ -68,7 +68,8 @@ def headline(kinds: Kinds, source: str, found: DryRun) -> Text:
     """The result in a line. `source`: the source of the event."""
     start = f"event {found.sequence} would "
     if found.rejection is not None:
-        return Text.assemble(start, rejected(found.rejection))
+        beside = f", beside {len(found.transitions):,} transitions:" if found.transitions else ""
+        return Text.assemble(start, rejected(found.rejection), beside)
     if found.effect == "transitions":
         count = len(found.transitions)
         return render.text_of(f"{start}lead to {count:,} transition{'' if count == 1 else 's'}:")

@@ -140,8 +140,9 @@ class ExplanationTree:
         if cause.by == "timer":
             return Text.assemble(trigger, ", fired by a timer,", self.event(record))
         if cause.by == "cascade":
-            below = entity_id.startswith(f"{record.entity.id}/")
-            return Text.assemble(trigger, ", adopted by " if below else ", fired by ", other)
+            message = render.reason_and_message(record.reason, record.message)
+            fired = ", adopted by " if record.trigger == "adopt" else ", fired by "
+            return Text.assemble(trigger, fired, other, ": " if message else "", message)
         predicate = self.predicate(record)
         if predicate is not None:
             return Text.assemble(trigger, render.text_of(f", fired once {predicate}; the last was "), other)

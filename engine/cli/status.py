@@ -144,14 +144,22 @@ class StatusTree:
             yield render.text_of("not instantiated yet", "bright_black")
             return
         stale = render.as_of(self.found.stale_since, self.now)
-        yield Text.assemble(self._entity(self.found.context, str(self.found.name)), "  " if stale else "", stale)
+        context = self._entity(self.found.context, str(self.found.name), self._successor())
+        yield Text.assemble(context, "  " if stale else "", stale)
         yield from self._counts(self.found.counts(), self.found.presence(), "  ")
 
-    def _entity(self, entity: Entity, name: str) -> Text:
+    def _successor(self) -> str:
+        """The context that took over from an old one."""
+        attributes = {} if self.found.context is None else self.found.context.attributes
+        is_old = self.found.name != self.found.resource.attributes.get("context")
+        to = attributes.get("taken_over_by") if is_old else None
+        return f", taken over by {to}" if to else ""
+
+    def _entity(self, entity: Entity, name: str, also: str = "") -> Text:
         facet = entity.facets[0]
         since = f"for {render.duration(self.now - facet.since)}"
         revision = entity.attributes.get("revision")
-        more = f"{since}, revision {revision}" if revision else since
+        more = f"{since}, revision {revision}" if revision else f"{since}{also}"
         shown = render.state(self.kinds, entity.kind, entity.names[0], facet.state)
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ", shown, "  ",

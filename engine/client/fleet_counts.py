@@ -16,7 +16,7 @@ from phaseline.machines.fleet.bundle import RANKED, ROLLOUT
 from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.counts import COUNTED as UNTOLD
 from phaseline.machines.fleet.counts import fraction, of_deployments, of_resources, unnamed
-from phaseline.machines.language.contact import silent_since
+from phaseline.machines.language.contact import HEARD_AT, silent_since
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import Entity, timestamp
 
@@ -204,12 +204,18 @@ def message(entities: Sequence[Entity]) -> str:
     counted = sum(count for word, count in _unnamed(entities).items() if word != "ready")
     named = []
     for one in unwell[:NAMED]:
-        silent = silent_since(one)
-        why = one.attributes.get("check_in" if one.id in unseen else "why")
-        why = why if silent is None else f"nothing was heard since {timestamp(silent)}"
+        why = _silence(one) if one.id in unseen else one.attributes.get("why")
         named.append(f"{one.id} {one.facets[0].state}{f' ({why})' if why else ''}")
     more = counted + max(0, len(unwell) - NAMED)
     return "; ".join([*named, *([f"and {more} more"] if more else [])])
+
+
+def _silence(one: Entity) -> str | None:
+    """Since when nothing is known of a deployment whose agent was not seen, or of which nothing was heard."""
+    if one.attributes.get("agent_seen") is False:
+        return one.attributes.get("check_in")
+    heard_at = one.attributes.get(HEARD_AT)
+    return None if heard_at is None else f"nothing was heard of it since {timestamp(heard_at)}"
 
 
 def _is_live(one: Entity) -> bool:

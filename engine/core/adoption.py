@@ -7,7 +7,6 @@ Belongs here: finding missing parents, and adopting them. Does not: the event's 
 from typing import NamedTuple
 
 from phaseline.engine.core.changeset import Changeset, Origin
-from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.predicates import SceneEntity
@@ -32,15 +31,14 @@ class MissingParent(NamedTuple):
         return f"{self.name} is {PHASE_TEXTS[self.phase]}: create or adopt it first"
 
 
-def missing_parent(tree: Tree, kind: Kind, arrival: Arrival) -> MissingParent | None:
+def missing_parent(tree: Tree, kind: Kind, entity_id: str, *, is_intent: bool) -> MissingParent | None:
     """The nearest ancestor that is missing, preferably one that cannot be adopted; None if the parent is there.
 
     A deleted ancestor further up counts before a missing one below it, because nothing lives below it.
     """
     missing: MissingParent | None = None
-    is_intent = kind.roles[arrival.trigger] == "intent"
     while kind.parent is not None:
-        parent_id, parent = ancestor_id(arrival.id, kind.parent_arity), tree.kinds[kind.parent]
+        parent_id, parent = ancestor_id(entity_id, kind.parent_arity), tree.kinds[kind.parent]
         entity = tree.entities[kind.parent].get(parent_id)
         known_by = parent.table.known_by
         if entity is not None and not (known_by == "anything" and _is_deleted(entity)):
@@ -58,15 +56,15 @@ def _is_deleted(entity: SceneEntity) -> bool:
     return entity.facets[0].base.phase == DELETED
 
 
-def adopt(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
+def adopt(changeset: Changeset, kind: Kind, entity_id: str) -> None:
     """Make every missing parent known, from the top down."""
     chain: list[Kind] = []
-    while kind.parent is not None and _is_missing(changeset.above(arrival.id, kind.parent)):
+    origin = Origin("adopt", "cascade", f"{kind.name}/{entity_id}")
+    while kind.parent is not None and _is_missing(changeset.above(entity_id, kind.parent)):
         kind = changeset.kinds[kind.parent]
         chain.append(kind)
-    origin = Origin("adopt", "cascade", f"{arrival.kind}/{arrival.id}")
     for parent in reversed(chain):
-        parent_id = ancestor_id(arrival.id, parent.arity)
+        parent_id = ancestor_id(entity_id, parent.arity)
         changeset.change(parent.name, parent_id).attributes = parent.attributes
         for facet, base in enumerate(parent.adopted[: parent.contact]):
             changeset.move(parent.name, parent_id, facet, base, origin)

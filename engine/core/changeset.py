@@ -36,7 +36,7 @@ class Origin(NamedTuple):
 class EntityChange:
     """One entity within a changeset. `origins`: per facet, what moved it last."""
 
-    __slots__ = ("attributes", "before", "facets", "fired_timer", "origins", "sequences")
+    __slots__ = ("asked", "attributes", "before", "facets", "fired_timer", "origins", "sequences")
 
     def __init__(self, before: Entity | None, kind: Kind) -> None:
         """Start from the committed entity, or from an unknown one."""
@@ -44,6 +44,7 @@ class EntityChange:
         self.facets: list[FacetState] = list(kind.unborn if before is None else before.facets)
         self.attributes: Mapping[str, Any] = NONE if before is None else before.attributes
         self.sequences: Mapping[str, int] = NONE if before is None else before.sequences
+        self.asked = 0 if before is None else before.asked
         self.origins: dict[int, Origin] = {}
         self.fired_timer: str | None = None
         """The facet whose timer fired this event."""
@@ -53,13 +54,16 @@ class Changeset:
     """What one event changes. The order of the changes depends on the tree's content alone, so a replay repeats it."""
 
     __slots__ = (
-        "cascades", "changes", "created", "dirty", "kinds", "on_tally_fired", "orphans", "sequence", "tallies",
+        "asks", "cascades", "changes", "created", "dirty", "kinds", "on_tally_fired", "orphans", "sequence", "tallies",
         "tally_changed_by", "time", "tree", "trigger",
     )  # fmt: skip
 
-    def __init__(self, tree: Tree, trigger: str, sequence: int, time: int) -> None:
-        """Start without changes. `trigger`, `sequence` and `time` (ns) are those of the stored event."""
-        self.tree, self.kinds, self.trigger = tree, tree.kinds, trigger
+    def __init__(self, tree: Tree, trigger: str, sequence: int, time: int, *, asks: bool = False) -> None:
+        """Start without changes. `trigger`, `sequence` and `time` (ns) are those of the stored event.
+
+        asks: whether the event is an intent. Then it is also the last request of each entity that its cascades move.
+        """
+        self.tree, self.kinds, self.trigger, self.asks = tree, tree.kinds, trigger, asks
         self.sequence, self.time = sequence, time
         self.changes: dict[tuple[str, str], EntityChange] = {}
         self.tallies: dict[tuple[str, str, str, int, str | None], dict[str, int]] = {}
@@ -129,6 +133,8 @@ class Changeset:
             self.move(kind, entity_id, facet, result, origin)
             moves.append((base, result))
             ends = ends or ends_life(facet, base, result)
+            if (self.asks and origin.by in ("event", "cascade")) or result.phase == DELETED != base.phase:
+                self.change(kind, entity_id).asked = self.sequence
         if moves and self.kinds[kind].contact is not None:
             self._end_contact(kind, entity_id)
         for cascade in self.kinds[kind].table.cascades:

@@ -18,9 +18,12 @@ from phaseline.engine.core.fast_path import fast_path, with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
 from phaseline.engine.core.rejections import mark, reject, without_step
+from phaseline.engine.core.reports import read_report
+from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.machines.language.table import Refusal
 from phaseline.schemas.records import Entity, Reason, Record, Rejection
@@ -36,7 +39,14 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     if arrival.trigger == HEARTBEAT and not is_heard and hearing.says_nothing(tree, kind, entity, arrival):
         return Decision([])
     arrival = arrival if arrival.timer is None else hearing.timed_out(tree, entity, arrival)
-    missing = missing_parent(tree, kind, arrival)
+    if arrival.trigger in kind.reports:
+        of_all = arrival.trigger == SNAPSHOT
+        report = take_snapshot(tree, kind, arrival) if of_all else read_report(tree, kind, entity, arrival)
+        if isinstance(report, Decision):
+            is_told = of_all or not is_heard
+            return report if is_told else _without_step(tree, kind, entity, arrival, report.records)
+        arrival = report
+    missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
         return _rejected(tree, arrival, "unknown_parent", str(missing))
     if arrival.trigger in kind.interprets:
@@ -86,9 +96,10 @@ def _take(
 
     attributes: those of the entity after the event.
     """
-    changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
+    asks = kind.roles[arrival.trigger] == "intent"
+    changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time, asks=asks)
     if adopts:
-        adopt(changeset, kind, arrival)
+        adopt(changeset, kind, arrival.id)
     change = changeset.change(kind.name, arrival.id)
     change.attributes = attributes
     if arrival.sequence is not None:
@@ -99,7 +110,7 @@ def _take(
     changeset.take(kind.name, arrival.id, steps, origin)
     hearing.hear(changeset, kind, arrival)
     changeset.settle()
-    decision = transitions(changeset, arrival.cause, arrival.data.get("reason"), arrival.data.get("message"))
+    decision = transitions(changeset, arrival.cause)
     if arrival.sequence is not None and not any(_is_own(record, arrival) for record in decision.records):
         decision.records.append(mark(arrival, change.before))
     return decision

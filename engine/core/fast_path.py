@@ -42,8 +42,11 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     if arrival.sequence is not None:
         sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)
     facets = (*entity.facets[:index], facet, *entity.facets[index + 1 :])
+    asks = kind.roles[trigger] == "intent" or base.phase == DELETED
+    asked = arrival.cause.sequence if asks else entity.asked
     after = Entity(
-        kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, entity.timers
+        kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, entity.timers,
+        asked,
     )  # fmt: skip
     return Transition(
         kind.names[index],
@@ -55,6 +58,7 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
         arrival.cause,
         after,
         arrival.time,
+        trigger in kind.reports and kind.is_unasked(index, trigger, old.base, base),
     )
 
 

@@ -171,6 +171,8 @@ def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
             continue
         if field.many and not isinstance(given, list):
             raise Invalid(f"data.{field.name} must be a list of {field.type.__name__}")
+        if field.many and field.type is dict and set(map(type, given)) <= {dict}:
+            continue  # a snapshot has thousands of items
         for value in given if field.many else [given]:
             _check_value(field, value)
         if field.many and field.type not in (dict, list) and len(set(given)) < len(given):

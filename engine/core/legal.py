@@ -38,7 +38,7 @@ def legal_triggers(tree: Tree, arrival: Arrival) -> list[str]:
             continue
         probe = replace(arrival, trigger=trigger, data=NONE, sequence=None, timer=None)
         if role not in barred:
-            missing = missing_parent(tree, kind, probe)
+            missing = missing_parent(tree, kind, probe.id, is_intent=role == "intent")
             barred[role] = missing is not None and not missing.adoptable
         if not barred[role] and _may_be_taken(tree, kind, entity, probe):
             legal.append(trigger)

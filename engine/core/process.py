@@ -75,14 +75,14 @@ class EventCounts:
         records = decision.records
         self.events += 1
         self.faults += decision.fault is not None
-        if not records:
-            self.without_effect += 1
-        elif isinstance(records[0], Rejection):
+        moved = len(records)
+        if records and isinstance(records[-1], Rejection):
             self.rejections += 1
-        elif isinstance(records[0], Transition):
-            self.transitions += len(records)
-        else:
+            moved -= 1
+        elif not records or not isinstance(records[0], Transition):
             self.without_effect += 1
+            return
+        self.transitions += moved
 
 
 def in_one_line(error: Exception) -> str:
@@ -111,7 +111,7 @@ class Batch:
     secrets: list[InboxEvent] = field(default_factory=list)
     """The events that were rejected because they hold a raw Secret. The caller erases them after the commit."""
     implies_position: bool = True
-    """Whether the position follows from the messages alone: each event left a record, and none was rejected."""
+    """Whether the position follows from the messages alone: each event left records, and no rejection among them."""
 
     @property
     def is_single(self) -> bool:
@@ -201,12 +201,12 @@ class Processor:
         batch.schedules |= schedules
         batch.events += 1
         batch.position = event.sequence
-        first = records[0] if records else None
-        if isinstance(first, Rejection):
+        last = records[-1] if records else None
+        if isinstance(last, Rejection):
             batch.implies_position = False
-            if first.reason == "secret":
+            if last.reason == "secret":
                 batch.secrets.append(event)
-        elif first is None:
+        elif last is None:
             batch.implies_position = False
         if decision.fault is not None:
             batch.faults.append(Fault(event, decision.fault))

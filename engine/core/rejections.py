@@ -38,7 +38,7 @@ def mark(arrival: Arrival, entity: Entity | None) -> Mark:
     source, sequence = arrival.cause.source, arrival.sequence or 0
     marked = Entity(
         entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
-        with_sequence(entity.sequences, source, sequence), entity.timers,
+        with_sequence(entity.sequences, source, sequence), entity.timers, entity.asked,
     )  # fmt: skip
     return Mark(marked, arrival.cause, arrival.time)
 

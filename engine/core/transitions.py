@@ -34,7 +34,7 @@ class Decision(NamedTuple):
     fault: Exception | None = None
 
 
-def transitions(changeset: Changeset, cause: Cause, reason: str | None, message: str | None) -> Decision:
+def transitions(changeset: Changeset, cause: Cause) -> Decision:
     """The transitions of the event `cause`, in the order in which entities changed, and the timers they change."""
     records: list[Record] = []
     timers: list[TimerChange] = []
@@ -47,7 +47,7 @@ def transitions(changeset: Changeset, cause: Cause, reason: str | None, message:
             restarts = _restarts(changeset, kind, entity, change, index, facets, len(records)) if kind.timed else ()
             before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts)
             origin = change.origins[index]
-            records.append(_transition(changeset, before, entity, index, origin, cause, reason, message))
+            records.append(_transition(changeset, before, entity, index, origin, cause))
             known = NONE if before is None else before.timers
             timers += [each for each in restarts if each.due != known.get(each.facet)]
         if kind.contact is None or entity is None or entity is not change.before:
@@ -68,26 +68,29 @@ def _hearing(
 
 
 def _transition(
-    changeset: Changeset, before: Entity | None, entity: Entity, index: int, origin: Origin,
-    cause: Cause, reason: str | None, message: str | None,
-) -> Transition:  # fmt: skip
-    """The transition of one facet. The event's own reason and message are only in what the event moved itself.
-
-    What a cascade moved has the reason and message that the fired trigger brought.
-    """
-    if origin.by != "event":
-        reason, message = origin.data.get("reason"), origin.data.get("message")
+    changeset: Changeset, before: Entity | None, entity: Entity, index: int, origin: Origin, cause: Cause
+) -> Transition:
+    """The transition of one facet, with the reason and the message that its own trigger brought."""
+    said = origin.data
     return Transition(
         entity.names[index],
         None if before is None else before.facets[index].state,
         entity.facets[index].state,
         origin.trigger,
-        reason,
-        message or _message(changeset, entity.kind, entity, index, origin),
+        said.get("reason"),
+        said.get("message") or _message(changeset, entity.kind, entity, index, origin),
         _cause(cause, origin),
         entity,
         changeset.time,
+        _is_unasked(changeset.kinds[entity.kind], before, entity, index, origin),
     )
+
+
+def _is_unasked(kind: Kind, before: Entity | None, after: Entity, index: int, origin: Origin) -> bool:
+    """Whether a report moved the base where no single observation row leads."""
+    if before is None or origin.trigger not in kind.reports or origin.by not in ("event", "cascade"):
+        return False
+    return kind.is_unasked(index, origin.trigger, before.facets[index].base, after.facets[index].base)
 
 
 def _cause(cause: Cause, origin: Origin) -> Cause:
@@ -208,4 +211,6 @@ def _entity_after(
     for each in restarts:
         timers = timers_after(timers, each)
     version = 1 if entity is None else entity.version + 1
-    return Entity(kind.name, entity_id, version, kind.names, facets, change.attributes, change.sequences, timers)
+    return Entity(
+        kind.name, entity_id, version, kind.names, facets, change.attributes, change.sequences, timers, change.asked
+    )  # fmt: skip

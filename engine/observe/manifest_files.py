@@ -5,7 +5,8 @@ Belongs here: reading files and directories, expanding lists. Does not: pairing 
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +17,87 @@ Manifest = Mapping[str, Any]
 ENDINGS = (".yaml", ".yml", ".json")
 
 
-def read(path: Path) -> Iterator[Manifest]:
-    """Every object of a file, a directory of YAML and JSON files, or standard input (`-`). Raises `BadManifest`."""
-    for file in sorted(one for one in path.rglob("*") if one.suffix in ENDINGS) if path.is_dir() else (path,):
-        for number, found in enumerate(_documents(file), 1):
-            yield from objects(found, f"{file}, document {number}")
+Tell = Callable[[str], object]
+"""Gets what to say about files that can be read: a key that is given twice, a file that is left out."""
+TOOLS = ("kustomize.config.k8s.io", "helm.sh", "skaffold")
+"""How groups begin whose objects are read by tools, and never stand in a cluster."""
+CONFIG = ("v1", "Config")
+"""The apiVersion and kind of a kubeconfig."""
+TEMPLATE = b"{{"
+"""What a file holds that a tool must render first."""
 
 
-def documents(path: Path) -> Iterator[tuple[str, Manifest]]:
+def read(path: Path, tell: Tell = lambda _: None) -> Iterator[Manifest]:
+    """Every object of a file, a directory of YAML and JSON files, or standard input (`-`). Raises `BadManifest`.
+
+    In a directory, files that are no manifests (kustomization.yaml, values of Helm, templates) are left out and told.
+    """
+    if not path.is_dir():
+        for number, found in enumerate(_documents(path, tell), 1):
+            yield from objects(found, f"{path}, document {number}")
+        return
+    for file in sorted(one for one in path.rglob("*") if one.suffix in ENDINGS):
+        try:
+            for number, found in enumerate(_documents(file, tell), 1):
+                where = f"{file}, document {number}"
+                if why := _no_manifest(found):
+                    tell(f"{where} is left out: {why}")
+                else:
+                    yield from objects(found, where)
+        except BadManifest as error:
+            if file.suffix == ".json" or TEMPLATE not in file.read_bytes():
+                raise
+            tell(f"{file} is left out: it is a template, which must be rendered first ({error.problem})")
+
+
+def _no_manifest(found: Any) -> str:
+    """Why a document is nothing that a cluster holds; empty if it may be."""
+    if not isinstance(found, Mapping):
+        return f"it is no object, but {type(found).__name__}"
+    version, kind = found.get("apiVersion"), found.get("kind")
+    if not isinstance(version, str) or not isinstance(kind, str):
+        return "it has no apiVersion and kind, so it is no manifest"
+    if version.startswith(TOOLS) or (version, kind) == CONFIG:
+        return f"{kind} of {version} is read by a tool, and never in a cluster"
+    return ""
+
+
+def documents(path: Path, tell: Tell = lambda _: None) -> Iterator[tuple[str, Manifest]]:
     """Every document of a file, with its location for errors. Raises `BadManifest` for one that is not a map."""
-    for number, found in enumerate(_documents(path), 1):
+    for number, found in enumerate(_documents(path, tell), 1):
         where = f"{path}, document {number}"
         if not isinstance(found, Mapping):
             raise BadManifest(where=where, problem=f"it must be a map, found {type(found).__name__}")
         yield where, found
 
 
-def _documents(file: Path) -> Iterator[Any]:
+def _documents(file: Path, tell: Tell) -> Iterator[Any]:
+    told: list[str] = []
     try:
         text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        yield from manifest.documents(text)
+        if file.suffix == ".json":
+            yield from manifest.json_documents(text, told)
+        else:
+            yield from _either(text, told)
     except OSError as error:
         raise BadManifest(where=file, problem=error.strerror or str(error)) from error
     except manifest.NotYaml as error:
         raise BadManifest(where=file, problem=str(error)) from error
+    finally:
+        for one in told:
+            tell(f"{file}: {one}")
+
+
+def _either(text: bytes, told: list[str]) -> Iterator[Any]:
+    """The documents of a text that does not say whether it is JSON or YAML."""
+    if text.lstrip()[:1] in (b"{", b"["):
+        said: list[str] = []
+        with suppress(manifest.NotYaml):
+            found = [*manifest.json_documents(text, said)]
+            told += said
+            yield from found
+            return
+    yield from manifest.documents(text, told)
 
 
 def objects(found: Any, where: str) -> Iterator[Manifest]:

@@ -60,8 +60,8 @@ class HistoryStep(NamedTuple):
 
     @property
     def accepted(self) -> bool:
-        """Whether the event was not rejected."""
-        return not any(isinstance(record, Rejection) for record in self.records)
+        """Whether the event was not rejected. Items that a snapshot leaves out do not count."""
+        return not self.records or not isinstance(self.records[0], Rejection)
 
     def __repr__(self) -> str:
         if isinstance(self.read, Rejection):

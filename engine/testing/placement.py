@@ -140,7 +140,7 @@ def put(tree: Tree, wanted: Placement, position: int, time: int) -> Tree:
     change.attributes = {**(change.attributes or kind.attributes), **_attributes(kind, wanted.attributes)}
     changeset.move(kind.name, wanted.id, index, base, ORIGIN)
     changeset.settle()
-    for record in transitions(changeset, Cause(position, f"e{position}", "/test", "event"), None, None).records:
+    for record in transitions(changeset, Cause(position, f"e{position}", "/test", "event")).records:
         evolve(after, record)
     facet = after.entities[kind.name][wanted.id].facets[index]
     if facet.base == base and not differs(shown, facet.state):

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from phaseline.engine.testing.histories import History, Sent, event
 from phaseline.machines.compiler.check_kinds import predicates
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.table import DELETED, Field, Table
 
@@ -73,12 +74,21 @@ def data_for(kinds: Kinds, kind: Kind, trigger: str, dice: Dice) -> dict[str, An
     data: dict[str, Any] = {
         f.name: _value(kinds, kind, f, dice) for f in kind.fields[trigger] if f.required or dice.of((0, 1))
     }
+    if trigger == SNAPSHOT:
+        data["items"] = [_item(kind, kinds[data["kind"]], dice) for _ in range(dice.of((2, 3, 0, 1)))]
     if "phase" in data and dice.of(range(4)):
         base = dice.of(sorted(dice.of(kind.bases)))
         data |= {"phase": base.phase, "conditions": list(base.conditions)}
     if dice.of((0, 1)):
         data |= {"reason": "Because", "message": "so it is", "stray": 7}
     return data
+
+
+def _item(kind: Kind, below: Kind, dice: Dice) -> dict[str, Any]:
+    """An item of a snapshot of the kind `below`."""
+    parts = (f"{name[0]}{dice.of((1, 2))}" for name in below.table.id[kind.arity :])
+    base = dice.of(sorted(below.bases[0]))
+    return {"id": "/".join(parts), "phase": base.phase, "conditions": list(base.conditions)}
 
 
 def _value(kinds: Kinds, kind: Kind, field: Field, dice: Dice) -> Any:

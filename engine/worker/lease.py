@@ -5,7 +5,7 @@ Belongs here: even shares, and quick take-over. Does not: safety, which the fenc
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -68,6 +68,13 @@ def _is_lease(found: LastMessage) -> bool:
     return is_name and TTL in block and not foreign.is_copy(block)
 
 
+async def _all(works: Iterable[Awaitable[None]]) -> None:
+    """Wait for all of these, so that none goes on after this round; raises the first error."""
+    for result in await asyncio.gather(*works, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
+
+
 class Leases:
     """The leases of one worker."""
 
@@ -111,8 +118,8 @@ class Leases:
         for partition in sorted(set(self.held) - mine):
             await lost(partition)
             await self.give_up(partition)
-        await asyncio.gather(*(self._renew(partition, lost) for partition in sorted(set(self.held) & mine)))
-        await asyncio.gather(*(self._acquire(partition, gained) for partition in sorted(mine - set(self.held))))
+        await _all(self._renew(partition, lost) for partition in sorted(set(self.held) & mine))
+        await _all(self._acquire(partition, gained) for partition in sorted(mine - set(self.held)))
 
     async def workers(self) -> frozenset[str]:
         """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
@@ -159,31 +166,43 @@ class Leases:
         return (await self._wire.publish_acked(key, self._worker.encode(), headers)).seq
 
     async def _renew(self, partition: int, lost: Callback) -> None:
+        """Renew a lease. A partition that fails gives its lease up at any moment, also while it is renewed."""
+        held = self.held.get(partition)
+        if held is None:
+            return
+        renewed: int | None
         try:
-            self.held[partition] = await self._write(self._key(partition), self.held[partition])
+            renewed = await self._write(self._key(partition), held)
         except Fenced:
             # The lease expired before it was renewed. Take it anew if nobody has it; the fence keeps this safe.
-            if not await self._take(partition):
-                self.held.pop(partition, None)
-                await lost(partition)
+            renewed = None if self.held.get(partition) != held else await self._take(partition)
+        if self.held.get(partition) != held:
+            if renewed is not None:
+                await self._delete(renewed)
+        elif renewed is not None:
+            self.held[partition] = renewed
+        else:
+            del self.held[partition]
+            await lost(partition)
 
     async def _acquire(self, partition: int, gained: Callback) -> None:
-        if await self._take(partition):
+        taken = await self._take(partition)
+        if taken is not None:
+            self.held[partition] = taken
             await gained(partition)
 
-    async def _take(self, partition: int) -> bool:
-        """Take the lease of a partition if no worker has it. What no worker wrote is overwritten."""
+    async def _take(self, partition: int) -> int | None:
+        """Take the lease of a partition if no worker has it; its sequence. What no worker wrote is overwritten."""
         key = self._key(partition)
         found = await last_message_from_leader(self._wire, self._layout.lease, key)
         if found is not None and _is_lease(found):
-            return False
+            return None
         if found is not None:
             foreign.report(self._layout.lease, found)
         try:
-            self.held[partition] = await self._write(key, 0 if found is None else found.sequence)
+            return await self._write(key, 0 if found is None else found.sequence)
         except Fenced:
-            return False
-        return True
+            return None
 
     async def _delete(self, sequence: int) -> None:
         await self._ask(f"STREAM.MSG.DELETE.{self._layout.lease}", {"seq": sequence, "no_erase": True})

@@ -85,20 +85,10 @@ class Partition:
     """One share of the trees. This process owns it while `run` runs."""
 
     def __init__(
-        self,
-        installation: Installation,
-        number: int,
-        worker: str,
-        accepted: str = "",
-        *,
-        accept_loss: bool = False,
-        silence_after: float = 0.0,
-        living: Living | None = None,
-    ) -> None:
-        """`worker` is the owner's name in checkpoints and log lines.
-
-        `accepted`, `accept_loss`, `silence_after`: for `take_over`.
-        """
+        self, installation: Installation, number: int, worker: str, accepted: str = "",
+        *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
+    ) -> None:  # fmt: skip
+        """`worker` is the owner's name in checkpoints and log lines. The others but `living` are for `take_over`."""
         self._living = living
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted = number, worker, accepted

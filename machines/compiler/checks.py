@@ -204,6 +204,9 @@ def _facet(facet: Facet, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]
         for condition in found:
             if condition not in conditions:
                 yield f"condition {condition} in {name}= has no label: add a label, or correct the name"
+    for phase in facet.pending:
+        if phase not in phases or phase in (ABSENT, DELETED):
+            yield f"phase {phase} in pending= is unknown: correct the name, or add a label for it"
     if facet.accumulates_in is not None and facet.accumulates_in not in phases:
         yield f"phase {facet.accumulates_in} in accumulates_in= is unknown: add a label for it, or correct the name"
     elif facet.accumulates_in is not None and facet.healthy not in phases:

@@ -51,7 +51,7 @@ WORDS: Mapping[type, Word] = {
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
-        "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names",
+        "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "zh": None, "en": None, "schedulable": "schedulable",

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability
+from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
+from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of
+from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Field, Role, Table
@@ -67,7 +69,7 @@ class SelectedSteps(NamedTuple):
 class Kind:
     """A table, compiled.
 
-    table: the table, with what the language gives to it (`completion`).
+    table: the table, with what the language gives to it (`completion`, `reports`).
     version: the version of the table, which records contain.
     arity: how many parts an id has. names: the names of the facets.
     machines: the facets, compiled.
@@ -84,11 +86,16 @@ class Kind:
     implied: what the engine fires without a cascade of the table, as pages show it.
     bases: for each facet, every base that rows can lead to, its conditions sorted.
     may_grow: whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
+    reports: the triggers whose data may hold `seen`: `reported`, `snapshot`, and `deleted` where it needs no request.
+    reported_below: the kinds below that have the observation `reported`. With any, this kind takes snapshots.
+    judge: judges reports; None if the kind has no observation.
     """
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """Compile the table that is written so; `tables` are all of the installation, completed."""
-        self.table = table = tables[written.kind]
+        completed_table = tables[written.kind]
+        self.reported_below = reports.reported_below(completed_table, tables)
+        self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.name = table.kind
         self.version = fingerprint.version_of(with_contact(written))
         self.arity = len(table.id)
@@ -131,6 +138,10 @@ class Kind:
         self.bases: tuple[frozenset[State], ...] = tuple(
             reachability.reachable(machine, table.intents) for machine in self.machines
         )
+        self.reports = frozenset(
+            name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
+        )
+        self.judge = Judge(completed_table, self.machines, self.bases) if REPORTED in self.reports else None
 
     def is_named(self, facet: str) -> bool:
         """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""
@@ -186,6 +197,10 @@ class Kind:
                     return True
         return False
 
+    def is_unasked(self, facet: int, trigger: str, before: State, after: State) -> bool:
+        """Whether a report moved a base where no single observation row leads: somebody acted outside."""
+        return self.judge is not None and self.judge.is_unasked(facet, trigger, before, after)
+
 
 class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
@@ -203,6 +218,8 @@ class Kinds(dict[str, Kind]):
             checks.check_table(table)
         check_kinds.check_tables(complete)
         named = {table.kind: table for table in complete}
+        for table in complete:
+            reports.check_names(table, reports.reported_below(table, named))
         super().__init__({table.kind: Kind(table, named) for table in tables})
         self.versions = {name: kind.version for name, kind in sorted(self.items())}
         self.digest = fingerprint.digest_of(self.versions)
@@ -227,10 +244,12 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
     attributes = tuple(field for field in table.attributes if field.name in assigned)
     named: tuple[Field, ...] = ()
     for facet in (facet for facet, row in rows if row.to == FROM_DATA):
-        phases = tuple(phase for phase in phases_of(facet) if phase not in (ABSENT, DELETED))
+        ends = (ABSENT,) if trigger == REPORTED else (ABSENT, DELETED)
+        phases = tuple(phase for phase in phases_of(facet) if phase not in ends)
+        required = all(row.given.get(PHASE, "") is not None for _, row in rows)
         conditions = tuple(dict.fromkeys(label.condition for label in facet.labels if label.condition is not None))
         named = (
-            Field("phase", str, "the phase it is in", phases, required=True),
+            Field("phase", str, "the phase it is in", phases, required=required),
             Field(
                 "conditions",
                 str,
@@ -285,7 +304,9 @@ def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
         for predicate in check_kinds.watching(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
                 every = (
-                    phases_of(table.facets[predicate.facet]) if isinstance(predicate, AllBelow) else predicate.phases
+                    phases_of(table.facets[predicate.facet])[1:]
+                    if isinstance(predicate, AllBelow)
+                    else predicate.phases
                 )
                 phases[predicate.facet, other.kind, predicate.has or ""].update(every)
     for (facet, kind, has), found in sorted(phases.items()):

@@ -13,7 +13,7 @@ from typing import Any, cast
 from transitions import EventData, Machine
 from transitions import Transition as _Arrow
 
-from phaseline.machines.compiler.conditions import accumulated_conditions, base_after, state_shown
+from phaseline.machines.compiler.conditions import accumulated_conditions, base_after, stands_alone, state_shown
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Live, Row, Source, View
 from phaseline.schemas.records import State, state
@@ -98,7 +98,9 @@ class Step:
         """The base after this step."""
         if self.row.to == FROM_DATA:
             named = data.get("conditions")
-            return state(self.dest, tuple(named)) if named else base_after(self.facet, self.row, base, self.dest)
+            if named or (named is not None and stands_alone(self.facet, self.dest)):
+                return state(self.dest, tuple(named))
+            return base_after(self.facet, self.row, base, self.dest)
         after = self.results.get(base)
         if after is None:
             stays = self.row.to == SAME and not self.last

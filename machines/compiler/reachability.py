@@ -28,6 +28,7 @@ def problems(table: Table, facet: Facet) -> Iterator[str]:
     yield from _without_effect(table, machine, bases)
     ways = ((base, found) for base in bases for found in moves(machine, base, intents, but=ENDS_WITH_OWNER))
     left = {base.phase for base, found in ways if found.phase != base.phase}
+    yield from _never_reported(table, machine)
     for phase in machine.phases:
         if phase not in left and phase != DELETED and any(base.phase == phase for base in bases):
             yield f"{facet.name}: no row leads out of {phase}: add one (a final phase must be {DELETED})"
@@ -62,6 +63,24 @@ def _without_effect(table: Table, machine: FacetMachine, bases: frozenset[State]
             yield (
                 f"{facet.name}, timeout of {phase}: no row of {trigger} fits there, so it changes nothing: "
                 f"let a row start from the base under {phase} ({phases})"
+            )
+
+
+def _never_reported(table: Table, machine: FacetMachine) -> Iterator[str]:
+    """Pending phases that no report can end, unless the reporter has read the request, and that no view covers."""
+    facet = machine.facet
+    left = {
+        step.source
+        for trigger, by_source in machine.steps.items()
+        for steps in by_source.values()
+        for step in steps
+        if table.role(trigger) == "observation" and step.dest != step.source
+    }
+    for phase in facet.pending:
+        if phase not in left and not any(phase in view.base for view in facet.views):
+            yield (
+                f"{facet.name}: {phase} is pending, but no observation leads out of {phase}, so no report could be the "
+                f"answer: add a row for an observation, or remove {phase} from pending="
             )
 
 

@@ -7,7 +7,9 @@ subjects of messages (`asyncapi`).
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.reports import REPORTED
 from phaseline.machines.docs import json_schema
+from phaseline.machines.language.fields import Field
 
 Map = dict[str, Any]
 SCHEMAS = "#/components/schemas/{name}"
@@ -55,12 +57,17 @@ def _event_message(kind: Kind, trigger: str) -> Map:
 SAMPLES: dict[type, Any] = {str: "c1", int: 1, float: 0.5, bool: True}
 
 
+def _sample(field: Field) -> Any:
+    if field.many:
+        return []
+    return field.options[0] if field.options else None if field.null else SAMPLES.get(field.type)
+
+
 def _example(kind: Kind, trigger: str) -> Map:
-    data = {
-        field.name: field.options[0] if field.options else None if field.null else SAMPLES.get(field.type)
-        for field in kind.fields[trigger]
-        if (field.options and not field.many) or field.required
-    }
+    fields = [field for field in kind.fields[trigger] if (field.options and not field.many) or field.required]
+    data = {field.name: _sample(field) for field in fields}
+    if trigger == REPORTED:
+        data["phase"] = kind.table.facets[0].adopted.phase
     found = {
         "specversion": "1.0",
         "id": "1",

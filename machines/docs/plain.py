@@ -77,6 +77,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "rows": [_row(table, facet, row) for row in facet.rows],
         "views": [_view(facet, view) for view in facet.views],
         "timeouts": [_timeout(timeout) for timeout in facet.timeouts],
+        "pending": list(facet.pending),
         "message_from": facet.message_from,
         "message_names": None if named is None else {"kind": named[0], "facet": named[1]},
     }

@@ -37,10 +37,10 @@ def heading(kind: Kind) -> str:
 def sections(kind: Kind) -> tuple[Section, ...]:
     """All sections of a kind, without those that have no rows."""
     found: list[Section] = []
-    for facet in kind.table.facets:
-        name = facet.name if len(kind.table.facets) > 1 else ""
-        found += [_states(name, facet), _rows(name, kind.table, facet), _views(name, facet), _timeouts(name, facet)]
     table = kind.table
+    for facet in table.facets:
+        name = facet.name if len(table.facets) > 1 else ""
+        found += [_states(name, facet), _rows(name, table, facet), _views(name, facet), _timeouts(name, facet)]
     found += [
         _cascades(kind),
         _fan_outs(table),

@@ -41,6 +41,7 @@ CLUSTER = Table(
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
+        pending=(CREATING, UPDATING, DELETING, STARTING),
         labels=(
             #     phase     condition                zh         en
             Label(CREATING, PROGRESSING,             "创建中",   "Creating"),

@@ -46,6 +46,7 @@ COMPONENT = Table(
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
+        pending=(CREATING, UPDATING, DELETING),
         labels=(
             #     phase     condition                zh         en
             Label(CREATING, PROGRESSING,             "安装中",   "Installing"),

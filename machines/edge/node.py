@@ -43,6 +43,7 @@ NODE = Table(
         sticky=("Balance", "Unschedulable"),
         # ResourceCleanupFailed only arises during removal, so its label comes first.
         order=("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown"),
+        pending=(CREATING, UPDATING, DELETING, STARTING, STOPPING),
         labels=(
             #     phase     condition                zh                 en                         schedulable
             Label(CREATING, PROGRESSING,             "创建中",           "Creating",                False),

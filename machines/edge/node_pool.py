@@ -46,6 +46,7 @@ NODE_POOL = Table(
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
+        pending=(CREATING, UPDATING, SCALING, DELETING),
         labels=(
             #     phase     condition                zh         en
             Label(CREATING, PROGRESSING,             "创建中",   "Creating"),

@@ -65,6 +65,7 @@ APP_CONTEXT = Table(
         healthy=INSTANTIATED,
         sticky=(STOPPED,),
         order=(STOPPED, DEADLINE_EXCEEDED),
+        pending=(INSTANTIATE, PRE_TERMINATE, TERMINATE, UPDATE),
         labels=(
             #     phase               condition          zh             en
             Label(CREATED,            None,              "已创建",       "Created"),

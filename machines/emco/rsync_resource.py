@@ -11,7 +11,7 @@ from phaseline.machines.emco.between_contexts import HANDED_OVER_TO, HandedOver,
 from phaseline.machines.emco.bundle_state import ASSESSED, HEALTHS, HealthIs, PresenceIs
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
 from phaseline.machines.kubernetes.health_labels import UNRULED
-from phaseline.machines.kubernetes.profiles import HEALTHY
+from phaseline.machines.kubernetes.profiles import HEALTHY, NOT_ASSESSED
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.rules import rule
@@ -28,6 +28,7 @@ from phaseline.machines.language.table import (
     Table,
     View,
 )
+from phaseline.schemas.records import State
 
 PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed", "Retrying", "Terminated"
 UNKNOWN, NOT_PRESENT, PRESENT = "Unknown", "NotPresent", "Present"
@@ -86,6 +87,8 @@ RSYNC_RESOURCE = Table(
         Facet(
             name="rsync",
             healthy=APPLIED,
+            adopted=State(PENDING),
+            pending=(PENDING, RETRYING),
             labels=(
                 #     phase       condition  zh           en
                 Label(PENDING,    None,      "待处理",     "Pending"),
@@ -120,6 +123,7 @@ RSYNC_RESOURCE = Table(
         Facet(
             name="cluster",
             healthy=PRESENT,
+            adopted=State(UNKNOWN),
             labels=(
                 #     phase        condition  zh         en
                 Label(UNKNOWN,     None,      "未知",     "Unknown"),
@@ -144,6 +148,7 @@ RSYNC_RESOURCE = Table(
         Facet(
             name="health",
             healthy=HEALTHY,
+            adopted=State(NOT_ASSESSED),
             labels=(*HEALTH_LABELS, UNRULED),
             rows=(
                 #     from                 trigger           to

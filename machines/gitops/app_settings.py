@@ -10,12 +10,13 @@ from functools import lru_cache
 from typing import Any
 
 from phaseline.machines.gitops.sync_windows import MOST, App, Window, read, select
-from phaseline.machines.kubernetes.diff.ignore import pointless
+from phaseline.machines.kubernetes.diff.ignore import no_effects
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kubernetes.overrides import OWN_FIELDS, BadOverride, Overrides
 from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
+from phaseline.machines.language.scripts import SCRIPTS, ScriptRunner
 from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
 from phaseline.schemas import codec
 
@@ -97,27 +98,33 @@ def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, ov
     return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
 
 
-@rule("gitops.check_settings", revision=3)
-def check_settings(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
+@rule("gitops.check_settings", revision=3, uses=(SCRIPTS,))
+def check_settings(scene: Scene, _: str, __: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses wrong settings; rules that can never have an effect become the message."""
     data = event.data
     try:
         overrides = Overrides().merge(
             {name: value for name, value in data.items() if name in _OVERRIDES and value is not None}, "data"
         )
-        if wrong := next(overrides.problems(), ""):
-            return Refusal(f"data: {wrong}", invalid=True)
-        problems = [
-            f"the rule for {rule.group or 'core'}/{rule.kind} can do nothing: {one}"
-            for rule in overrides.rules
-            for one in pointless(rule)
-        ]
-        problems += _window_problems(data)
+        problems = [*dict.fromkeys((*no_effects(overrides.rules), *overrides.problems(), *overrides.notes))]
+        problems += [*_broken_programs(overrides, scene.scripts), *_window_problems(data)]
     except (BadOverride, ValueError) as error:
         return Refusal(str(error), invalid=True)
     if data.get("progress_deadline") is not None and data["progress_deadline"] < 0:
         return Refusal("data.progress_deadline must be 0 or more", invalid=True)
-    return {"message": "; ".join(problems)[:4096]} if problems and not data.get("message") else {}
+    said = [data["message"]] if isinstance(data.get("message"), str) and data["message"] else []
+    return {"message": "; ".join((*said, *problems))[:4096]} if problems else {}
+
+
+def _broken_programs(overrides: Overrides, scripts: ScriptRunner) -> Iterator[str]:
+    """The jq programs of ignore rules that cannot run on any object, in sentences."""
+    programs = [(one, program) for one in overrides.rules for program in one.programs]
+    if not programs:
+        return
+    results = scripts.jq([program for _, program in programs], [{}])
+    for (one, program), (found,) in zip(programs, results, strict=True):
+        if found.broken:
+            yield f"the rule for {one.group or 'core'}/{one.kind} can do nothing: jq {program!r:.200}: {found.problem}"
 
 
 def _window_problems(data: Mapping[str, Any]) -> Iterator[str]:

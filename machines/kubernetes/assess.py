@@ -8,15 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.diff.compare import compare
-from phaseline.machines.kubernetes.diff.differences import NONE, Difference
+from phaseline.machines.kubernetes.diff.differences import Difference
 from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, apply_ignores, problems
 from phaseline.machines.kubernetes.diff.normalize import last_applied
+from phaseline.machines.kubernetes.diff.versions import another_version
 from phaseline.machines.kubernetes.health.hooks import HOOK, is_hook
 from phaseline.machines.kubernetes.health.plugins import plugin_rules, run_plugin
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kubernetes.health.registry import RULES, assess_health
 from phaseline.machines.kubernetes.health.result import HealthResult, unknown
 from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import MISSING
 from phaseline.machines.language.scripts import ScriptRunner
@@ -25,7 +27,6 @@ Manifest = Mapping[str, Any]
 SYNCED, OUT_OF_SYNC = "Synced", "OutOfSync"
 IGNORE_HEALTH = "argocd.argoproj.io/ignore-healthcheck"
 COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
-SECRET = ("data", "stringData")
 
 
 class HiddenDifference(NamedTuple):
@@ -87,6 +88,7 @@ def assess(
 
 def assess_live(live: Manifest, overrides: Overrides, scripts: ScriptRunner, now: int) -> HealthResult | None:
     """The health of a live object, by a script, a plugin's rule or the built-in rule: the first that exists."""
+    live = masked(live)
     if _annotation(live, IGNORE_HEALTH) == "true":
         return None
     group, kind = group_kind(live)
@@ -118,10 +120,12 @@ def compare_sides(
     hidden: list[HiddenDifference] = []
     if explains and any(effect.pointers for effect in effects):
         hidden = [*_hidden(compare(desired, live, last=last, **how), found, effects)]
-    if group_kind(desired) == ("", "Secret"):
-        found = [_masked(one) for one in found]
-        hidden = [one._replace(difference=_masked(one.difference)) for one in hidden]
-    return found, hidden, [*problems(effects)]
+    if is_secret(desired, live):
+        effects = masked_effects(effects)
+        hidden = [one._replace(by=masked_effects([one.by])[0]) for one in hidden]
+    shown = masked_differences([one.difference for one in hidden], (desired, live))
+    hidden = [one._replace(difference=other) for one, other in zip(hidden, shown, strict=True)]
+    return masked_differences(found, (desired, live)), hidden, [*problems(effects)]
 
 
 def _sync(
@@ -141,8 +145,8 @@ def _sync(
         return Assessment(None, OUT_OF_SYNC, "it is in Git, and not in the cluster")
     found, hidden, wrong = compare_sides(live, desired, overrides, scripts, dry_run, explains=explains)
     places = f"it differs at {len(found)} place{'s' * (len(found) != 1)}" if found else ""
-    sync = OUT_OF_SYNC if found else SYNCED
-    return Assessment(None, sync, places, True, tuple(found), tuple(hidden), tuple(wrong))
+    sync, why = OUT_OF_SYNC if found else SYNCED, "; ".join(filter(None, (places, another_version(desired, live))))
+    return Assessment(None, sync, why, True, tuple(found), tuple(hidden), tuple(wrong))
 
 
 def _has_rule(subject: Manifest | None, overrides: Overrides) -> bool:
@@ -160,21 +164,15 @@ def _health(
     return None if desired is None else HealthResult(MISSING, "it is in Git, and not in the cluster")
 
 
-def _masked(one: Difference) -> Difference:
-    """A difference of a Secret without its values."""
-    if not one.path or one.path[0] not in SECRET:
-        return one
-    return Difference(one.path, *(side if side is NONE else "(secret)" for side in (one.wanted, one.found)))
-
-
 def _is_hook(live: Manifest | None, desired: Manifest | None) -> bool:
     """Whether either side is a hook, or the desired side is marked to be skipped."""
     skipped = desired is not None and _annotation(desired, HOOK) == "Skip"
-    return skipped or any(side is not None and is_hook(ManifestPart(side).map("metadata")) for side in (live, desired))
+    sides = [masked(side) for side in (live, desired) if side is not None]
+    return skipped or any(is_hook(ManifestPart(side).map("metadata")) for side in sides)
 
 
 def _annotation(found: Manifest, name: str) -> str:
-    return ManifestPart(found).map("metadata").map("annotations").text(name)
+    return ManifestPart(masked(found)).map("metadata").map("annotations").text(name)
 
 
 def _options(found: Manifest) -> Sequence[str]:

@@ -5,7 +5,7 @@ Does not: the effect of an override (`assess`, `diff`).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,7 +56,7 @@ class Overrides:
     """All overrides that apply.
 
     scripts, known_types: by `group/Kind`, globs allowed; for scripts an exact key comes first. aggregates: leave out
-    the rules of aggregated ClusterRoles.
+    the rules of aggregated ClusterRoles. notes: what of the documents has no effect, in sentences.
     """
 
     profile: Profile = ALAUDA
@@ -64,10 +64,13 @@ class Overrides:
     rules: tuple[IgnoreRule, ...] = ()
     known_types: Mapping[str, tuple[KnownType, ...]] = field(default_factory=dict)
     aggregates: bool = True
+    notes: tuple[str, ...] = ()
 
     def script_of(self, group: str, kind: str) -> str | None:
-        """The health script for a kind."""
+        """The health script for a kind. A core kind has the key `/Kind` or `Kind`."""
         exact = self.scripts.get(f"{group}/{kind}")
+        if exact is None and not group:
+            exact = self.scripts.get(kind)
         if exact is not None:
             return exact
         return next((script for key, script in self.scripts.items() if _matches(key, group, kind)), None)
@@ -124,6 +127,7 @@ def _with_own(before: Overrides, document: Mapping[str, Any], where: str) -> Ove
         profile=PROFILES[profile],
         scripts={**before.scripts, **scripts},
         rules=(*before.rules, *_rules(found.ignore_differences or [], f"{where}.ignore_differences")),
+        notes=(*before.notes, *_keys_in_vain((*scripts, *types), where)),
         known_types={
             **before.known_types,
             **{name: _known_types(one, f"{where}.known_type_fields.{name}") for name, one in types.items()},
@@ -132,35 +136,44 @@ def _with_own(before: Overrides, document: Mapping[str, Any], where: str) -> Ove
     )
 
 
+def _keys_in_vain(keys: Iterable[str], where: str) -> Iterator[str]:
+    """The keys of kinds that can match nothing, in sentences."""
+    for key in keys:
+        if key.count("/") > 1:
+            yield f"{where}: the key {key!r:.200} matches nothing: a kind is <group>/<kind>"
+
+
 def _with_settings(before: Overrides, data: Mapping[str, Any], where: str) -> Overrides:
     """Add Argo CD's settings, which are split by kind in the keys' names, or hold all kinds in one text."""
     scripts, types, rules = dict(before.scripts), dict(before.known_types), [*before.rules]
-    aggregates = before.aggregates
-    for what, key, value, at in _settings(data, where):
-        if what in ("health", "health.lua"):
+    aggregates, notes = before.aggregates, [*before.notes]
+    for what, key, value, at in _settings(data, where, notes):
+        if key.count("/") > 1:
+            notes.append(f"{at} matches nothing: a kind is <group>/<kind>, or <group>_<kind> in the name of a key")
+        elif what in ("health", "health.lua"):
             scripts[key] = _convert(value, str, at)
         elif what == "ignoreDifferences":
             group, _, kind = key.rpartition("/")
-            rules.append(_rule({"group": group, "kind": kind, **_map(_yaml(value, at), at)}, at, exact=True))
+            rules.append(_rule({"group": group, "kind": kind, **_map(_yaml(value, at, notes), at)}, at, exact=True))
         elif what == "knownTypeFields":
-            types[key] = _known_types(_yaml(value, at), at)
+            types[key] = _known_types(_yaml(value, at, notes), at)
         elif what == "resource.compareoptions":
-            aggregates = bool(_map(_yaml(value, at), at).get("ignoreAggregatedRoles", False))
-    return replace(before, scripts=scripts, known_types=types, rules=tuple(rules), aggregates=aggregates)
+            aggregates = bool(_map(_yaml(value, at, notes), at).get("ignoreAggregatedRoles", False))
+    return replace(
+        before, scripts=scripts, known_types=types, rules=tuple(rules), aggregates=aggregates, notes=tuple(notes)
+    )
 
 
-def _settings(data: Mapping[str, Any], where: str) -> Iterator[tuple[str, str, Any, str]]:
+def _settings(data: Mapping[str, Any], where: str, notes: list[str]) -> Iterator[tuple[str, str, Any, str]]:
     """Each setting that concerns us: its name, its kind (`group/Kind`), its value, and its path for errors."""
     for name, value in data.items():
         at = f"{where}.data[{name!r}]"
         if name == PREFIX:
-            for key, settings in _map(_yaml(value, at), at).items():
+            for key, settings in _map(_yaml(value, at, notes), at).items():
                 yield from ((what, key, one, f"{at}[{key!r}].{what}") for what, one in _map(settings, at).items())
         elif name.startswith(f"{PREFIX}."):
             what, _, key = name.removeprefix(f"{PREFIX}.").partition(".")
             parts = key.split("_")
-            if len(parts) > 2:
-                raise BadOverride(f"{at}: write the kind as <group>_<kind>, found {key!r}")
             yield what, "*/*" if key == "all" else "/".join(parts), value, at
         elif name == "resource.compareoptions":
             yield name, "", value, at
@@ -195,16 +208,19 @@ def _list(found: Any, where: str) -> list[Any]:
     return _convert(found, list[Any] | None, where) or []
 
 
-def _yaml(text: Any, where: str) -> Any:
-    """The document in a text of YAML; anything but a text as it is."""
+def _yaml(text: Any, where: str, notes: list[str]) -> Any:
+    """The document in a text of YAML; anything but a text as it is. notes: gets what to say of keys given twice."""
     if not isinstance(text, str):
         return text
     from phaseline.machines.kubernetes import manifest  # noqa: PLC0415  # its library may be missing
 
+    told: list[str] = []
     try:
-        return manifest.document(text)
+        return manifest.document(text, told)
     except manifest.NotYaml as error:
         raise BadOverride(f"{where}: {error}") from error
+    finally:
+        notes += [f"{where}: {one}" for one in told]
 
 
 _WRONG_TYPE = re.compile(r"Expected `(\w+)(?: \| null)?`, got `(\w+)`")

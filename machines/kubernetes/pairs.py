@@ -4,11 +4,13 @@ Belongs here: matching objects by identity, assessing all pairs. Does not: the a
 roll-up (`rollup`), reading files.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.assess import Assessment, assess
 from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.masking import shown
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.rollup import Member, Rollup, roll_up
 from phaseline.machines.language.scripts import ScriptRunner
@@ -68,6 +70,16 @@ def pair_up(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]
     return [*pairs, *(Pair(key, one, None) for key, one in there.items() if key not in used)]
 
 
+def repeats(found: Sequence[Manifest], where: str) -> list[str]:
+    """What to say of objects that are given twice, in sentences. where: the side on which they are."""
+    counts = Counter(key_of(one) for one in found)
+    return [
+        f"{key.short()} is given {count} times {where}; the last one counts"
+        for key, count in counts.items()
+        if count > 1
+    ]
+
+
 def _elsewhere(key: ObjectKey, there: Iterable[ObjectKey]) -> ObjectKey | None:
     found = [one for one in there if not key.namespace and one._replace(namespace="") == key]
     return found[0] if len(found) == 1 else None
@@ -80,17 +92,18 @@ def is_owned(live: Manifest) -> bool:
 
 
 class AssessedPair(NamedTuple):
-    """A pair and its assessment."""
+    """A pair, without values of Secrets, and its assessment."""
 
     pair: Pair
     assessment: Assessment
 
 
 class ApplicationAssessment(NamedTuple):
-    """The assessments of many resources. whole: their roll-up as one application."""
+    """The assessments of many resources. whole: their roll-up as one application. problems: objects given twice."""
 
     resources: tuple[AssessedPair, ...]
     whole: Rollup
+    problems: tuple[str, ...] = ()
 
 
 def assess_pairs(
@@ -114,6 +127,6 @@ def assess_pairs(
         assessment = assess(
             pair.live, pair.desired, overrides, scripts, now=now, is_known=known, dry_run=dry_run, explains=True
         )
-        found.append(AssessedPair(pair, assessment))
+        found.append(AssessedPair(Pair(pair.key, shown(pair.live), shown(pair.desired)), assessment))
     members = [Member(one.key[:2], one.key.short(), one.live is not None, assessment) for one, assessment in found]
     return ApplicationAssessment(tuple(found), roll_up(members, overrides.profile))

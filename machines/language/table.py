@@ -281,7 +281,10 @@ class Facet:
     timeouts: what fires when a state lasts, at most one for each phase.
     message_from: the attribute whose text is a transition's message if the event has none.
     message_names: a kind below and the index of its facet. If a view shows because of this kind's tally, the message
-        names the entities responsible.
+        names the entities responsible. Entities below that have a condition for which the view asks (`has`) are named
+        too, with the reason that they keep (`message_from`).
+    pending: the phases in which a request waits for its answer. A report that may be older than the request does not
+        end them (docs/reports.md).
     """
 
     name: str
@@ -297,6 +300,7 @@ class Facet:
     timeouts: tuple[Timeout, ...] = ()
     message_from: str | None = None
     message_names: tuple[str, int] | None = None
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

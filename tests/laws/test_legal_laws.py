@@ -37,7 +37,7 @@ def takes(history: History, arrival: Arrival) -> bool:
     """Whether this event takes a step; what does not fit the trigger's fields counts as taken, nobody can send it."""
     tree, kind = history.tree, history.kinds[arrival.kind]
     entity = tree.get(kind.name, arrival.id)
-    missing = missing_parent(tree, kind, arrival)
+    missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
         return False
     data = arrival.data

@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream.api_reply import Ack
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -108,6 +109,39 @@ async def test_a_lease_that_has_expired_is_given_up_without_a_word(wire: Wire, s
     with capture_logs() as logs:
         await leases.release_all()
     assert (leases.held, logs) == ({}, [])
+
+
+async def test_what_is_given_up_while_it_is_renewed_stays_given_up(
+    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A partition that fails gives its lease up at any moment; another worker, or this one, must get it then."""
+    layout, stop = await provision(wire, replace(settings, partitions=4)), asyncio.Event()
+    leases, running, failing = leases_of(wire, layout, "a"), set[int](), list[asyncio.Task[None]]()
+    publish = wire.publish_acked
+
+    async def gain(partition: int) -> None:
+        running.add(partition)
+
+    async def fail(partition: int) -> None:
+        running.discard(partition)
+        await leases.give_up(partition)
+
+    async def fail_during_renewal(subject: str, payload: bytes, headers: dict[str, str] | None = None) -> Ack:
+        if "lease.partition" in subject and len(failing) < 8:
+            failing.extend(asyncio.create_task(fail(partition)) for partition in list(leases.held))
+            await asyncio.sleep(0)
+        return await publish(subject, payload, headers)
+
+    monkeypatch.setattr(wire, "publish_acked", fail_during_renewal)
+    renewing = asyncio.create_task(leases.run(stop, gain, gain))
+    async with asyncio.timeout(LIMIT):
+        while running != {0, 1, 2, 3} or len(failing) < 8:
+            assert not renewing.done(), renewing
+            await asyncio.sleep(0.05)
+    assert leases.held.keys() == running
+    await asyncio.gather(*failing)
+    stop.set()
+    await renewing
 
 
 @pytest.mark.parametrize(("partitions", "count"), [(8, 2), (8, 3), (12, 3), (64, 5), (256, 7), (3, 5)])

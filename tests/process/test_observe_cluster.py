@@ -15,7 +15,6 @@ from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.observe import cluster, discovery, kubernetes_api
-from phaseline.engine.observe.stream import ObjectChange
 from phaseline.engine.settings import Settings
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
@@ -34,13 +33,16 @@ async def kube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 class Watching:
     """What comes of watching, one by one."""
 
-    def __init__(self, source: AsyncIterator[ObjectChange | None]) -> None:
+    def __init__(self, source: AsyncIterator[cluster.Found]) -> None:
         self.source = source
 
     async def next(self) -> tuple[str, bool] | None:
+        """A change; None after a list."""
         async with asyncio.timeout(60):
             found = await anext(self.source)
-        return None if found is None else (f"{found.manifest['kind']} {found.manifest['metadata']['name']}", found.gone)
+        if isinstance(found, cluster.Listed):
+            return None
+        return f"{found.manifest['kind']} {found.manifest['metadata']['name']}", found.gone
 
 
 async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
@@ -56,7 +58,7 @@ async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
         ]
         source = cluster.changes(api, resources, "shop")
         watching = Watching(source)
-        first = [await watching.next() for _ in range(5)]
+        first = [await watching.next() for _ in range(6)]
         assert set(first) == {
             ("ConfigMap a", False),
             ("ConfigMap b", False),

@@ -116,7 +116,7 @@ async def test_the_counts_of_fleet(shell: Shell, client: Client) -> None:
     assert (whole["stale_since"], whole["display"]["ready_deployments"]) == (since, "1/2")
     assert whole["deployments"]["wait_check_in"] == 1
     assert {name: one.get("stale_since") for name, one in whole["per_cluster"].items()} == {"east": since, "west": None}
-    assert whole["display"]["message"] == f"infra/web/east WaitCheckIn (nothing was heard since {since})"
+    assert whole["display"]["message"] == f"infra/web/east WaitCheckIn (nothing was heard of it since {since})"
     assert (await shell("counts", "--cluster", "east", "--json")).json["stale_since"] == since
     drawn = (await shell("counts", "infra")).out
     assert drawn.count("~ as of ") == 2

@@ -9,6 +9,7 @@ import pytest
 
 from phaseline.engine.observe.observer import Observer
 from phaseline.engine.observe.stream import ObjectChange
+from phaseline.schemas.records import Transition
 from tests.support.gitops_history import GitOpsHistory
 from tests.support.manifests import config, deployment, kubernetes_object
 
@@ -225,7 +226,8 @@ def test_why_it_cannot_be_compared_is_the_message_of_its_transition() -> None:
     )
     [data] = [event["data"] for event in life.observer.see(ObjectChange(broken))]
     step = life.history.say("application", "observed", HERE, **data)
-    [record] = [one for one in step.records if getattr(one, "facet", "") == "sync" and one.entity.kind == "application"]
+    moved = [one for one in step.records if isinstance(one, Transition)]
+    [record] = [one for one in moved if one.facet == "sync" and one.entity.kind == "application"]
     assert (str(record.after), record.message) == ("Unknown", "ComparisonError: no such path")
     again = web(
         status={"conditions": [{"type": "ComparisonError", "message": "no such path", "lastTransitionTime": "2"}]}

@@ -169,7 +169,7 @@ def test_a_rule_that_can_do_nothing_is_told_beforehand(write: Any) -> None:
     )
     result = run("--live", write("live.yaml", deployment()), "--rules", rules)
     assert (
-        "the rule for core/Deployment has no effect: an empty group means the core group, and Deployment is in apps"
+        "the rule for core/Deployment can do nothing: an empty group means the core group, and Deployment is in apps"
         in result.stderr
     )
 

@@ -62,6 +62,93 @@ def test_in_sync(desired: dict[str, Any], live: dict[str, Any]) -> None:
     assert places(desired, live) == []
 
 
+NET, RBAC = "networking.k8s.io/v1", "rbac.authorization.k8s.io/v1"
+POLICY = {"podSelector": {}, "policyTypes": ["Ingress"]}
+
+
+@pytest.mark.parametrize(("desired", "live", "where"), [
+    pytest.param(kubernetes_object(NET, "NetworkPolicy", spec={**POLICY, "ingress": []}), kubernetes_object(NET, "NetworkPolicy", spec={**POLICY, "ingress": [{}]}), ["/spec/ingress"], id="a policy opened by hand"),
+    pytest.param(kubernetes_object(NET, "NetworkPolicy", spec=POLICY), kubernetes_object(NET, "NetworkPolicy", spec={**POLICY, "podSelector": {"matchLabels": {"a": "b"}}}), ["/spec/podSelector/matchLabels"], id="a selector that selected all"),
+    pytest.param(kubernetes_object(RBAC, "Role", rules=[]), kubernetes_object(RBAC, "Role", rules=[{"verbs": ["*"]}]), ["/rules"], id="a role without rules"),
+    pytest.param(kubernetes_object("v1", "Pod", spec={"hostNetwork": False, "nodeName": "n"}), kubernetes_object("v1", "Pod", spec={"nodeName": "n"}), [], id="false and absent are one, where no pointer tells them apart"),
+    pytest.param(kubernetes_object("v1", "Pod", spec={"hostNetwork": False, "nodeName": "n"}), kubernetes_object("v1", "Pod", spec={"hostNetwork": True, "nodeName": "n"}), ["/spec/hostNetwork"], id="false"),
+    pytest.param(kubernetes_object("v1", "Pod", spec={"automountServiceAccountToken": False, "nodeName": "n"}), kubernetes_object("v1", "Pod", spec={"nodeName": "n"}), ["/spec/automountServiceAccountToken"], id="false, and absent means true"),
+    pytest.param(deployment(containers=[{**WEB, "env": [{"name": "A", "value": ""}]}]), deployment(containers=[{**WEB, "env": [{"name": "A", "value": "by hand"}]}]), ["/spec/template/spec/containers/0/env/0/value"], id="an empty variable"),
+    pytest.param(deployment(minReadySeconds=0), deployment(minReadySeconds=9), ["/spec/minReadySeconds"], id="0"),
+    pytest.param(kubernetes_object("v1", "ConfigMap", data={"cpu": "1"}), kubernetes_object("v1", "ConfigMap", data={"cpu": "1000m"}), ["/data/cpu"], id="a word that looks like a quantity"),
+    pytest.param(kubernetes_object("v1", "LimitRange", spec={"limits": [{"type": "Pod", "max": {"cpu": "2"}}]}), kubernetes_object("v1", "LimitRange", spec={"limits": [{"type": "Pod", "max": {"cpu": "2000m"}}]}), [], id="a quantity in a list that does not merge"),
+    pytest.param(kubernetes_object("v1", "ConfigMap", binaryData={"a": "Zm9v\nYmFy\n"}), kubernetes_object("v1", "ConfigMap", binaryData={"a": "Zm9vYmFy"}), [], id="bytes with line breaks"),
+    pytest.param(kubernetes_object("v1", "Secret", data={"a": "Zm9v\n  YmE"}), kubernetes_object("v1", "Secret", data={"a": "Zm9vYmE="}), [], id="bytes without padding"),
+    pytest.param(kubernetes_object("v1", "Secret", data={"a": "Zm9v"}), kubernetes_object("v1", "Secret", data={"a": "Zm9w"}), ["/data/a"], id="other bytes"),
+])  # fmt: skip
+def test_what_git_says_counts_by_its_place(desired: dict[str, Any], live: dict[str, Any], where: list[str]) -> None:
+    assert places(desired, live) == where
+    assert places(desired, live, last=desired) == where
+    assert places(desired, applied(live, desired)) == where
+
+
+def test_a_difference_shows_what_git_says_even_if_it_is_empty() -> None:
+    [one] = compare(
+        kubernetes_object(NET, "NetworkPolicy", spec={**POLICY, "ingress": []}),
+        kubernetes_object(NET, "NetworkPolicy", spec={**POLICY, "ingress": [{}]}),
+    )
+    assert (one.wanted, one.found) == ([], [{}])
+
+
+# ---- versions
+
+CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
+MEMORY = {"type": "Resource", "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}}}
+OLD_MEMORY = {"type": "Resource", "resource": {"name": "memory", "targetAverageValue": "1024Mi"}}
+
+
+def autoscaler(version: str, **spec: Any) -> dict[str, Any]:
+    return kubernetes_object(f"autoscaling/{version}", "HorizontalPodAutoscaler", spec={"maxReplicas": 5, **spec})
+
+
+@pytest.mark.parametrize(("git", "cluster", "where"), [
+    (autoscaler("v1", targetCPUUtilizationPercentage=80), autoscaler("v2", metrics=[CPU]), []),
+    (autoscaler("v2", metrics=[CPU]), autoscaler("v1", targetCPUUtilizationPercentage=80), []),
+    (autoscaler("v1", targetCPUUtilizationPercentage=81), autoscaler("v2", metrics=[CPU]), ["/spec/metrics/0/resource/target/averageUtilization"]),
+    (autoscaler("v2beta1", metrics=[OLD_MEMORY]), autoscaler("v2", metrics=[MEMORY]), []),
+    (autoscaler("v2beta2", metrics=[CPU, MEMORY]), autoscaler("v2", metrics=[MEMORY, CPU]), []),
+    (autoscaler("v2", metrics=[MEMORY, CPU]), {**autoscaler("v1", targetCPUUtilizationPercentage=80), "metadata": {"name": "it", "namespace": "shop", "annotations": {"autoscaling.alpha.kubernetes.io/metrics": json.dumps([OLD_MEMORY])}}}, []),
+    (kubernetes_object("batch/v1beta1", "CronJob", spec={"schedule": "* * * * *"}), kubernetes_object("batch/v1", "CronJob", spec={"schedule": "* * * * *"}), []),
+    (kubernetes_object("policy/v1beta1", "PodDisruptionBudget", spec={"minAvailable": 1}), kubernetes_object("policy/v1", "PodDisruptionBudget", spec={"minAvailable": 2}), ["/spec/minAvailable"]),
+    (kubernetes_object("networking.k8s.io/v1beta1", "Ingress", spec={"backend": {"serviceName": "web", "servicePort": 80}}), kubernetes_object(NET, "Ingress", spec={"defaultBackend": {"service": {"name": "web", "port": {"number": 80}}}}), []),
+    (kubernetes_object("extensions/v1beta1", "Ingress", spec={"rules": [{"http": {"paths": [{"path": "/", "backend": {"serviceName": "web", "servicePort": "http"}}]}}]}), kubernetes_object(NET, "Ingress", spec={"rules": [{"http": {"paths": [{"path": "/", "pathType": "ImplementationSpecific", "backend": {"service": {"name": "web", "port": {"name": "http"}}}}]}}]}), []),
+    (kubernetes_object("example.io/v1", "Widget", spec={"size": 1, "renamed": 2}), kubernetes_object("example.io/v2", "Widget", spec={"size": 1, "other": 2}), []),
+    (kubernetes_object("example.io/v1", "Widget", spec={"size": 1}), kubernetes_object("example.io/v2", "Widget", spec={"size": 2}), ["/spec/size"]),
+])  # fmt: skip
+def test_one_object_in_two_versions(git: dict[str, Any], cluster: dict[str, Any], where: list[str]) -> None:
+    assert places(git, cluster) == where
+
+
+def test_the_pods_of_a_rollout_are_read_like_those_of_a_deployment() -> None:
+    git, cluster = ({**side, "apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout"} for side in (
+        deployment(containers=[{**WEB, "resources": {"limits": {"cpu": 1}}, "ports": [{"containerPort": 80}]}]),
+        deployment(containers=[{**WEB, "resources": {"limits": {"cpu": "1000m"}}, "env": [], "ports": [{"containerPort": 80, "protocol": "TCP"}]}]),
+    ))  # fmt: skip
+    cluster["spec"]["template"]["metadata"]["creationTimestamp"] = None
+    assert places(git, cluster) == []
+    cluster["spec"]["template"]["spec"]["containers"][0]["image"] = "web:2"
+    assert places(git, cluster) == ["/spec/template/spec/containers/0/image"]
+
+
+# ---- odd values
+
+
+@pytest.mark.parametrize(
+    "odd", [float("inf"), float("nan"), -0.0, 2**70, -(2**70), 10**400, "1e999", "1e3", "-0", "1e-400", "0x10", "１"]
+)
+@pytest.mark.parametrize("at", ["replicas", "minReadySeconds", "paused", "strategy", "selector", "template"])
+def test_odd_values_are_compared_and_hold_in_themselves(odd: Any, at: str) -> None:
+    found = deployment(containers=[{**WEB, "resources": {"limits": {"cpu": odd}}}], **{at: odd})
+    assert places(found, deepcopy(found)) == []
+    places(found, deployment())
+    places(deployment(), found, last=found)
+
+
 # ---- what is
 
 

@@ -98,7 +98,6 @@ def test_ours_and_one_after_the_other() -> None:
     ({"ignore_differences": [{"kind": "Pod", "jsonPointers": [1]}]}, "here.ignore_differences[0].jsonPointers[0] must be a string, found int"),
     ({"known_type_fields": {"a/B": {}}}, "here.known_type_fields.a/B must be a list of {field, type}, found dict"),
     ({"known_type_fields": {"a/B": [{"field": "x"}]}}, "here.known_type_fields.a/B.type must be a string, found NoneType"),
-    ({"kind": "ConfigMap", "data": {"resource.customizations.health.a_b_C": "x"}}, "write the kind as <group>_<kind>, found 'a_b_C'"),
     ({"kind": "ConfigMap", "data": {"resource.customizations.ignoreDifferences.all": "a: ["}}, "here.data['resource.customizations.ignoreDifferences.all']: line 2"),
     ({"kind": "ConfigMap", "data": {"resource.customizations": "[]"}}, "here.data['resource.customizations'] must be a map, found list"),
     ({"kind": "Application", "spec": []}, "here.spec must be a map, found list"),
@@ -107,3 +106,29 @@ def test_what_is_wrong_and_where(found: dict[str, Any], says: str) -> None:
     with pytest.raises(BadOverride) as refused:
         Overrides().merge(found, "here")
     assert says in str(refused.value)
+
+
+def test_keys_that_match_nothing_and_keys_given_twice_are_told_and_the_others_hold() -> None:
+    data = {
+        "resource.customizations.health.a_b_C": "return {}",
+        "resource.customizations.health.ConfigMap": SCRIPT,
+        "resource.customizations.ignoreDifferences.apps_Deployment": "jsonPointers: [/a]\njsonPointers: [/spec/replicas]\n",
+    }
+    found = (
+        Overrides().merge({"kind": "ConfigMap", "data": data}, "cm").merge({"health": {"a/b/C": "return {}"}}, "own")
+    )
+    assert [one.partition(" matches nothing")[0].partition(": line 2")[0] for one in found.notes] == [
+        "cm.data['resource.customizations.health.a_b_C']",
+        "cm.data['resource.customizations.ignoreDifferences.apps_Deployment']",
+        "own: the key 'a/b/C'",
+    ]
+    assert "the key 'jsonPointers' is given twice in one map; the last one counts" in found.notes[1]
+    assert found.rules[0].pointers == ("/spec/replicas",)
+    assert found.script_of("", "ConfigMap") == SCRIPT
+
+
+@pytest.mark.parametrize("exact", ["ConfigMap", "/ConfigMap"])
+def test_an_exact_key_comes_before_a_glob_for_core_kinds_too(exact: str) -> None:
+    found = Overrides().merge({"health": {"*/*": "glob", exact: "exact"}}, "own")
+    assert found.script_of("", "ConfigMap") == "exact"
+    assert found.script_of("apps", "ConfigMap") == "glob"

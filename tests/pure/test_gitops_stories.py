@@ -224,6 +224,22 @@ def test_scripts_and_ignore_rules_of_both_levels_count() -> None:
     ]
 
 
+def test_what_can_match_nothing_is_named_and_the_others_hold() -> None:
+    config = kubernetes_object("v1", "ConfigMap", metadata={"name": "c"}, data={"a": "1"})
+    rules = [
+        {"group": "core", "kind": "ConfigMap", "jsonPointers": ["/data"]},
+        {"group": "apps", "kind": "Deployment", "jqPathExpressions": [".spec["]},
+        {"kind": "ConfigMap", "jsonPointers": ["/data/a"]},
+    ]
+    life = GitOpsHistory()
+    said = messages(life.say("application", "configure", APP, ignore_differences=rules, message="by hand"))
+    told = str(said["application health"])
+    assert told.startswith("by hand; the rule for core/ConfigMap can do nothing: group 'core' matches nothing")
+    assert "the rule for apps/Deployment can do nothing: jq '.spec[': jq: error: syntax error" in told
+    life.observe(config, desired={**config, "data": {"a": "2"}})
+    assert life.states("resource", resource_id(config)) == ("NotAssessed", "Synced")
+
+
 @pytest.mark.parametrize(("data", "says"), [
     ({"ignore_differences": [{"kind": "Pod"}]}, "data.ignore_differences[0] must have at least one of jsonPointers"),
     ({"health": {"a/B": 3}}, "data.health.a/B must be a string"),

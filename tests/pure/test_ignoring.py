@@ -187,6 +187,16 @@ def test_an_installations_managers_need_the_kind_spelt_out(rule: IgnoreRule, hee
     (IgnoreRule("apps", "Deployment", pointers=("/spec/template/spec/containers/*/image",)), "* and - are names there"),
     (IgnoreRule("apps", "*", managers=("m",), exact=True), "managers of a whole installation"),
     (IgnoreRule("", "Event", pointers=("/a",)), None),
+    (IgnoreRule("core", "Secret", pointers=("/data",)), "group 'core' matches nothing"),
+    (IgnoreRule("apps/v1", "Deployment", pointers=("/a",)), "group 'apps/v1' matches nothing"),
+    (IgnoreRule("apps", "Service", pointers=("/a",)), "Service is in core"),
+    (IgnoreRule("apps", "deployments", pointers=("/a",)), "apps has no kind 'deployments': write Deployment"),
+    (IgnoreRule("", "ConfigMaps", pointers=("/a",)), "the core group has no kind 'ConfigMaps': write ConfigMap"),
+    (IgnoreRule("example.io", "Widget", pointers=("/a",)), None),
+    (IgnoreRule("apps", "Deployment", pointers=("spec",)), "it must begin with /"),
+    (IgnoreRule("apps", "Deployment", pointers=("",)), "the whole object"),
+    (IgnoreRule("apps", "Deployment", pointers=("/a~2",)), "write ~0 for ~ and ~1 for /"),
+    (IgnoreRule("apps", "Deployment", pointers=("/a~1b~0", "/", "//")), None),
     (IgnoreRule("apps", "Deployment", name="web", pointers=("/a",)), None),
 ])  # fmt: skip
 def test_what_can_never_do_anything(rule: IgnoreRule, why: str | None) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine.assess import assess_all
 from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.manifest_files import read
-from phaseline.machines.kubernetes.manifest import NotYaml, document, documents
+from phaseline.machines.kubernetes.manifest import NotYaml, document, documents, json_documents
 from phaseline.machines.kubernetes.pairs import is_owned, key_of, pair_up
 from tests.support.manifests import kubernetes_object
 
@@ -41,7 +42,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
 
 @pytest.mark.parametrize(("text", "says"), [
     ("a: [", "line 2, column 1"), ("a: b: c", "line 1, column 5: mapping values are not allowed"), ("a: &a [*a]", "nested more than 100 levels deep"),
-    (BOMB, "it expands to more than 1000000 values"), ("a: !!python/object:os.system x", "python/object"), ("a: !!binary aGk=", "a manifest cannot hold a bytes"),
+    (BOMB, "it expands to more than 1000000 values"), ("a: !!python/object:os.system x", "could not determine a constructor for the tag ..."), ("a: !!binary aGk=", "a manifest cannot hold a bytes"),
     ("a: !!timestamp 2020-01-01", "a manifest cannot hold a date"), ("a: \x00", ""),
 ])  # fmt: skip
 def test_what_is_no_yaml(text: str, says: str) -> None:
@@ -68,9 +69,72 @@ def test_files_directories_and_lists(tmp_path: Path) -> None:
 def test_what_is_no_manifest(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "x.yaml").write_text(text)
     with pytest.raises(BadManifest) as refused:
-        [*read(tmp_path)]
+        [*read(tmp_path / "x.yaml")]
     assert says in str(refused.value)
     assert "x.yaml" in str(refused.value)
+
+
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\n"
+
+
+def test_files_that_are_no_manifests_are_left_out_and_named(tmp_path: Path) -> None:
+    for name, text in {
+        "a.yaml": CONFIG, "kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
+        "values.yaml": "replicas: 3\n", "Chart.yaml": "apiVersion: v2\nname: web\n", "list.yaml": "- a\n",
+        "config.yml": "apiVersion: v1\nkind: Config\n", "templates.yaml": "kind: {{ .Values.kind }}: x\n",
+        "package.json": '{"name": "web"}',
+    }.items():  # fmt: skip
+        (tmp_path / name).write_text(text)
+    told: list[str] = []
+    assert [one["kind"] for one in read(tmp_path, told.append)] == ["ConfigMap"]
+    assert [one.partition(" is left out")[0].partition(",")[0].rpartition("/")[2] for one in told] == [
+        "Chart.yaml", "config.yml", "kustomization.yaml", "list.yaml", "package.json", "templates.yaml", "values.yaml",
+    ]  # fmt: skip
+
+
+def test_a_broken_file_is_not_left_out(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("a: [")
+    with pytest.raises(BadManifest, match="line 2"):
+        [*read(tmp_path)]
+
+
+def test_json_is_read_as_json(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text('{"apiVersion": "v1",\t"kind": "ConfigMap", "n": 1e3, "o": 017}'.replace("017", "17") + "\n{}\n")
+    with pytest.raises(BadManifest, match="must have apiVersion and kind"):
+        [*read(file)]
+    assert [*json_documents('{"n": 1e3, "yes": "no", "t": "\\u00e9"} [2]')] == [
+        {"n": 1000.0, "yes": "no", "t": "é"},
+        [2],
+    ]
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("{'a': 1}", "line 1, column 2"), ('{"a": 1e999}', "a number is too large"), ('{"a": NaN}', "NaN is no JSON"),
+    ('{"a": ' + "9" * 400 + "}", "a number is too large"), ("[" * 300 + "]" * 300, "levels deep"), ("{", "line 1"),
+    ("[" * 100_000, "levels deep"),
+])  # fmt: skip
+def test_what_is_no_json(text: str, says: str) -> None:
+    with pytest.raises(NotYaml, match=says):
+        [*json_documents(text)]
+
+
+def test_keys_given_twice_are_told() -> None:
+    told: list[str] = []
+    assert document("a: 1\nb:\n  c: 1\n  c: 2\n", told) == {"a": 1, "b": {"c": 2}}
+    assert told == ["line 4: the key 'c' is given twice in one map; the last one counts"]
+    assert next(json_documents('{"a": 1, "a": 2}', told)) == {"a": 2}
+    assert told[1:] == ["the key 'a' is given twice in one map; the last one counts"]
+    merged = "x: &x {a: 1}\nv: {<<: *x, a: 2}\nz: *x\nw: {<<: *x, b: 1}\n"
+    assert document(merged, told)["v"] == {"a": 2}
+    assert len(told) == 2
+
+
+def test_objects_given_twice_are_told() -> None:
+    one = kubernetes_object("v1", "ConfigMap")
+    found = assess_all([one], [one, {**one, "data": {"a": "b"}}])
+    assert found.problems == ("ConfigMap:shop/it is given 2 times in Git; the last one counts",)
+    assert found.whole.sync == "OutOfSync"
 
 
 def named(name: str, namespace: str | None = "shop", kind: str = "ConfigMap") -> dict[str, Any]:

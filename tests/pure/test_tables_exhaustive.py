@@ -63,7 +63,7 @@ def fired(tree: Tree, event: Arrival) -> list[Record]:
     if tree.get(event.kind, event.id) is not None:
         changeset.cascades.append((event.kind, event.id, Origin(event.trigger, "cascade", "above")))
     changeset.settle()
-    return transitions(changeset, event.cause, None, None).records
+    return transitions(changeset, event.cause).records
 
 
 @pytest.mark.parametrize("kind", SPEC_KINDS)

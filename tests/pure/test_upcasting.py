@@ -47,15 +47,11 @@ def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
     return batch.messages, [wire_codec.read(message.body) for message in batch.messages]
 
 
-def without_names(record: Record) -> Record:
-    """A table may get another trigger, which rejections then name, without a new version of the records' form."""
-    return replace(record, legal=(), message="") if isinstance(record, Rejection) else record
-
-
-def without_tables(body: dict[str, Any]) -> dict[str, Any]:
-    """A body without what depends on the table: its version, and the triggers that a rejection names."""
-    names = {"legal", "message"}.intersection(body["data"]) if body["type"].endswith(".rejected") else ()
-    return {**body, "tableversion": "", "data": {**body["data"], **dict.fromkeys(names)}}
+def without_later_words(record: Record) -> Record:
+    """The record without what was added within version 2, and without what tables may change."""
+    if isinstance(record, Rejection):
+        return replace(record, legal=(), message="")
+    return replace(record, entity=replace(record.entity, asked=0))
 
 
 def test_there_is_a_file_for_each_version() -> None:
@@ -69,7 +65,9 @@ def test_every_version_is_read_to_the_same_records(version: int) -> None:
     bodies = [codec.decode(message.body) for message in messages(held)]
     assert {body["schemaversion"] for body in bodies} == {version}
     found = [wire_codec.from_wire(body) for body in bodies]
-    assert [*map(without_names, found)] == [*map(without_names, folded(held)[1])]
+    assert [without_later_words(record) for record in found] == [
+        without_later_words(record) for record in folded(held)[1]
+    ]
     assert {type(record) for record in found} == {Transition, Rejection, Mark}
 
 
@@ -84,8 +82,15 @@ def test_todays_bytes() -> None:
     made, wanted = folded(held)[0], messages(held)
     assert [message.subject for message in made] == [message.subject for message in wanted]
     for mine, theirs in zip(made, wanted, strict=True):
-        assert without_tables(codec.decode(mine.body)) == without_tables(codec.decode(theirs.body))
-        assert ".rejection." in mine.subject or len(mine.body) == len(theirs.body)
+        assert comparable(mine.body) == comparable(theirs.body)
+
+
+def comparable(body: bytes) -> bytes:
+    """The bytes of a record without what was added within version 2, and without what tables may change."""
+    found = codec.decode(body)
+    found["data"].get("entity", {}).pop("asked", None)  # absent where it is 0
+    found["data"] |= {name: "" for name in ("legal", "message") if "legal" in found["data"]}
+    return codec.encode({**found, "tableversion": ""})
 
 
 @pytest.mark.parametrize("version", sorted(GOLDEN))

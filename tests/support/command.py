@@ -60,18 +60,9 @@ class Shell:
 
     async def __call__(self, *words: str, stdin: bytes | None = None) -> Answer:
         """Run the command to its end."""
-        if stdin is None:
-            async with asyncio.timeout(LIMIT):
-                code, out, err = await FORKS.run(words, self.environment, ROOT)
-            return Answer(code, out.decode(), err.decode())
-        process = await self.start(*words, stdin=asyncio.subprocess.PIPE)
-        try:
-            out, err = await asyncio.wait_for(process.communicate(stdin), LIMIT)
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        return Answer(process.returncode or 0, out.decode(), err.decode())
+        async with asyncio.timeout(LIMIT):
+            code, out, err = await FORKS.run(words, self.environment, ROOT, stdin)
+        return Answer(code, out.decode(), err.decode())
 
 
 @asynccontextmanager

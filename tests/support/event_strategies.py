@@ -61,7 +61,7 @@ def data(kind: Kind, trigger: str, *, junk: float = 0.1) -> st.SearchStrategy[di
 def bodies(draw: st.DrawFn, kinds: Kinds) -> tuple[str, dict[str, Any]]:
     """The subject in the inbox, and the decoded body of a mostly well-formed event about one of a few entities."""
     kind = draw(st.sampled_from(list(kinds.values())))
-    trigger = draw(st.sampled_from(kind.table.triggers))
+    trigger = draw(st.sampled_from(list(kind.roles)))
     parts = ["c.1", *(draw(st.sampled_from(["a", "b b"])) for _ in kind.table.id[1:])]
     body: dict[str, Any] = {
         "specversion": "1.0",

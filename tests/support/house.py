@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.compiler.reports import with_reports
 
 ROOT = Path(__file__).parents[2]
 RINGS = ("engine", "machines", "schemas")
@@ -107,9 +108,10 @@ def _of_class(name: str) -> frozenset[str]:
 def words_of_tables() -> Iterator[str]:
     """The kinds of the built-in tables, their triggers, and the types of their events."""
     for table in BUILT_IN:
+        triggers = with_reports(table).triggers
         yield table.kind
-        yield from table.triggers
-        yield from (f"{table.kind}.{trigger}" for trigger in table.triggers)
+        yield from triggers
+        yield from (f"{table.kind}.{trigger}" for trigger in triggers)
 
 
 @cache

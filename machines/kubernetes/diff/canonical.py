@@ -1,56 +1,20 @@
-"""One spelling for values that can be written in several ways: quantities, and values that equal an absent field.
+"""One spelling for values that can be written in several ways, and what equals an absent field: both by type.
 
-Belongs here: the canonical form of a built-in kind. Does not: defaults of the API server (`defaults`).
+Belongs here: the canonical form of quantities, bytes, times and durations; leaving out what says nothing. Does not: the
+types (`types`), defaults of the API server (`defaults`).
 """
 
+import base64
+import binascii
 import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any
 
-from phaseline.schemas.bounds import MAX_WHOLE
-
-STRING_MAPS = frozenset(
-    {
-        "labels",
-        "annotations",
-        "nodeSelector",
-        "matchLabels",
-        "data",
-        "binaryData",
-        "stringData",
-        "parameters",
-        "volumeAttributes",
-    }
-)
-"""Maps of strings, in which an empty value is a value."""
-QUANTITIES = frozenset({
-    "limits", "requests", "capacity", "allocatable", "hard", "used", "max", "min", "default", "defaultRequest",
-    "maxLimitRequestRatio", "overhead", "podFixed", "allocatedResources", "cpu", "memory"})  # fmt: skip
-"""Maps of quantities."""
-QUANTITY = frozenset({"sizeLimit", "divisor", "averageValue", "threshold", "maximumVolumeSize"})
-"""Fields that are a quantity."""
-POINTERS = frozenset(
-    {
-        "storageClassName",
-        "ingressClassName",
-        "loadBalancerClass",
-        "runtimeClassName",
-        "volumeMode",
-        "volumeAttributesClassName",
-    }
-)
-"""Strings for which empty and absent differ."""
-ZEROES = frozenset({
-    "minReadySeconds", "hostPort", "initialDelaySeconds", "nodePort", "healthCheckNodePort", "observedGeneration",
-    "collisionCount", "weight"})  # fmt: skip
-"""Numbers for which 0 equals absent."""
-FALSES = frozenset({
-    "paused", "stdin", "stdinOnce", "tty", "readOnly", "hostNetwork", "hostPID", "hostIPC", "unschedulable",
-    "publishNotReadyAddresses", "generateExisting", "globalDefault", "namespaced"})  # fmt: skip
-"""Flags for which false equals absent."""
-NEEDED = frozenset({"podSelector", "namespaceSelector", "objectSelector", "emptyDir"})
-"""Maps that have a meaning even if empty."""
+from phaseline.machines.kubernetes.diff.types import FieldType
+from phaseline.machines.kubernetes.durations import NoDuration, seconds
 
 _NANO = Decimal("1e-9")
 _SCALES = {
@@ -63,13 +27,17 @@ LONGEST, EXPONENT = 64, 99
 """The most characters of a quantity, and its largest exponent. Anything beyond is compared as a text."""
 _EXACT = Context(prec=4 * EXPONENT, rounding="ROUND_UP")
 """Holds every quantity within these limits without rounding."""
+_WIDEST = 1 << (3 * LONGEST)
+"""Whole numbers from here on have too many digits for a quantity."""
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_BLANKS = str.maketrans("", "", " \t\r\n")
 
 
 def quantity(found: object) -> object:
     """A Kubernetes quantity in canonical form; anything else unchanged."""
     if isinstance(found, bool) or not isinstance(found, str | int | float):
         return found
-    if isinstance(found, int) and abs(found) > MAX_WHOLE:
+    if isinstance(found, int) and not -_WIDEST < found < _WIDEST:
         return found
     text = str(found)
     return (_quantity(text) if len(text) <= LONGEST else None) or found
@@ -81,39 +49,96 @@ def _quantity(text: str) -> str | None:
     if parts is None or abs(int((parts[2] or "e0")[1:])) > EXPONENT:
         return None
     value = _EXACT.multiply(Decimal(parts[1] + (parts[2] or "")), _SCALES[parts[3] or ""])
+    if not value:
+        return "0"
     rounded = value.quantize(_NANO, context=_EXACT) if value != value.to_integral_value() else value
     return f"{rounded.normalize(_EXACT):f}"
 
 
-def canonical(found: Any, name: str = "") -> Any:
-    """The part `name` of a built-in kind in canonical form, without values that equal an absent field."""
+def coded(found: object) -> object:
+    """Bytes in base64, as they are usually written: no line breaks, all the padding. Anything else unchanged."""
+    if not isinstance(found, str):
+        return found
+    text = found.translate(_BLANKS)
+    try:
+        plain = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return found
+    return base64.b64encode(plain).decode()
+
+
+def moment(found: object) -> object:
+    """A time in UTC; anything else unchanged."""
+    if not isinstance(found, str) or (parts := _TIME.fullmatch(found)) is None:
+        return found
+    fraction = (parts[1] or "").rstrip("0").rstrip(".")
+    try:
+        at = datetime.fromisoformat(found[:19] + parts[2]).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return found
+    return f"{at:%Y-%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def length(found: object) -> object:
+    """A duration in seconds; anything else unchanged."""
+    try:
+        return str(seconds(found).normalize()) if isinstance(found, str) else found
+    except NoDuration:
+        return found
+
+
+SPELLINGS: Mapping[str, Callable[[object], object]] = {
+    "quantity": quantity, "bytes": coded, "time": moment, "duration": length,
+}  # fmt: skip
+"""By form of a type: its values in one spelling."""
+
+
+def canonical(found: Any, type_: FieldType) -> Any:
+    """A value of a type in canonical form, without null. What has no type stays as it is."""
+    form = type_.form
+    if form == "any" and not type_.fields:
+        return found
     if isinstance(found, dict):
-        return _canonical_map(found, name)
+        if form == "any":
+            return {name: canonical(value, type_.of(name)) for name, value in found.items()}
+        return {name: canonical(value, type_.of(name)) for name, value in found.items() if value is not None}
     if isinstance(found, list):
-        return [canonical(value) for value in found]
-    return quantity(found) if name in QUANTITY else found
+        return [canonical(value, type_.item) for value in found]
+    spell = SPELLINGS.get(form)
+    return found if spell is None else spell(found)
 
 
-def _canonical_map(found: dict[str, Any], name: str) -> dict[str, Any]:
-    if name in STRING_MAPS:
-        return {key: value for key, value in found.items() if value is not None}
-    if name in QUANTITIES and not any(isinstance(value, dict | list) for value in found.values()):
-        return {key: quantity(value) for key, value in found.items() if value is not None}
-    made = {}
-    for key, value in found.items():
-        one = canonical(value, key) if isinstance(value, dict | list) or key in QUANTITY else value
-        if one or not _is_nothing(key, one):
-            made[key] = one
-    return made
+def pruned(found: Any, type_: FieldType) -> Any:
+    """A copy of a canonical value without what equals an absent field."""
+    form = type_.form
+    if form == "any" and not type_.fields:
+        return found
+    if isinstance(found, dict):
+        if form != "struct":
+            return {name: pruned(value, type_.of(name)) for name, value in found.items()}
+        made = {}
+        for name, value in found.items():
+            part = type_.of(name)
+            kept = pruned(value, part) if isinstance(value, dict | list) else value
+            if kept or not is_nothing(kept, part):
+                made[name] = kept
+        return made
+    if isinstance(found, list):
+        return [pruned(value, type_.item) for value in found]
+    return found
 
 
-def _is_nothing(name: str, found: object) -> bool:
-    if found is None or found == []:
+_ZEROES: Mapping[str, tuple[object, ...]] = {
+    "string": ("",), "bytes": ("",), "boolean": (False,), "integer": (0,), "number": (0,), "quantity": ("0", 0, ""),
+    "integer or string": (0, ""), "list": ([],), "map": ({},), "struct": ({},),
+}  # fmt: skip
+
+
+def is_nothing(found: object, type_: FieldType) -> bool:
+    """Whether a value of a field in a struct says no more than if the field were absent."""
+    if found is None:
         return True
-    if found == {} and isinstance(found, dict):
-        return name not in NEEDED
-    if found == "":
-        return name not in POINTERS
-    if isinstance(found, bool):
-        return not found and name in FALSES
-    return found == 0 and name in ZEROES
+    if type_.tells_zero:
+        return False
+    flag = isinstance(found, bool)
+    return any(found == zero and flag == isinstance(zero, bool) for zero in _ZEROES.get(type_.form, ()))

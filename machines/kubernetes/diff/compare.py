@@ -5,19 +5,20 @@ Belongs here: the steps of one comparison, from two manifests to the paths that 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from phaseline.machines.kubernetes.diff.builtin_kinds import BUILTIN_KINDS
-from phaseline.machines.kubernetes.diff.canonical import canonical
+from phaseline.machines.kubernetes.diff.canonical import canonical, pruned
 from phaseline.machines.kubernetes.diff.differences import NONE, Difference, Path, differences
-from phaseline.machines.kubernetes.diff.known_types import KnownType, canonical_fields
+from phaseline.machines.kubernetes.diff.holds import holds
+from phaseline.machines.kubernetes.diff.known_types import KnownType, custom_type
 from phaseline.machines.kubernetes.diff.merge import custom, strategic
-from phaseline.machines.kubernetes.diff.merge_schema import NO_SCHEMA, OTHER_KIND, SCHEMAS, MergeSchema
 from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
+from phaseline.machines.kubernetes.diff.types import FieldType, type_of
+from phaseline.machines.kubernetes.diff.versions import common, identity, in_one_version
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.language.rules import Revision
 
-COMPARISON = Revision("kubernetes.comparison", 2)
+COMPARISON = Revision("kubernetes.comparison", 3)
 """Raise it when two objects differ at other places than before, or when ignore rules hide others."""
 Manifest = Mapping[str, Any]
 CLAIMS = "volumeClaimTemplates"
@@ -40,28 +41,68 @@ def compare(
     type. Pure. The caller has already removed ignored fields from all inputs (`ignore`).
     """
     before = last or last_applied(live)
-    in_namespace = all(_has_namespace(side) for side in (desired, live))
-    sides = [
-        normalize(side, in_namespace=in_namespace, aggregates=aggregates)
-        for side in (desired, live, before)
-        if side is not None
-    ]
-    is_known = (str(desired.get("apiVersion")), str(desired.get("kind"))) in BUILTIN_KINDS
-    if dry_run is not None:
-        answered = normalize(dry_run, in_namespace=in_namespace, aggregates=aggregates)
-        pair = [canonical(side) if is_known else canonical_fields(side, known_types) for side in (answered, sides[1])]
-        return [one for one in differences(*pair) if one.wanted is NONE or _is_there(sides[0], one.path)]
-    sides = [canonical(side) if is_known else canonical_fields(side, known_types) for side in sides]
-    wanted, found, applied = sides[0], sides[1], sides[2] if before is not None else None
+    sides = _in_one_version(desired, live, before if dry_run is None else dry_run)
+    in_namespace = all(map(_has_namespace, sides[:2]))
+    wanted, found, *rest = (normalize(side, in_namespace=in_namespace, aggregates=aggregates) for side in sides)
+    known = type_of(*identity(wanted))
+    type_ = known or custom_type(*group_kind(wanted), known_types)
+    if dry_run is not None and rest:
+        answered, stored = (canonical(side, type_) for side in (rest[0], found))
+        pair = (pruned(answered, type_), pruned(stored, type_)) if known else (answered, stored)
+        return [one for one in differences(*pair, type_) if one.wanted is NONE or _is_there(wanted, one.path)]
+    if (not rest or rest[0] == wanted) and holds(wanted, found, type_):
+        return []
+    return _differences(_Sides(wanted, found, rest[0] if rest else None), type_, is_known=known is not None)
+
+
+class _Sides(NamedTuple):
+    """The sides of a comparison: what Git wants, what is found, what was applied last."""
+
+    wanted: dict[str, Any]
+    found: dict[str, Any]
+    applied: dict[str, Any] | None
+
+
+def _differences(sides: _Sides, type_: FieldType, *, is_known: bool) -> list[Difference]:
+    """The differences of normalised sides, by what an apply would make of the one found."""
+    wanted, found, applied = (canonical(side, type_) for side in sides)
     if not is_known:
-        return [*differences(custom(found, applied, wanted), found)]
-    schema = SCHEMAS.get(group_kind(desired), OTHER_KIND)
-    if desired["kind"] == "StatefulSet":
+        return [*differences(as_stored(custom(found, applied, wanted), type_), as_stored(found, type_), type_)]
+    if wanted["kind"] == "StatefulSet":
         found = _without_more_claims(found, wanted)
-    predicted = strategic(found, applied, wanted, schema)
+    predicted = strategic(found, applied, wanted, type_)
     if predicted is found:
         return []
-    return [*differences(as_stored(predicted, schema), as_stored(found, schema), schema)]
+    left = differences(as_stored(predicted, type_), as_stored(found, type_), type_)
+    return [
+        Difference(one.path, _spelt(one.wanted, predicted, one.path), _spelt(one.found, found, one.path))
+        for one in left
+    ]
+
+
+def _spelt(value: Any, side: Any, path: Path) -> Any:
+    """What a side says at a path, if it says it in words that mean nothing, such as `[]` or false."""
+    if value is not NONE:
+        return value
+    for step in path:
+        inner: Any = NONE
+        if isinstance(side, Mapping):
+            inner = side.get(step, NONE)
+        elif isinstance(side, list) and isinstance(step, int) and step < len(side):
+            inner = side[step]
+        side = inner
+    return NONE if side is None else side
+
+
+def _in_one_version(desired: Manifest, live: Manifest, third: Manifest | None) -> list[Manifest]:
+    """The sides in one version; if no conversion is known, what has the same meaning."""
+    pair = in_one_version(desired, live)
+    if pair is None:
+        return [{**common(desired, live), "apiVersion": live.get("apiVersion")}, live]
+    if third is not None and identity(third) != identity(pair[0]):
+        both = in_one_version(third, pair[0])
+        third = both[0] if both is not None and identity(both[0]) == identity(pair[0]) else None
+    return [*pair, *([] if third is None else [third])]
 
 
 def _is_there(found: Any, path: Path) -> bool:
@@ -97,28 +138,20 @@ def _cut(found: Any, wanted: Any) -> Any:
     return found
 
 
-def as_stored(found: Any, schema: MergeSchema) -> Any:
-    """An object as the API server would store it: with defaults, in canonical form."""
-    made = _copied(found)
-    _add(made, schema)
-    return canonical(made)
+def as_stored(found: Any, type_: FieldType) -> Any:
+    """A canonical object as the API server would store it: with defaults, without what says nothing."""
+    made = pruned(found, type_)
+    _add(made, type_)
+    return made
 
 
-def _copied(found: Any) -> Any:
-    if isinstance(found, dict):
-        return {name: _copied(value) if isinstance(value, dict | list) else value for name, value in found.items()}
-    if isinstance(found, list):
-        return [_copied(value) if isinstance(value, dict | list) else value for value in found]
-    return found
-
-
-def _add(found: Any, schema: MergeSchema) -> None:
+def _add(found: Any, type_: FieldType) -> None:
     if isinstance(found, list):
         for one in found:
-            _add(one, schema)
+            _add(one, type_.item)
     elif isinstance(found, dict):
-        if schema.adds is not None:
-            schema.adds(found)
-        for name, part in schema.has.items():
-            if part is not NO_SCHEMA and name in found:
-                _add(found[name], part)
+        if type_.adds is not None:
+            type_.adds(found)
+        for name, value in found.items():
+            if isinstance(value, dict | list):
+                _add(value, type_.of(name))

@@ -1,6 +1,6 @@
 """Defaults that the API server adds to a manifest. Each function adds them to a part, in place.
 
-Belongs here: the values, and when they apply. Does not: to which part of which kind (`merge_schema`).
+Belongs here: the values, when they apply, and to which types. Does not: the types (`types`).
 """
 
 from collections.abc import Callable, Mapping
@@ -34,6 +34,7 @@ protocol = _constant(protocol="TCP")
 slice_port = _constant(protocol="TCP", name="")
 token = _constant(expirationSeconds=3600)
 mode = _constant(defaultMode=0o644)
+grpc = _constant(service="")
 host_path = _constant(type="")
 iscsi = _constant(iscsiInterface="default")
 rbd = _constant(pool="rbd", user="admin", keyring="/etc/ceph/keyring")
@@ -71,9 +72,11 @@ pod_spec = _constant(
 )  # fmt: skip
 
 
-def lone_pod_spec(part: Object) -> None:
-    """A Pod without a controller: also requests from limits, and host ports if it uses the host's network."""
-    pod_spec(part)
+def pod(found: Object) -> None:
+    """A Pod itself, no template: also requests from limits, and host ports if it uses the host's network."""
+    part = found.get("spec")
+    if not isinstance(part, dict):
+        return
     _fill(part, enableServiceLinks=True)
     for one in (*_maps(part, "containers"), *_maps(part, "initContainers")):
         resources = one.get("resources")
@@ -98,9 +101,10 @@ def deployment_spec(part: Object) -> None:
 
 def stateful_set_spec(part: Object) -> None:
     """Pods in order, and a rolling update of all of them."""
-    kept = {"whenDeleted": "Retain", "whenScaled": "Retain"}
     _fill(part, replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady", updateStrategy={})
-    _fill(part, persistentVolumeClaimRetentionPolicy=kept)
+    _fill(part, persistentVolumeClaimRetentionPolicy={})
+    if isinstance(claims := part["persistentVolumeClaimRetentionPolicy"], dict):
+        _fill(claims, whenDeleted="Retain", whenScaled="Retain")
     _rolling(part.get("updateStrategy"), partition=0)
 
 
@@ -121,8 +125,11 @@ def _rolling(strategy: object, **values: Any) -> None:
             _fill(strategy["rollingUpdate"], **values)
 
 
-def job_spec(part: Object) -> None:
-    """One completion, six retries."""
+def job(found: Object) -> None:
+    """One completion, six retries; only in a Job itself, not in the template of a CronJob."""
+    part = found.get("spec")
+    if not isinstance(part, dict):
+        return
     if part.get("completions") is None and part.get("parallelism") is None:
         part["completions"] = 1
     _fill(part, parallelism=1, backoffLimit=6, completionMode="NonIndexed", suspend=False, manualSelector=False)
@@ -140,15 +147,15 @@ def autoscaler_spec(part: Object) -> None:
     _fill(part, minReplicas=1)
 
 
-def scale_up(part: Object) -> None:
-    """Up to four Pods or double, every 15 seconds."""
-    policies = [
-        {"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15},
-    ]  # fmt: skip
-    _fill(part, stabilizationWindowSeconds=0, selectPolicy="Max", policies=policies)
+def scaling(part: Object) -> None:
+    """Up by four Pods or double, down by any number, every 15 seconds."""
+    percent = {"type": "Percent", "value": 100, "periodSeconds": 15}
+    pods = {"type": "Pods", "value": 4, "periodSeconds": 15}
+    if isinstance(up := part.get("scaleUp"), dict):
+        _fill(up, stabilizationWindowSeconds=0, selectPolicy="Max", policies=[pods, percent])
+    if isinstance(down := part.get("scaleDown"), dict):
+        _fill(down, selectPolicy="Max", policies=[percent])
 
-
-scale_down = _constant(selectPolicy="Max", policies=[{"type": "Percent", "value": 100, "periodSeconds": 15}])
 
 # ---- network
 
@@ -233,3 +240,37 @@ def limit(part: Object) -> None:
         part["default"] = given
     if asked:
         part["defaultRequest"] = asked
+
+
+matching = _constant(matchPolicy="Equivalent", namespaceSelector={}, objectSelector={})
+policy = _constant(failurePolicy="Fail")
+
+# fmt: off
+DEFAULTS: Mapping[str, Adds] = {
+    "core.Container": container, "core.EphemeralContainer": container, "core.Probe": probe,
+    "core.HTTPGetAction": http_get, "core.GRPCAction": grpc, "core.ContainerPort": protocol, "core.EndpointPort": protocol,
+    "core.ObjectFieldSelector": field_ref, "core.Volume": volume, "core.HostPathVolumeSource": host_path,
+    **dict.fromkeys((f"core.{one}VolumeSource" for one in ("ConfigMap", "Secret", "DownwardAPI", "Projected")), mode),
+    "core.ServiceAccountTokenProjection": token, "core.ISCSIVolumeSource": iscsi,
+    "core.ISCSIPersistentVolumeSource": iscsi, "core.RBDVolumeSource": rbd, "core.RBDPersistentVolumeSource": rbd,
+    "core.AzureDiskVolumeSource": azure_disk, "core.ScaleIOVolumeSource": scale_io,
+    "core.ScaleIOPersistentVolumeSource": scale_io, "core.PodSpec": pod_spec, "core.Pod": pod,
+    "core.PersistentVolumeClaimSpec": claim_spec, "core.PersistentVolumeSpec": persistent_volume_spec,
+    "core.ReplicationControllerSpec": replicas, "core.ServiceSpec": service_spec, "core.ServicePort": service_port,
+    "core.Secret": secret, "core.Namespace": namespace, "core.LimitRangeItem": limit,
+    "apps.DeploymentSpec": deployment_spec, "apps.StatefulSetSpec": stateful_set_spec,
+    "apps.DaemonSetSpec": daemon_set_spec, "apps.ReplicaSetSpec": replicas,
+    "batch.Job": job, "batch.CronJobSpec": cron_job_spec,
+    "autoscaling.HorizontalPodAutoscalerSpec": autoscaler_spec, "autoscaling.HorizontalPodAutoscalerBehavior": scaling,
+    "networking.NetworkPolicySpec": network_policy_spec, "networking.NetworkPolicyPort": protocol,
+    "rbac.RoleRef": role_ref, "rbac.Subject": subject,
+    "admissionregistration.MutatingWebhook": mutating_webhook, "admissionregistration.ValidatingWebhook": webhook,
+    "admissionregistration.ServiceReference": webhook_service, "admissionregistration.RuleWithOperations": webhook_rule,
+    "admissionregistration.NamedRuleWithOperations": webhook_rule, "admissionregistration.MatchResources": matching,
+    "admissionregistration.ValidatingAdmissionPolicySpec": policy,
+    "admissionregistration.MutatingAdmissionPolicySpec": policy,
+    "storage.StorageClass": storage_class, "storage.CSIDriverSpec": csi_driver_spec,
+    "scheduling.PriorityClass": priority_class, "discovery.EndpointPort": slice_port,
+}
+# fmt: on
+"""By type, without its version: what the API server adds to a part of that type."""

@@ -6,7 +6,7 @@ Belongs here: finding and naming them. Does not: what may differ (`merge`, `norm
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from phaseline.machines.kubernetes.diff.merge_schema import NO_SCHEMA, MergeSchema
+from phaseline.machines.kubernetes.diff.types import ANY, FieldType
 
 
 class Nothing:
@@ -42,8 +42,15 @@ def is_same(one: Any, other: Any) -> bool:
     """Whether two scalars are equal as JSON: true is not 1, and null equals an absent value."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
+    if one == other:
+        return True
     absent = [side is None or side is NONE for side in (one, other)]
-    return all(absent) or bool(one == other)
+    return all(absent) or (_is_no_number(one) and _is_no_number(other))
+
+
+def _is_no_number(found: Any) -> bool:
+    """Whether it is the float that is not equal to itself, which YAML can write."""
+    return isinstance(found, float) and found != found  # noqa: PLR0124  # that is what it is known by
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -59,35 +66,34 @@ def equal(one: Any, other: Any) -> bool:
     return is_same(one, other)
 
 
-def differences(wanted: Any, found: Any, schema: MergeSchema = NO_SCHEMA, path: Path = ()) -> Iterator[Difference]:
+def differences(wanted: Any, found: Any, type_: FieldType = ANY, path: Path = ()) -> Iterator[Difference]:
     """Each path at which they differ, as deep as possible, in the order of the wanted object."""
     if wanted is found:
         return
     if isinstance(wanted, Mapping) and isinstance(found, Mapping):
         for name in dict.fromkeys((*wanted, *found)):
-            part = schema.has.get(name, NO_SCHEMA)
+            part = type_.of(name)
             one, other, here = wanted.get(name, NONE), found.get(name, NONE), (*path, name)
             if isinstance(one, list) and isinstance(other, list):
-                yield from _of_lists(one, other, schema.keys.get(name), part, here)
+                yield from _of_lists(one, other, part, here)
             else:
                 yield from differences(one, other, part, here)
     elif isinstance(wanted, list) and isinstance(found, list):
-        yield from _of_lists(wanted, found, None, schema, path)
+        yield from _of_lists(wanted, found, type_, path)
     elif not is_same(wanted, found):
         yield Difference(path, wanted, found)
 
 
-def _of_lists(
-    wanted: list[Any], found: list[Any], key: str | None, schema: MergeSchema, path: Path
-) -> Iterator[Difference]:
+def _of_lists(wanted: list[Any], found: list[Any], type_: FieldType, path: Path) -> Iterator[Difference]:
     """Differences of two lists: by the members' key, else by index if the lengths agree, else as a whole."""
+    key = type_.key
     names = [named(side, key) for side in (wanted, found)] if key else None
     if names is None or names[0] == names[1]:
         if len(wanted) != len(found):
             yield Difference(path, wanted, found)
             return
         for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
-            yield from differences(one, other, schema, (*path, index))
+            yield from differences(one, other, type_.item, (*path, index))
         return
     there = [set(side) for side in names]
     if there[0] == there[1]:  # no name is there twice

@@ -4,14 +4,15 @@ Belongs here: `IgnoreRule`, which objects a rule applies to, removing its fields
 (the caller passes a function), reading rules from documents (`kubernetes.overrides`).
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.kubernetes.diff import managed_fields
-from phaseline.machines.kubernetes.diff.builtin_kinds import BUILTIN_KINDS
 from phaseline.machines.kubernetes.diff.differences import differences, pointer
-from phaseline.machines.kubernetes.globs import matches
+from phaseline.machines.kubernetes.diff.types import groups_of_kinds
+from phaseline.machines.kubernetes.globs import matches, problem
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.language.scripts import JqResult
 from phaseline.schemas import libraries
@@ -19,15 +20,10 @@ from phaseline.schemas import libraries
 Object = dict[str, Any]
 How = Literal["pointer", "jq", "manager"]
 
-
-_ELSEWHERE: dict[str, list[str]] = {}
-for _version, _kind in sorted(BUILTIN_KINDS):
-    if "/" in _version and ("v1", _kind) not in BUILTIN_KINDS:
-        _groups = _ELSEWHERE.setdefault(_kind, [])
-        if (_group := _version.partition("/")[0]) not in _groups:
-            _groups.append(_group)
-
-
+GLOB_SIGNS = frozenset("*?[{\\")
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+"""An index of a list in a JSON pointer: without leading zeros (RFC 6901)."""
+_WRONG_ESCAPE = re.compile(r"~(?![01])")
 RunJq = Callable[[Sequence[str], Sequence[Any]], Sequence[Sequence[JqResult]]]
 """Deletes the paths that jq programs select from objects: for each program one result for each object."""
 
@@ -123,8 +119,8 @@ def _applied(rule: IgnoreRule, how: How, word: str, sides: list[Object], results
         sides[index] = removed.value
     broken = any(one.broken for one in problems)
     # A path that exists on one side only is what such a rule is for: no problem.
-    problem = problems[0].problem if problems and (broken or not paths) else ""
-    return IgnoreEffect(rule, how, word, tuple(paths), problem, broken)
+    said = problems[0].problem if problems and (broken or not paths) else ""
+    return IgnoreEffect(rule, how, word, tuple(paths), said, broken)
 
 
 def _pointed(word: str, found: Object) -> JqResult:
@@ -145,7 +141,7 @@ def _taken(found: Any, steps: Sequence[str]) -> Any:
     """A copy without the value at a path; None if the path does not exist."""
     step: Any = steps[0]
     if isinstance(found, list):
-        if not (step.isascii() and step.isdigit() and len(step) < 10 and int(step) < len(found)):
+        if not _INDEX.fullmatch(step) or int(step) >= len(found):
             return None
         step = int(step)
     elif not isinstance(found, Mapping) or step not in found:
@@ -160,18 +156,57 @@ def _taken(found: Any, steps: Sequence[str]) -> Any:
     return {name: value for name, value in found.items() if name != step}
 
 
+def no_effects(rules: Sequence[IgnoreRule]) -> Iterator[str]:
+    """The rules, or selectors of rules, that can never have an effect, in sentences. The others hold."""
+    for rule in rules:
+        for one in pointless(rule):
+            yield f"the rule for {rule.group or 'core'}/{rule.kind} can do nothing: {one}"
+
+
 def pointless(rule: IgnoreRule) -> Iterator[str]:
     """Why a rule, or one of its selectors, can never have an effect, in sentences."""
+    for glob in dict.fromkeys((rule.group, rule.kind)):
+        if said := problem(glob):
+            yield said
     for name in ("name", "namespace"):
         if set(getattr(rule, name)) & set("*?["):
             yield f"{name} {getattr(rule, name)!r} is no glob: it must be the {name} itself, or left out for any"
-    if not rule.group and rule.kind in _ELSEWHERE:
-        yield f"an empty group means the core group, and {rule.kind} is in {' and '.join(_ELSEWHERE[rule.kind])}"
+    yield from _no_such_kind(rule)
     for word in rule.pointers:
-        if {"*", "-"} & set(word.split("/")):
-            yield f"pointer {word!r}: * and - are names there, not any member of a list; jq can say that: .path[].name"
+        if why := _pointless_pointer(word):
+            yield f"pointer {word!r}: {why}"
     if rule.exact and rule.managers and "*" in rule.group + rule.kind and (rule.group, rule.kind) != ("*", "*"):
         yield f"managers of a whole installation are heeded for one kind or for all, not for {rule.group}/{rule.kind}"
+
+
+def _no_such_kind(rule: IgnoreRule) -> Iterator[str]:
+    """Why no object can have the group and kind of a rule, as far as both are spelt out."""
+    if "/" in rule.group or rule.group in ("core", "v1"):
+        yield f"group {rule.group!r} matches nothing: it is the part of apiVersion before the /, empty for core"
+        return
+    if GLOB_SIGNS & set(rule.group + rule.kind):
+        return
+    groups = groups_of_kinds().get(rule.kind, ())
+    built_in = rule.group in {group for each in groups_of_kinds().values() for group in each}
+    if groups and built_in and rule.group not in groups:
+        where = " and ".join(group or "core" for group in groups)
+        before = "an empty group means the core group, and " if not rule.group else ""
+        yield f"{before}{rule.kind} is in {where}"
+    elif built_in and not groups:
+        near = [kind for kind in groups_of_kinds() if kind.lower() == rule.kind.lower().removesuffix("s")]
+        yield f"{rule.group or 'the core group'} has no kind {rule.kind!r}" + "".join(f": write {one}" for one in near)
+
+
+def _pointless_pointer(word: str) -> str:
+    """Why a JSON pointer can remove nothing; empty if it may."""
+    if not word.startswith("/"):
+        return "it points at the whole object" if not word else "it is no JSON pointer: it must begin with /"
+    if _WRONG_ESCAPE.search(word):
+        return "it is no JSON pointer: write ~0 for ~ and ~1 for /"
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in word[1:].split("/")]
+    if {"*", "-"} & set(steps):
+        return "* and - are names there, not any member of a list; jq can say that: .path[].name"
+    return ""
 
 
 def problems(effects: Sequence[IgnoreEffect]) -> Iterator[str]:

@@ -1,17 +1,16 @@
 """Fields of custom kinds that have a Kubernetes type (knownTypeFields in Argo CD).
 
-Belongs here: the canonical form of such a field. Does not: which fields of which kinds (`kubernetes.overrides`).
+Belongs here: the type of a custom kind of which some fields are known, and the kinds of which we know fields. Does not:
+which fields of which kinds users name (`kubernetes.overrides`), the types (`types`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from phaseline.machines.kubernetes.diff.canonical import canonical, quantity
-from phaseline.machines.kubernetes.durations import NoDuration, seconds
-
-MAPS = {"ResourceList": "limits"}
-"""Types that are maps of quantities, and the name of a built-in field of that type."""
+from phaseline.machines.kubernetes.diff.canonical import canonical, pruned
+from phaseline.machines.kubernetes.diff.types import ANY, FieldType, type_called
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,29 +21,40 @@ class KnownType:
     type: str
 
 
+BUILT_IN: Mapping[tuple[str, str], tuple[KnownType, ...]] = {
+    ("argoproj.io", "Rollout"): (KnownType("spec.template", "core/v1/PodTemplateSpec"),),
+}
+"""By group and kind: fields of custom kinds whose types need not be named."""
+
+
+@lru_cache(maxsize=256)
+def custom_type(group: str, kind: str, fields: tuple[KnownType, ...]) -> FieldType:
+    """The type of a custom kind: any JSON, but for the fields of which the type is known."""
+    return with_fields((*BUILT_IN.get((group, kind), ()), *fields))
+
+
+def with_fields(fields: Iterable[KnownType]) -> FieldType:
+    """Any JSON, but for these fields. A path goes through lists; a type that is not known says nothing."""
+    root: FieldType | None = None
+    for one in fields:
+        named = type_called(one.type)
+        if named is not None:
+            root = _placed(root, one.field.split("."), named)
+    return root or ANY
+
+
+def _placed(before: FieldType | None, path: list[str], type_: FieldType) -> FieldType:
+    """The type with one more field at a path."""
+    if not path:
+        return type_
+    made = FieldType("any")
+    inside = dict(before.fields) if before is not None and before.form == "any" else {}
+    inside[path[0]] = _placed(inside.get(path[0]), path[1:], type_)
+    made.fields = inside
+    return made
+
+
 def canonical_fields(found: Any, fields: tuple[KnownType, ...]) -> Any:
     """An object with these fields in canonical form; a value that is not of its type stays as it is."""
-    for one in fields:
-        found = _at(found, one.field.split("."), one.type.rpartition("/")[2])
-    return found
-
-
-def _at(found: Any, path: list[str], type_: str) -> Any:
-    if isinstance(found, list):
-        return [_at(one, path, type_) for one in found]
-    if not path:
-        return _canonical(found, type_)
-    if not isinstance(found, Mapping) or path[0] not in found:
-        return found
-    return {**found, path[0]: _at(found[path[0]], path[1:], type_)}
-
-
-def _canonical(found: Any, type_: str) -> Any:
-    if type_ == "Quantity":
-        return quantity(found)
-    if type_ == "Duration":
-        try:
-            return str(seconds(found).normalize()) if isinstance(found, str) else found
-        except NoDuration:
-            return found
-    return canonical(found, MAPS.get(type_, ""))
+    type_ = with_fields(fields)
+    return pruned(canonical(found, type_), type_)

@@ -9,16 +9,16 @@ from itertools import zip_longest
 from typing import Any
 
 from phaseline.machines.kubernetes.diff.differences import equal, named
-from phaseline.machines.kubernetes.diff.merge_schema import NO_SCHEMA, MergeSchema
+from phaseline.machines.kubernetes.diff.types import FieldType
 
 PLAIN = (str, int, bool)
 """Types whose values compare with `==`."""
 
 
-def strategic(live: Any, last: Any, desired: Any, schema: MergeSchema) -> Any:
-    """`live` after `desired` is applied, for a kind with a known schema; the same object if nothing changes.
+def strategic(live: Any, last: Any, desired: Any, type_: FieldType) -> Any:
+    """`live` after `desired` is applied, for a value of a known type; the same object if nothing changes.
 
-    last: the object of the previous apply.
+    last: the object of the previous apply. What Git says counts even if it is empty: an empty list leaves no member.
     """
     if not isinstance(desired, dict) or not isinstance(live, dict):
         return live if equal(live, desired) else desired
@@ -34,7 +34,7 @@ def strategic(live: Any, last: Any, desired: Any, schema: MergeSchema) -> Any:
                 continue
             new = value
         else:
-            new = _member(name, old, before.get(name), value, schema)
+            new = _member(old, before.get(name), value, type_.of(name))
         if new is not old:
             if merged is live:
                 merged = dict(live)
@@ -42,24 +42,23 @@ def strategic(live: Any, last: Any, desired: Any, schema: MergeSchema) -> Any:
     return merged
 
 
-def _member(name: str, old: Any, before: Any, value: Any, schema: MergeSchema) -> Any:
-    key, part = schema.keys.get(name), schema.has.get(name, NO_SCHEMA)
-    if isinstance(value, list) and isinstance(old, list) and key is not None:
-        return _merged(old, _list(before), value, key, part)
-    if name in schema.whole:
+def _member(old: Any, before: Any, value: Any, type_: FieldType) -> Any:
+    if isinstance(value, list) and isinstance(old, list) and type_.key is not None and value:
+        return _merged(old, _list(before), value, type_.key, type_.item)
+    if type_.whole or (type_.atomic and value == {}):
         return old if equal(old, value) else value
-    return strategic(old, before, value, part)
+    return strategic(old, before, value, type_)
 
 
 def _list(found: Any) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _merged(live: list[Any], last: list[Any], desired: list[Any], key: str, schema: MergeSchema) -> list[Any]:
+def _merged(live: list[Any], last: list[Any], desired: list[Any], key: str, type_: FieldType) -> list[Any]:
     """Merge lists by key: desired members in their order at the existing positions, new members at the end."""
     old, wanted = (dict(zip(named(found, key), found, strict=True)) for found in (live, desired))
     before = dict(zip(named(last, key), last, strict=True)) if last else {}
-    new = {name: strategic(old.get(name), before.get(name), value, schema) for name, value in wanted.items()}
+    new = {name: strategic(old.get(name), before.get(name), value, type_) for name, value in wanted.items()}
     kept = [name for name in old if name in wanted or name not in before]
     ordered = iter([name for name in wanted if name in old])
     places = [next(ordered) if name in wanted else name for name in kept]

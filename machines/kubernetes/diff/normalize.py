@@ -77,7 +77,7 @@ def _secret(made: Object, _: bool) -> None:
 
 
 def _role(made: Object, aggregates: bool) -> None:
-    if not made.get("rules") or (aggregates and made.get(AGGREGATED) is not None):
+    if aggregates and made.get(AGGREGATED) is not None:
         made.pop("rules", None)
 
 
@@ -99,7 +99,15 @@ def _endpoints(made: Object, _: bool) -> None:
 
 
 def _text(found: object) -> str:
-    return json.dumps(found, sort_keys=True, default=str)
+    return json.dumps(_said(found), sort_keys=True, default=str)
+
+
+def _said(found: Any) -> Any:
+    """A value without empty members, which may be left out on one side."""
+    if isinstance(found, Mapping):
+        inner = {str(name): _said(value) for name, value in found.items()}
+        return {name: value for name, value in inner.items() if value not in (None, "", [], {})}
+    return [_said(value) for value in found] if isinstance(found, list) else found
 
 
 _RBAC = "rbac.authorization.k8s.io"

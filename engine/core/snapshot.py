@@ -1,0 +1,237 @@
+"""Snapshots: all that a reporter sees below one entity, in one event. Pure.
+
+The rules are in docs/reports.md.
+Belongs here: finding the items that differ and the entities that are gone, and taking all of them as one change.
+Does not: the verdict on one state (`machines.compiler.judging`), the records of the changes (`core.transitions`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from phaseline.engine.core import hearing
+from phaseline.engine.core.adoption import adopt, missing_parent
+from phaseline.engine.core.changeset import Changeset, Origin
+from phaseline.engine.core.fast_path import with_sequence
+from phaseline.engine.core.intake import Arrival, check_data
+from phaseline.engine.core.judgement import attributes_after, attributes_before
+from phaseline.engine.core.rejections import mark, reject
+from phaseline.engine.core.reports import Refused, read_state, unseen
+from phaseline.engine.core.transitions import Decision, transitions
+from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.reports import CONDITIONS, PHASE, REPORTED, SEEN
+from phaseline.machines.language.table import DELETED, MAX_TEXT, Refusal, RuleEvent
+from phaseline.schemas.envelope import Invalid
+from phaseline.schemas.records import Entity, FacetState, LeftOut, Record, Rejection
+from phaseline.schemas.subjects import BadSubject, check_id
+
+LISTED = 1_000
+"""The most items that a rejection lists of those that were left out. It gives the number of all."""
+SHOWN = 3
+"""The most of them that its message names."""
+LONGEST = 256
+"""The most characters of an id and of an explanation in that list."""
+ITEM = frozenset({"id", PHASE, CONDITIONS, "attributes", "reason", "message"})
+"""The fields of an item."""
+
+
+class Correction(NamedTuple):
+    """An entity that is not as the snapshot says. `data`: of the report that makes it so."""
+
+    id: str
+    data: Mapping[str, Any]
+
+
+class Snapshot:
+    """One snapshot, held against the tree as it is before the event."""
+
+    def __init__(self, tree: Tree, kind: Kind, arrival: Arrival) -> None:
+        """Read what the snapshot says. Nothing is compared yet."""
+        data = arrival.data
+        self.tree, self.of, self.arrival = tree, kind, arrival
+        self.below = tree.kinds[data["kind"]]
+        self.known = tree.entities[self.below.name]
+        self.prefix = f"{arrival.id}/"
+        self.items: list[dict[str, Any]] = data["items"]
+        self.seen = {} if data.get(SEEN) is None else {SEEN: data[SEEN]}
+        self.after, self.upto = data.get("after"), data.get("upto")
+        self.listed: set[str] = set()
+        """The ids that the snapshot lists, each as a whole."""
+        self.left_out: list[LeftOut] = []
+        self.unreadable = False
+        """Whether an item does not say what it is about. Then nothing counts as gone: it may be that."""
+
+    def changes(self) -> Iterator[Correction]:
+        """Everything that the snapshot changes: first the items in their order, then what is gone, by id."""
+        for item in self._news():
+            yield from self._changed(item)
+        if not self.unreadable:
+            yield from self._gone()
+
+    def _news(self) -> list[dict[str, Any]]:
+        """The items that are not as the tree has them already. There may be thousands, and few of these."""
+        known, prefix, listed, news = self.known, self.prefix, self.listed, []
+        bounded = self.after is not None or self.upto is not None
+        needs_phase = self.below.judge is None or self.below.judge.needs_phase
+        for item in self.items:
+            name = item.get("id")
+            if type(name) is not str:
+                self.unreadable = True
+                self._leave_out(item, "invalid", "its id must be a text: the part of the id below the entity")
+                continue
+            whole = prefix + name
+            if whole in listed:
+                self._leave_out(item, "invalid", "its id is listed twice: the first item with it counts")
+                continue
+            if bounded and not self._is_in_range(name):
+                self._leave_out(item, "invalid", f"its id is not in the range of the snapshot ({self._range()})")
+                continue
+            listed.add(whole)
+            entity = known.get(whole)
+            if entity is None or not _is_so(item, entity, needs_phase=needs_phase):
+                news.append(item)
+        return news
+
+    def _changed(self, item: dict[str, Any]) -> Iterator[Correction]:
+        """The change that an item makes, if it makes one."""
+        entity_id = self.prefix + item["id"]
+        data: dict[str, Any] = {name: item[name] for name in ITEM if name in item and name not in ("id", "attributes")}
+        try:
+            self._check(entity_id, item)
+            data = {**item.get("attributes", {}), **data, **self.seen}
+            check_data(self.below, REPORTED, data if self._needs_phase(data) else {**data, PHASE: DELETED})
+        except (BadSubject, Invalid) as error:
+            self._leave_out(item, "invalid", str(error))
+            return
+        entity = self.known.get(entity_id)
+        read = read_state(self.tree, self.below, entity, entity_id, data)
+        if isinstance(read, Refused):
+            self._leave_out(item, read.reason, read.message)
+        elif read is not None:
+            missing = missing_parent(self.tree, self.below, entity_id, is_intent=False)
+            if missing is not None and not missing.adoptable:
+                self._leave_out(item, "unknown_parent", str(missing))
+            else:
+                yield Correction(entity_id, read)
+
+    def _check(self, entity_id: str, item: dict[str, Any]) -> None:
+        """Raise `Invalid` or `BadSubject` unless an item is about one entity below, in words that items have."""
+        check_id(entity_id)
+        if entity_id.count("/") + 1 != self.below.arity:
+            shape = "/".join(f"<{part}>" for part in self.below.table.id[self.of.arity :])
+            raise Invalid(f"the id {item['id']!r} does not fit: below {self.of.name} it is {shape}")
+        if type(item.get("attributes", {})) is not dict:
+            raise Invalid("attributes must be a map")
+        if unknown := sorted(map(str, item.keys() - ITEM)):
+            raise Invalid(f"an item has no field {', '.join(unknown)}; it has {', '.join(sorted(ITEM))}")
+
+    def _needs_phase(self, data: Mapping[str, Any]) -> bool:
+        """Whether an item names its phase, or must name it."""
+        return data.get(PHASE) is not None or self.below.judge is None or self.below.judge.needs_phase
+
+    def _gone(self) -> Iterator[Correction]:
+        """Everything alive below, in the range of the snapshot, that it does not list."""
+        unlisted = set(self.tree.descendants(self.of.name, self.arrival.id, self.below.name)) - self.listed
+        message = "the snapshot lists nothing: all is gone" if not self.items else "the snapshot does not list it"
+        data = {PHASE: DELETED, "message": message, **self.seen}
+        for entity_id in sorted(unlisted):
+            if self._is_in_range(entity_id[len(self.prefix) :]):
+                read = read_state(self.tree, self.below, self.known[entity_id], entity_id, data)
+                if isinstance(read, dict):
+                    yield Correction(entity_id, read)
+
+    def _is_in_range(self, name: str) -> bool:
+        """Whether an id is above `after` and at most `upto`. Texts compare as their bytes in UTF-8 do."""
+        return not (self.after is not None and name <= self.after) and not (self.upto is not None and name > self.upto)
+
+    def _range(self) -> str:
+        after, upto = (None if bound is None else bound[:64] for bound in (self.after, self.upto))
+        return f"after {after!r}, up to {upto!r}"
+
+    def _leave_out(self, item: dict[str, Any], reason: Any, message: str) -> None:
+        name = item.get("id")
+        self.left_out.append(LeftOut(name[:LONGEST] if isinstance(name, str) else "", reason, message[:LONGEST]))
+
+
+def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
+    """The records of a snapshot: the transitions of all that differs, and one rejection if items do not fit."""
+    if (problem := _problem(tree, kind, arrival)) is not None:
+        return Decision([reject(tree, arrival, problem.reason, problem.message)])
+    snapshot = Snapshot(tree, kind, arrival)
+    changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
+    for change in snapshot.changes():
+        _take(changeset, snapshot, change)
+    entity = tree.get(kind.name, arrival.id)
+    if arrival.sequence is not None and (entity is not None or changeset.changes):
+        here = changeset.change(kind.name, arrival.id)
+        here.sequences = with_sequence(here.sequences, arrival.cause.source, arrival.sequence)
+    hearing.hear(changeset, kind, arrival)
+    changeset.settle()
+    decision = transitions(changeset, arrival.cause)
+    if arrival.sequence is not None and entity is not None and not any(_is_about(r, entity) for r in decision.records):
+        decision.records.append(mark(arrival, entity))
+    if snapshot.left_out:
+        decision.records.append(_left_out(tree, arrival, snapshot))
+    return decision
+
+
+def _problem(tree: Tree, kind: Kind, arrival: Arrival) -> Refused | None:
+    """Why nothing of a snapshot can be taken."""
+    data = arrival.data
+    if (problem := unseen(data.get(SEEN), arrival.cause.sequence)) is not None:
+        return Refused("invalid", problem)
+    after, upto = data.get("after"), data.get("upto")
+    if after is not None and upto is not None and after >= upto:
+        return Refused(
+            "invalid", f"data.after {after[:64]!r} is not below data.upto {upto[:64]!r}: no id is in between"
+        )
+    child = tree.kinds[tree.kinds.path(kind.name, data["kind"])[0]]
+    missing = missing_parent(tree, child, arrival.id + "/-" * (child.arity - kind.arity), is_intent=False)
+    return None if missing is None or missing.adoptable else Refused("unknown_parent", str(missing))
+
+
+def _take(changeset: Changeset, snapshot: Snapshot, change: Correction) -> None:
+    """Take one change into the changeset, as the report of its entity would be taken."""
+    kind, arrival = snapshot.below, snapshot.arrival
+    entity = snapshot.known.get(change.id)
+    facets: tuple[FacetState, ...] = kind.unborn if entity is None else entity.facets
+    steps, _ = kind.select(REPORTED, facets, changeset, change.id, change.data)
+    rule_event = RuleEvent(change.data, arrival.cause.sequence, arrival.time)
+    attributes = attributes_after(kind, steps, attributes_before(kind, entity), rule_event)
+    if not steps or isinstance(attributes, Refusal):
+        return
+    adopt(changeset, kind, change.id)
+    changeset.change(kind.name, change.id).attributes = attributes
+    origin = Origin(REPORTED, "cascade", f"{arrival.kind}/{arrival.id}", change.data)
+    changeset.take(kind.name, change.id, steps, origin)
+
+
+def _left_out(tree: Tree, arrival: Arrival, snapshot: Snapshot) -> Rejection:
+    """The rejection that lists the items that were not taken."""
+    items = snapshot.left_out
+    named = "; ".join(f"{item.id or 'an item'} ({item.reason}): {item.message}" for item in items[:SHOWN])
+    more = f"; and {len(items) - SHOWN:,} more" if len(items) > SHOWN else ""
+    kept = " Nothing counts as gone, because an item does not say what it is about." if snapshot.unreadable else ""
+    message = f"{len(items):,} of {len(snapshot.items):,} items were left out: {named}{more}.{kept}"
+    return replace(reject(tree, arrival, "left_out", message[:MAX_TEXT]), left_out=tuple(items[:LISTED]))
+
+
+def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool) -> bool:
+    """Whether the entity shows what an item says, by its first facet. Most items of a snapshot do."""
+    state, phase, named = entity.facets[0].state, item.get(PHASE), item.get(CONDITIONS)
+    if phase is None:
+        if needs_phase or state.phase == DELETED:
+            return False
+    elif phase != state.phase or not (named is None or (type(named) is list and tuple(named) == state.conditions)):
+        return False
+    attributes = item.get("attributes")
+    if not attributes:
+        return True
+    known = entity.attributes
+    return type(attributes) is dict and all(known.get(name) == value for name, value in attributes.items())
+
+
+def _is_about(record: Record, entity: Entity) -> bool:
+    return not isinstance(record, Rejection) and (record.entity.kind, record.entity.id) == (entity.kind, entity.id)

@@ -1,0 +1,180 @@
+"""Judges one report: whether the state that a reporter saw is news, may be older than a request, or cannot be. Pure.
+
+The rules are in docs/reports.md.
+Belongs here: the verdict on one report, and what observations alone can lead to. Does not: the rows that a report then
+takes (`reports`, `Kind.select`), which event is a report (`engine.core.reports`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from phaseline.machines.compiler.conditions import base_after, own_condition
+from phaseline.machines.compiler.machine import FacetMachine, Step
+from phaseline.machines.compiler.reports import (
+    CONDITIONS,
+    PHASE,
+    REPORTED,
+    SEEN,
+    UNREQUESTED,
+    arriving,
+    observed_attributes,
+)
+from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Row, Table
+from phaseline.schemas.records import FacetState, State, state
+
+Verdict = Literal["taken", "same", "older", "stale", "impossible"]
+"""taken: it becomes the base. same: it is already so. older: it may be older than the request that still waits.
+stale: it may be older than the deletion. impossible: no row leads to it, and no view shows it now.
+"""
+
+
+class Judged(NamedTuple):
+    """The verdict on a report. `base`: if it is taken, what the base becomes."""
+
+    verdict: Verdict
+    base: State | None = None
+
+
+@dataclass(slots=True)
+class Observed:
+    """What observations alone lead to in one facet, by base. Filled as bases are asked for."""
+
+    machine: FacetMachine
+    rows: frozenset[Row]
+    once: dict[State, frozenset[State]] = field(default_factory=dict)
+    ever: dict[State, frozenset[State]] = field(default_factory=dict)
+
+    def by_one(self, base: State) -> frozenset[State]:
+        """The bases, conditions sorted, that one observation row leads to, guards and data aside."""
+        found = self.once.get(base)
+        if found is None:
+            found = self.once[base] = frozenset(self._moves(base))
+        return found
+
+    def by_any(self, base: State) -> frozenset[State]:
+        """The bases, conditions sorted, that observation rows lead to, none of them into Deleted."""
+        found = self.ever.get(base)
+        if found is None:
+            reached, queue = set[State](), [base]
+            while queue:
+                new = {one for one in self.by_one(queue.pop()) if one.phase != DELETED and one not in reached}
+                reached |= new
+                queue += new
+            found = self.ever[base] = frozenset(reached)
+        return found
+
+    def _moves(self, base: State) -> Iterator[State]:
+        for by_phase in self.machine.steps.values():
+            for step in by_phase.get(base.phase, ()):
+                if step.row in self.rows and (found := _taken(step, base)) is not None:
+                    yield in_order(found)
+
+
+def _taken(step: Step, base: State) -> State | None:
+    data = step.row.given
+    return step.result(base, data) if step.row.to != FROM_DATA and step.fits(base, base, data) else None
+
+
+class Judge:
+    """Judges the reports on the entities of one kind. A report speaks of the kind's first facet."""
+
+    def __init__(self, table: Table, machines: Sequence[FacetMachine], bases: Sequence[frozenset[State]]) -> None:
+        """table: as it was written. machines, bases: its facets, compiled, and the bases that can arise in them."""
+        self.machine, self.bases = machines[0], bases[0]
+        facet = table.facets[0]
+        self.attributes = observed_attributes(table)
+        self.needs_phase = any(row.to == FROM_DATA for row in facet.rows)
+        """Whether an item of a snapshot must name its phase. Else the kind works out its states by itself."""
+        self.pending, self.arriving = frozenset(facet.pending), frozenset(arriving(table, facet))
+        self.observed = tuple(
+            Observed(machine, frozenset(row for row in written.rows if _observes(table, row)))
+            for machine, written in zip(machines, table.facets, strict=True)
+        )
+
+    def judge(
+        self, facets: Sequence[FacetState], asked: int, data: Mapping[str, Any], scene: Scene, entity_id: str
+    ) -> Judged:
+        """The verdict on a report. `facets` and `asked` are those of the entity; `data` that of the report.
+
+        A report without a phase says no more than that the entity is there.
+        """
+        facet, recent, phase = facets[0], (data.get(SEEN) or 0) >= asked, data.get(PHASE)
+        base = facet.base
+        if phase == DELETED:
+            if base.phase in (ABSENT, DELETED):
+                return Judged("same")
+            may_end = base.phase not in self.arriving or has_seen(data, asked)
+            return Judged("taken", state(DELETED)) if may_end else Judged("older")
+        if base.phase == DELETED and not recent:
+            return Judged("stale")
+        if phase is None:
+            known = base.phase not in (ABSENT, DELETED)
+            return Judged("same") if known else Judged("taken", self.machine.facet.adopted)
+        named = data.get(CONDITIONS)
+        if _is(base, phase, named) or _is(facet.state, phase, named):
+            return Judged("same")
+        wanted = self._base(base, phase, named, lambda found: self.machine.shown(found, scene, entity_id))
+        if wanted is None:
+            return Judged("impossible")
+        if in_order(wanted) == in_order(base):
+            return Judged("same")
+        if base.phase in self.pending and not recent and in_order(wanted) not in self.observed[0].by_any(base):
+            return Judged("older")
+        return Judged("taken", wanted)
+
+    def is_unasked(self, facet: int, trigger: str, before: State, after: State) -> bool:
+        """Whether a report moved a base where no single observation row of the table leads."""
+        if trigger not in (REPORTED, UNREQUESTED) or before.phase == ABSENT or before == after:
+            return False
+        return in_order(after) not in self.observed[facet].by_one(before)
+
+    def _base(
+        self, base: State, phase: str, named: Sequence[str] | None, shown: Callable[[State], State]
+    ) -> State | None:
+        """The base that a report of `phase` and the conditions `named` means; None if there is none.
+
+        A state that only a view shows means the base under it: without what the view adds.
+        """
+        for wanted in self._named(base, phase, named):
+            if in_order(wanted) in self.bases:
+                return wanted
+        if all(view.to != phase for view in self.machine.facet.views):
+            return None
+        healthy = self.machine.facet.healthy
+        live = (found for found in self.bases if found.phase not in (ABSENT, DELETED))
+        under = [found for found in live if _is(shown(found), phase, named)]
+        return min(under, key=lambda found: (found.phase != healthy, found), default=None)
+
+    def _named(self, base: State, phase: str, named: Sequence[str] | None) -> Iterator[State]:
+        """The bases that a report can mean, the most exact first. Conditions left out: those that stay, or the own."""
+        facet = self.machine.facet
+        own = own_condition(facet, phase)
+        if named is None:
+            yield base_after(facet, Row((), REPORTED, phase), base, phase)
+        else:
+            yield state(phase, tuple(named))
+        if not named and own is not None:
+            yield state(phase, (own,))
+
+
+def has_seen(data: Mapping[str, Any], asked: int) -> bool:
+    """Whether the reporter says that it has read the record of the last request."""
+    return data.get(SEEN) is not None and bool(data[SEEN] >= asked)
+
+
+def in_order(found: State) -> State:
+    """A state with its conditions sorted, as `reachable` gives them."""
+    return found if len(found.conditions) < 2 else state(found.phase, tuple(sorted(found.conditions)))
+
+
+def _is(found: State, phase: str, named: Sequence[str] | None) -> bool:
+    """Whether a state is what a report names: the phase, and the same conditions if it names any."""
+    if found.phase != phase:
+        return False
+    return named is None or (len(named) == len(found.conditions) and set(named) == set(found.conditions))
+
+
+def _observes(table: Table, row: Row) -> bool:
+    return row.trigger != REPORTED and table.role(row.trigger) == "observation"

@@ -1,0 +1,131 @@
+"""Adds to a table what every kind has for reports: the observation of a whole state, and deletions without a request.
+
+The rules are in docs/reports.md.
+Belongs here: the rows and fields that the compiler adds, the checks of pending phases. Does not: whether one report is
+taken (`judging`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from phaseline.machines.compiler.check_kinds import path
+from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.machine import phases_of, starts_of
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, LIVE, SAME, Facet, Field, Live, Row, Table
+from phaseline.schemas.records import CONTACT
+
+REPORTED, UNREQUESTED = "reported", "deleted"
+"""The observation of a whole state, and the observation that an entity is gone, which may come without a request."""
+SNAPSHOT = "snapshot"
+"""The observation of all that a reporter sees below an entity."""
+RECENT = "recent"
+"""A field that the engine adds to the data of both: whether the reporter has seen the last request."""
+PHASE, CONDITIONS, SEEN = "phase", "conditions", "seen"
+"""Fields of a report."""
+ITEMS = (
+    Field(
+        "items",
+        dict,
+        "what is there: `id` below this entity, `phase`, `conditions`, `attributes`",
+        many=True,
+        required=True,
+    ),
+    Field("after", str, "the snapshot speaks of ids above this one only, in byte order"),
+    Field("upto", str, "the snapshot speaks of ids up to this one only, in byte order"),
+)
+SEEN_FIELD = Field(SEEN, int, "the highest `cause.sequence` that the reporter has read in this tree", default=0)
+
+
+def with_reports(table: Table, below: tuple[str, ...] = ()) -> Table:
+    """The table with the rows and fields for reports. `below`: the kinds below it that have the observation."""
+    facets, fields = table.facets, dict(table.fields)
+    if takes_reports(table):
+        facets = tuple(
+            facet if facet.name == CONTACT else replace(facet, rows=tuple(_rows(table, index, facet)))
+            for index, facet in enumerate(facets)
+        )
+        fields[REPORTED] = (SEEN_FIELD, *table.fields.get(REPORTED, ()))
+    if is_widened(table):
+        fields[UNREQUESTED] = (SEEN_FIELD, *table.fields.get(UNREQUESTED, ()))
+    if below:
+        facets = (replace(facets[0], rows=(*facets[0].rows, Row((LIVE,), SNAPSHOT, SAME))), *facets[1:])
+        fields[SNAPSHOT] = (Field("kind", str, "the kind of the items", below, required=True), *ITEMS, SEEN_FIELD)
+    return replace(table, facets=facets, fields=fields)
+
+
+def check_names(table: Table, below: tuple[str, ...]) -> None:
+    """Raise `WrongTable` if a trigger of the table has the name of an observation that the compiler adds."""
+    taken = [(REPORTED, takes_reports(table) and table.role(REPORTED) != "observation"), (SNAPSHOT, bool(below))]
+    says = "{0} is the observation of every kind that {1}: give the trigger of this table another name"
+    why = {REPORTED: "has observations", SNAPSHOT: "stands above such kinds"}
+    problems = [says.format(name, why[name]) for name, clashes in taken if clashes and name in table.triggers]
+    if problems:
+        raise WrongTable(table.kind, problems)
+
+
+def takes_reports(table: Table) -> bool:
+    """Whether a kind has the observation `reported`: whether it has any observation."""
+    return any(table.role(trigger) == "observation" for trigger in table.triggers)
+
+
+def reported_below(table: Table, named: Mapping[str, Table]) -> tuple[str, ...]:
+    """The kinds below a kind that have the observation `reported`."""
+    return tuple(name for name, one in named.items() if takes_reports(one) and any(path(named, table.kind, name)))
+
+
+def is_widened(table: Table) -> bool:
+    """Whether `deleted` is legal from further phases: pending phases are named, and `deleted` only ends the entity."""
+    rows = [row for facet in table.facets for row in facet.rows if row.trigger == UNREQUESTED]
+    named = any(facet.pending for facet in table.facets) and table.role(UNREQUESTED) == "observation"
+    return named and bool(rows) and all(row.to == DELETED for row in rows)
+
+
+def arriving(table: Table, facet: Facet) -> tuple[str, ...]:
+    """The pending phases in which an entity waits to come into being: an intent leads there from nothing."""
+    born = {row.to for row in facet.rows if row.trigger in table.intents and ABSENT in row.source}
+    return tuple(phase for phase in facet.pending if phase in born)
+
+
+def _rows(table: Table, index: int, facet: Facet) -> Iterator[Row]:
+    """The rows of a facet, and after them those for reports. A row of the table for `reported` is for no `phase`."""
+    for row in facet.rows:
+        yield replace(row, given={**row.given, PHASE: None}) if row.trigger == REPORTED else row
+    if is_widened(table):
+        yield from _widened(table, facet)
+    unborn = (ABSENT, DELETED) if is_adoptable(table) else ()
+    if index == 0:
+        yield Row((*unborn, LIVE), REPORTED, FROM_DATA, assigns=observed_attributes(table))
+    elif unborn:
+        yield Row(unborn, REPORTED, facet.adopted.phase, condition=next(iter(facet.adopted.conditions), None))
+    yield Row((LIVE,), REPORTED, DELETED, given={PHASE: DELETED})
+
+
+def is_adoptable(table: Table) -> bool:
+    """Whether a report makes an unknown entity known: every facet but the first names a base to begin with."""
+    return all(
+        any(
+            (label.phase, label.condition) == (facet.adopted.phase, next(iter(facet.adopted.conditions), None))
+            for label in facet.labels
+        )
+        for facet in table.facets[1:]
+        if facet.name != CONTACT
+    )
+
+
+def _widened(table: Table, facet: Facet) -> Iterator[Row]:
+    phases = phases_of(facet)
+    rows = [row for row in facet.rows if row.trigger == UNREQUESTED]
+    asked = {at.phase for row in rows for source in row.source for at in starts_of(source, phases)}
+    waiting = tuple(phase for phase in arriving(table, facet) if phase not in asked)
+    but = tuple(phase for phase in phases if (phase in asked or phase in waiting) and phase not in (ABSENT, DELETED))
+    if len(but) < sum(phase not in (ABSENT, DELETED) for phase in phases):
+        yield Row((Live(but=but),), UNREQUESTED, DELETED)
+    if waiting:
+        yield Row(waiting, UNREQUESTED, DELETED, given={RECENT: True})
+
+
+def observed_attributes(table: Table) -> tuple[str, ...]:
+    """The attributes that observations of this kind may set. A report may set them too."""
+    rows = (row for facet in table.facets for row in facet.rows if table.role(row.trigger) == "observation")
+    found = {name for row in rows for name in table.assigned(row)}
+    return tuple(attribute.name for attribute in table.attributes if attribute.name in found and attribute.name != SEEN)

@@ -1,0 +1,66 @@
+"""The quick look of a comparison: whether all that Git says plainly holds in the live object.
+
+Belongs here: one walk over both sides that copies nothing. A yes is the answer of the whole comparison; a no says only
+that it must look closely. Does not: merging, defaults, naming differences (`compare`).
+"""
+
+from typing import Any
+
+from phaseline.machines.kubernetes.diff.canonical import SPELLINGS
+from phaseline.machines.kubernetes.diff.differences import equal, is_same
+from phaseline.machines.kubernetes.diff.types import ANY, FieldType
+
+
+def holds(wanted: Any, found: Any, type_: FieldType) -> bool:
+    """Whether each value of `wanted` is the one in `found`. Members that only `found` has do not matter."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and _members_hold(wanted, found, type_)
+    if isinstance(wanted, list):
+        return isinstance(found, list) and _list_holds(wanted, found, type_)
+    if wanted.__class__ is found.__class__ and wanted == found:
+        return True
+    spell = SPELLINGS.get(type_.form)
+    return is_same(wanted, found) if spell is None else is_same(spell(wanted), spell(found))
+
+
+def _members_hold(wanted: dict[str, Any], found: dict[str, Any], type_: FieldType) -> bool:
+    if type_.atomic and (type_.whole or not wanted) and not equal(wanted, found):
+        return False
+    fields, item, is_map = type_.fields, type_.item, type_.form == "map"
+    for name, value in wanted.items():
+        there = found.get(name)
+        if there is None or value is None:
+            if value is None and (type_.form != "any" or name not in found):
+                continue
+            return False
+        if value.__class__ is there.__class__ and value.__class__ is str and value == there:
+            continue
+        if not holds(value, there, item if is_map else fields.get(name, ANY)):
+            return False
+    return True
+
+
+def _list_holds(wanted: list[Any], found: list[Any], type_: FieldType) -> bool:
+    item = type_.item
+    if type_.form == "any":
+        return len(wanted) == len(found) and all(
+            holds(one, other, item) for one, other in zip(wanted, found, strict=True)
+        )
+    if type_.key is None or not wanted:
+        return equal(wanted, found)
+    names = [_named(one, type_.key) for one in found]
+    if None in names or len(set(names)) != len(names):
+        return False
+    there = iter(zip(names, found, strict=True))
+    for one in wanted:  # in their order, with others between them
+        name = _named(one, type_.key)
+        other = next((member for known, member in there if known == name), None)
+        if name is None or other is None or not holds(one, other, item):
+            return False
+    return True
+
+
+def _named(member: Any, key: str) -> str | int | None:
+    """The name of a member of a list that merges; None if it has none that is plain."""
+    value = member.get(key) if key and isinstance(member, dict) else member
+    return value if value.__class__ in (str, int) else None

@@ -1,0 +1,95 @@
+"""Laws of the comparison, over all kinds of Kubernetes and custom ones, at every depth."""
+
+from copy import deepcopy
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from phaseline.machines.kubernetes.diff.canonical import canonical
+from phaseline.machines.kubernetes.diff.compare import _differences, _Sides, as_stored, compare
+from phaseline.machines.kubernetes.diff.holds import holds
+from phaseline.machines.kubernetes.diff.normalize import normalize
+from phaseline.machines.kubernetes.diff.types import ANY, kinds, type_of
+from tests.support.typed_objects import add, change, draw, places
+
+KINDS = [*kinds(), ("example.io/v1", "Widget"), ("argoproj.io/v1alpha1", "Rollout")]
+EFFORTS = [pytest.param(300, id="short"), pytest.param(4_000, marks=pytest.mark.slow, id="long")]
+
+
+def search(examples: int, law: Any) -> None:
+    def broken(seed: int) -> None:
+        law(Random(seed))
+
+    hypothesis_settings(
+        max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )(given(st.integers(0, 2**63))(broken))()  # fmt: skip
+
+
+def drawn(chance: Random) -> tuple[dict[str, Any], Any]:
+    version, kind = chance.choice(KINDS)
+    return draw(chance, version, kind), type_of(version, kind) or ANY
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_an_object_is_as_it_is_and_as_the_server_stores_it(effort: int) -> None:
+    def law(chance: Random) -> None:
+        git, type_ = drawn(chance)
+        before = deepcopy(git)
+        assert compare(git, deepcopy(git)) == []
+        stored = as_stored(canonical(git, type_), type_)
+        assert compare(git, stored) == [], stored
+        assert compare(stored, git) == [], stored
+        assert git == before
+
+    search(effort, law)
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_what_git_says_and_somebody_changed_is_drift(effort: int) -> None:
+    """Every path counts, even where Git says empty, false or 0; whatever was applied last."""
+
+    def law(chance: Random) -> None:
+        git, type_ = drawn(chance)
+        live = deepcopy(git)
+        spots = [*places(live, type_)]
+        if not spots:
+            return
+        spot = chance.choice(spots)
+        path = (spot.step, deepcopy(spot.value))
+        if change(chance, spot):
+            last = chance.choice([None, deepcopy(git)])
+            assert compare(git, live, last=last), (path, git, live)
+
+    search(effort * 2, law)
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_what_git_does_not_say_is_no_drift(effort: int) -> None:
+    def law(chance: Random) -> None:
+        git, type_ = drawn(chance)
+        live = deepcopy(git)
+        add(chance, live, type_)
+        assert compare(git, live) == [], (git, live)
+
+    search(effort * 2, law)
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_the_quick_look_says_yes_only_where_the_long_one_does(effort: int) -> None:
+    def law(chance: Random) -> None:
+        git, type_ = drawn(chance)
+        live = deepcopy(git)
+        for _ in range(chance.randrange(3)):
+            add(chance, live, type_)
+        if (spots := [*places(live, type_)]) and chance.random() < 0.7:
+            change(chance, chance.choice(spots))
+        wanted, found = (normalize(one, in_namespace=True, aggregates=True) for one in (git, live))
+        if holds(wanted, found, type_):
+            assert _differences(_Sides(wanted, found, None), type_, is_known=type_ is not ANY) == []
+
+    search(effort * 2, law)

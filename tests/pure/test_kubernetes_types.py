@@ -1,0 +1,93 @@
+"""The table of Kubernetes' types: it is what the script writes, and agrees with what else is known of them."""
+
+import json
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import pytest
+
+from phaseline.machines.kubernetes.diff.compare import COMPARISON
+from phaseline.machines.kubernetes.diff.types import ANY, FieldType, type_called, type_of
+from tests.support import kubernetes_types
+from tests.support.conformance import FOLDER
+
+DIGEST = ("3", "92aa7f158c0f597d")
+"""The revision of the comparison, and the digest of the table that it was made with."""
+
+
+@cache
+def table() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(kubernetes_types.TABLE.read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_table_is_what_the_script_writes() -> None:
+    """Run `python -m tests.support.kubernetes_types` with the version of the package that the table names."""
+    try:
+        installed = version(kubernetes_types.PACKAGE)
+    except PackageNotFoundError:
+        pytest.skip("the package with the definitions is not installed")
+    if installed != table()["source"][kubernetes_types.PACKAGE]:
+        pytest.skip(f"the table was made from another version than {installed}")
+    made = kubernetes_types.table(before=table())
+    assert kubernetes_types.written(made) == kubernetes_types.TABLE.read_text(encoding="utf-8")
+
+
+def test_another_table_is_another_revision_of_the_comparison() -> None:
+    """A log is judged again by the table of its day: raise COMPARISON, run `dev.py rules`, write the digest here."""
+    found = blake2b(kubernetes_types.TABLE.read_bytes(), digest_size=8).hexdigest()
+    assert (str(COMPARISON.number), found) == DIGEST
+
+
+def test_merge_keys_are_those_of_kubernetes_own_code() -> None:
+    path = FOLDER / "k8s_patch_meta.json"
+    if not path.is_file():
+        pytest.skip("the cases of real systems are not here")
+    for name, fields in json.loads(path.read_text(encoding="utf-8"))["structs"].items():
+        *_, group, rest = name.replace("/", ".").rsplit(".", 3)[-3:]
+        known = table()["types"].get(f"{name.rpartition('/')[0].rpartition('/')[2]}.{group}.{rest}", {})
+        for field, facts in fields.items():
+            if field in known and facts["strategy"] != "retainKeys":
+                code = known[field]
+                key = facts.get("merge_key") or "="
+                assert code.startswith(("=", f"[{key}]")), (name, field, code)
+
+
+@pytest.mark.parametrize(("version_", "kind", "path", "form", "tells_zero"), [
+    ("apps/v1", "Deployment", "spec.replicas", "integer", True),
+    ("apps/v1", "Deployment", "spec.minReadySeconds", "integer", False),
+    ("apps/v1beta1", "Deployment", "spec.template.spec.hostNetwork", "boolean", False),
+    ("v1", "Pod", "spec.automountServiceAccountToken", "boolean", True),
+    ("v1", "Pod", "spec.containers.resources.limits.cpu", "quantity", False),
+    ("v1", "LimitRange", "spec.limits.max.memory", "quantity", False),
+    ("v1", "ConfigMap", "binaryData.a", "bytes", False),
+    ("v1", "ConfigMap", "data.memory", "string", False),
+    ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "webhooks.clientConfig.caBundle", "bytes", False),
+    ("v1", "Service", "spec.ports.targetPort", "integer or string", False),
+    ("v1", "Pod", "spec.volumes.emptyDir", "struct", True),
+    ("networking.k8s.io/v1", "NetworkPolicy", "spec.podSelector", "struct", True),
+    ("v1", "Pod", "spec.securityContext", "struct", False),
+    ("v1", "PersistentVolumeClaim", "spec.storageClassName", "string", True),
+    ("storage.k8s.io/v1", "StorageClass", "parameters.memory", "string", False),
+])  # fmt: skip
+def test_a_type_is_that_of_its_place(version_: str, kind: str, path: str, form: str, tells_zero: bool) -> None:
+    found = type_of(version_, kind) or ANY
+    for step in path.split("."):
+        found = found.of(step) if found.form != "list" else found.item.of(step)
+    assert (found.form, found.tells_zero) == (form, tells_zero)
+
+
+def test_custom_kinds_have_no_type() -> None:
+    assert type_of("example.io/v1", "Widget") is None
+    assert type_of("apiextensions.k8s.io/v1", "CustomResourceDefinition") is None
+
+
+@pytest.mark.parametrize(("name", "form"), [
+    ("core/v1/PodSpec", "struct"), ("core/Quantity", "quantity"), ("meta/v1/Duration", "duration"),
+    ("core/v1/ResourceList", "map"), ("core/v1/Nothing", None),
+])  # fmt: skip
+def test_types_by_the_names_that_argo_cd_gives_them(name: str, form: str | None) -> None:
+    found: FieldType | None = type_called(name)
+    assert (found and found.form) == form
