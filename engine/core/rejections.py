@@ -1,7 +1,7 @@
 """The answer to an event that takes no step: a rejection, a mark, or no record if the event reports nothing new. Pure.
 
-Belongs here: choosing between these answers, and the limit of an entity's size. Does not: selecting steps (`Kind.select`), listing the triggers that would
-have been taken (`advice`).
+Belongs here: choosing between these answers, and the limit of an entity's size. Does not: selecting steps
+(`Kind.select`), listing the triggers that would have been taken (`advice`).
 """
 
 from collections.abc import Sequence
