@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from benchmarks import core, emco, gitops, latency, replay, snapshot, take_over, throughput
+from benchmarks import core, emco, gitops, heartbeats, latency, replay, snapshot, take_over, throughput
 
 Page = Callable[[dict[str, Any]], str]
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -37,6 +37,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, An
     "snapshot": ("A snapshot of 5,000 nodes", _snapshot, snapshot.page),
     "emco": ("An app context coming up", emco.run, emco.page),
     "gitops": ("Health, comparison, observed events", gitops.run, gitops.page),
+    "heartbeats": ("Heartbeats", heartbeats.run, heartbeats.page),
     "replay": ("Replay", replay.run, replay.page),
     "take_over": ("Taking over a partition", take_over.run, take_over.page),
 }

@@ -67,7 +67,7 @@ async def _play(speed: float, lang: Language) -> None:
         roots = sorted({event["subject"].partition("/")[2].partition("/")[0] for event in events})
         render.show(Text("\nThe fleet at the end of the morning", "bold"))
         for root in roots:
-            forest = Forest(kinds, await client.tree(root, deleted=True), {})
+            forest = Forest(kinds, await client.tree(root, deleted=True))
             for top in forest.tops:
                 render.show(forest.drawn(top, lang, None))
     terminal.say("The demo has ended and its data is deleted. Next: phaseline up --data ./phaseline-data")

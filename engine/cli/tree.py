@@ -62,12 +62,14 @@ def tree(
 class Forest:
     """Entities arranged under their parents. `tops`: the entities whose parent is not among them."""
 
-    def __init__(self, kinds: Kinds, found: Sequence[Entity], stale: Mapping[tuple[str, str], int]) -> None:
+    def __init__(
+        self, kinds: Kinds, found: Sequence[Entity], stale: Mapping[tuple[str, str], int] | None = None
+    ) -> None:
         """Arrange the entities, which are sorted. Children keep that order, kind by kind.
 
         stale: since when the stale ones are stale, ns.
         """
-        self.kinds, self.stale = kinds, stale
+        self.kinds, self.stale = kinds, stale or {}
         self.now = 0
         """The time at which the entities are shown, ns."""
         known = {(entity.kind, entity.id) for entity in found}

@@ -6,7 +6,7 @@ counts as what (`machines.fleet.counts`), which entities are on a cluster (`flee
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from phaseline.engine.client import fleet_placement
 from phaseline.engine.errors import EntityUnknown, InvalidId
@@ -16,7 +16,7 @@ from phaseline.machines.fleet.bundle import RANKED, ROLLOUT
 from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.counts import COUNTED as UNTOLD
 from phaseline.machines.fleet.counts import fraction, of_deployments, of_resources, unnamed
-from phaseline.machines.language.contact import HEARD_AT
+from phaseline.machines.language.contact import HEARD_AT, silent_since
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import Entity, timestamp
 
@@ -30,10 +30,14 @@ FINE = ("Ready", DELETED, UNTOLD)
 
 
 class FleetPart(TypedDict):
-    """Counts of deployments and of resources, by word: `desired_ready`, `ready`, `not_ready` and so on."""
+    """Counts of deployments and of resources, by word: `desired_ready`, `ready`, `not_ready` and so on.
+
+    stale_since: if something that is counted is silent, when the first of it was heard last (RFC 3339).
+    """
 
     deployments: dict[str, int]
     resources: dict[str, int]
+    stale_since: NotRequired[str]
 
 
 class FleetDisplay(TypedDict):
@@ -157,11 +161,13 @@ def _of_kind(entities: Iterable[Entity], *kinds: str) -> list[Entity]:
 
 def _both(entities: Sequence[Entity]) -> FleetPart:
     waiting = sum(one.attributes.get("waiting", 0) for one in _of_kind(entities, "bundle") if _is_live(one))
-    resources = _of_kind(entities, "bundle_resource")
-    return {
-        "deployments": of_deployments(_phases(_of_kind(entities, "bundle_deployment")), waiting),
+    deployments, resources = _of_kind(entities, "bundle_deployment"), _of_kind(entities, "bundle_resource")
+    found: FleetPart = {
+        "deployments": of_deployments(_phases(deployments), waiting),
         "resources": of_resources(_phases(resources), _unnamed(entities)),
     }
+    silences = [since for since in map(silent_since, deployments) if since is not None]
+    return {**found, "stale_since": timestamp(min(silences))} if silences else found
 
 
 def _phases(entities: Sequence[Entity]) -> Counter[str]:

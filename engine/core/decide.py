@@ -17,13 +17,14 @@ from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
-from phaseline.engine.core.rejections import mark, reject, without_step
+from phaseline.engine.core.rejections import below_missing, here, mark, reject, without_step
 from phaseline.engine.core.reports import read_report
 from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import SNAPSHOT
+from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.machines.language.table import Refusal
 from phaseline.schemas.records import Entity, Reason, Record, Rejection
 
@@ -34,18 +35,20 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     entity = tree.entities[kind.name].get(arrival.id)
     if _is_repeat(entity, arrival) or _is_over(entity, arrival):
         return Decision([])
-    if arrival.timer is not None and entity is not None:
-        arrival = hearing.timed_out(tree, entity, arrival)
+    is_heard = bool(tree.watched or tree.silence_after) and hearing.is_heard(tree, kind, arrival)
+    if arrival.trigger == HEARTBEAT and not is_heard and hearing.says_nothing(tree, kind, entity, arrival):
+        return Decision([])
+    arrival = arrival if arrival.timer is None else hearing.timed_out(tree, entity, arrival)
     if arrival.trigger in kind.reports:
         of_all = arrival.trigger == SNAPSHOT
         report = take_snapshot(tree, kind, arrival) if of_all else read_report(tree, kind, entity, arrival)
         if isinstance(report, Decision):
-            is_told = of_all or not hearing.is_heard(tree, kind, arrival)
+            is_told = of_all or not is_heard
             return report if is_told else _without_step(tree, kind, entity, arrival, report.records)
         arrival = report
     missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
-        return _rejected(tree, arrival, "unknown_parent", str(missing))
+        return Decision([below_missing(tree, arrival, missing)])
     if arrival.trigger in kind.interprets:
         fields = interpretation(tree, kind, entity, arrival)
         if isinstance(fields, Refusal):
@@ -55,7 +58,6 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     steps, guard = kind.select(arrival.trigger, facets, tree, arrival.id, arrival.data)
     if arrival.trigger in kind.base_from_data and (problem := impossible_base(kind, steps, arrival.data)) is not None:
         return _rejected(tree, arrival, "invalid", problem)
-    is_heard = hearing.is_heard(tree, kind, arrival)
     if not steps:
         records = [] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard)
         return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
@@ -84,7 +86,9 @@ def _rejected(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Dec
 
 
 def _refused(tree: Tree, arrival: Arrival, refusal: Refusal) -> Decision:
-    return _rejected(tree, arrival, "invalid" if refusal.invalid else "guard", refusal.message)
+    if refusal.invalid:
+        return _rejected(tree, arrival, "invalid", refusal.message)
+    return _rejected(tree, arrival, "guard", f"{here(tree, arrival)}: {refusal.message}")
 
 
 def _take(

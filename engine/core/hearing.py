@@ -22,6 +22,7 @@ from phaseline.machines.language.contact import (
     HEARD_AT,
     RECORDED,
     SILENCE_AFTER,
+    UNHEARD,
     UNWATCHED,
 )
 from phaseline.machines.language.predicates import SceneEntity
@@ -31,8 +32,11 @@ from phaseline.schemas.subjects import ancestor_id
 
 
 def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
-    """Whether a place at or above an event's entity has to record that it was heard. Nearly always it has not."""
-    if not (tree.watched or tree.silence_after) or kind.roles[arrival.trigger] != "observation":
+    """Whether a place at or above an event's entity has to record that it was heard. Nearly always it has not.
+
+    It is asked only if a place has `silence_after`, or the installation does.
+    """
+    if kind.roles[arrival.trigger] != "observation":
         return False
     for name, arity in kind.places:
         place = tree.entities[name].get(ancestor_id(arrival.id, arity))
@@ -44,31 +48,57 @@ def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
     return False
 
 
-def timed_out(tree: Tree, place: Entity, arrival: Arrival) -> Arrival:
+def says_nothing(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival) -> bool:
+    """Whether a heartbeat that need not be recorded has no other effect either. Most heartbeats end here."""
+    if kind.contact is None or place is None or arrival.sequence is not None:
+        return False
+    if place.facets[0].base.phase in (ABSENT, DELETED):
+        return False
+    return (place.facets[kind.contact].base.phase == UNHEARD) == (
+        not silence_of(place.attributes, tree.silence_after) > 0
+    )
+
+
+def timed_out(tree: Tree, place: Entity | None, arrival: Arrival) -> Arrival:
     """The event of a timer; `unwatched` in place of `falls_silent` if nobody waits for the place any more."""
-    if arrival.trigger != FALLS_SILENT or silence_of(place.attributes, tree.silence_after) > 0:
+    if arrival.trigger != FALLS_SILENT or place is None or silence_of(place.attributes, tree.silence_after) > 0:
         return arrival
     return replace(arrival, trigger=UNWATCHED)
 
 
 def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
-    """Queue the trigger `heard` at each place that has to record that it was heard."""
+    """Queue the trigger `heard` at each place that has to record that it was heard.
+
+    An observation that goes on to other places, such as the report of a cluster to EMCO's later contexts, counts there
+    too.
+    """
     tree = changeset.tree
     watched = tree.watched or tree.silence_after or SILENCE_AFTER in arrival.data
     if not watched or kind.roles[arrival.trigger] != "observation":
         return
     origin = Origin(HEARD, "cascade", f"{arrival.kind}/{arrival.id}")
-    for name, place_id in _live_places(changeset, kind, arrival):
-        changeset.cascades.append((name, place_id, origin))
+    passed_on = [(name, entity_id) for name, entity_id, sent in changeset.cascades if _reports(tree, name, sent)]
+    reached = [(kind.name, arrival.id), *passed_on]
+    places = dict.fromkeys(place for at in reached for place in _places(tree, *at))
+    changeset.cascades += [(*place, origin) for place in places if _hears(changeset, *place, arrival.time)]
 
 
-def _live_places(changeset: Changeset, kind: Kind, arrival: Arrival) -> Iterator[tuple[str, str]]:
-    for name, arity in kind.places:
-        place = changeset.above(arrival.id, name)
-        if place is None or place.facets[0].base.phase in (ABSENT, DELETED):
-            continue
-        if _is_due(changeset.tree, changeset.kinds[name], place, arrival.time):
-            yield name, ancestor_id(arrival.id, arity)
+def _reports(tree: Tree, name: str, sent: Origin) -> bool:
+    return tree.kinds[name].contact is not None and tree.kinds[name].roles[sent.trigger] == "observation"
+
+
+def _places(tree: Tree, name: str, entity_id: str) -> Iterator[tuple[str, str]]:
+    """The places at and above an entity."""
+    for above, arity in tree.kinds[name].places:
+        yield above, ancestor_id(entity_id, arity)
+
+
+def _hears(changeset: Changeset, name: str, place_id: str, time: int) -> bool:
+    """Whether a place exists and has to record that it was heard at `time`, ns."""
+    place = changeset.above(place_id, name)
+    if place is None or place.facets[0].base.phase in (ABSENT, DELETED):
+        return False
+    return _is_due(changeset.tree, changeset.kinds[name], place, time)
 
 
 def _is_due(tree: Tree, kind: Kind, place: SceneEntity, time: int) -> bool:

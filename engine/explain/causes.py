@@ -12,6 +12,7 @@ from phaseline.engine.explain.model import CauseChain, Role
 from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.reports import REPORTED
+from phaseline.machines.language.contact import HEARD
 from phaseline.machines.language.table import ABSENT, OK, PROGRESSING, Facet
 from phaseline.schemas.records import Entity, State, Transition, state
 from phaseline.schemas.subjects import ancestor_id
@@ -159,6 +160,8 @@ def trace(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Trans
                 chain.append(min(of_event, key=lambda each: PREFERRED.index(each.cause.by)))
                 break
         else:
+            if chain[-1].trigger == HEARD:  # the event reported what was so already, and made no record of its own
+                return tuple(chain), None
             return tuple(chain), f"the log has no record of event {sequence} at {kind} {entity_id}"
     return tuple(chain), None
 

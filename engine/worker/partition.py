@@ -22,7 +22,7 @@ from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.claim_watch import ClaimWatch
 from phaseline.engine.ownership.takeover import take_over
-from phaseline.engine.worker.deciding import DecidingThread, Pace, SlowKinds, SlowLog
+from phaseline.engine.worker.deciding import DecidingThread, Heartbeats, Pace, SlowKinds, SlowLog
 from phaseline.engine.worker.erasure import Erasure
 
 T = TypeVar("T")
@@ -140,6 +140,7 @@ class Partition:
             CommitSlot() as slot,
         ):
             events: list[Stored] = []
+            beats = Heartbeats(self.installation.prefix)
             slow, slow_kinds = False, SlowKinds(self.installation.kinds, self.installation.prefix)
             while not stop.is_set():
                 if watch.is_due:
@@ -148,7 +149,7 @@ class Partition:
                 if inbox.buffered < AHEAD:
                     await slot.wait()
                 if not events:
-                    events = await inbox.take(SLICE, IDLE)
+                    events = await beats.gather(await inbox.take(SLICE, IDLE), inbox, SLICE)
                     slow = any(map(slow_kinds.has, events))
                 if claim.checkpoint.attempts >= CAREFUL and events:
                     await slot.wait()

@@ -22,13 +22,17 @@ RECORDED = 4
 """How often a hearing is recorded within `silence_after`, at most. So the timer runs for this time and a 4th of it."""
 
 
-@rule("phaseline.heard", revision=1)
+HEARS, FORGETS = "phaseline.heard", "phaseline.unwatched"
+"""The names of the rules of the facet. They take no time to speak of."""
+
+
+@rule(HEARS, revision=1)
 def note_hearing(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes when the place was heard, by the clock of the server."""
     return {**attributes, HEARD_AT: event.time}
 
 
-@rule("phaseline.unwatched", revision=1)
+@rule(FORGETS, revision=1)
 def forget_hearing(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Forgets when the place was heard."""
     return {name: value for name, value in attributes.items() if name != HEARD_AT}

@@ -180,7 +180,7 @@ def placed(kind: Kind, base: State) -> Tree:
     for one in reversed(chain):
         bases = [base, *one.adopted[1:]] if one is kind else list(one.adopted)
         if one is kind and base.phase == DELETED:
-            bases = [state(DELETED) for _ in bases]
+            bases = [state(DELETED) if DELETED in m.phases else b for b, m in zip(bases, one.machines, strict=True)]
         here = "/".join(entity_id.split("/")[: one.arity])
         facets = tuple(FacetState(found, found, 0) for found in bases)
         tree.put(Entity(one.name, here, 1, one.names, facets, one.attributes, {}, asked=5))

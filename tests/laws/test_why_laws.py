@@ -12,6 +12,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.explain.model import CauseChain, FacetExplanation, PredicateExplanation
 from phaseline.machines.compiler import conditions
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.contact import HEARD
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Transition, facets_of
@@ -38,8 +39,11 @@ def ends_in_an_event(history: History, caused: CauseChain) -> None:
     *links, last = caused.records
     step = history.steps[last.cause.sequence - 1]
     assert isinstance(step.read, Arrival)
-    assert (last.cause.by, last.trigger) == ("event", step.read.trigger)
-    assert (last.entity.kind, last.entity.id) == (step.read.kind, step.read.id)
+    if last.trigger == HEARD:  # by an observation that made no record of its own
+        assert last.cause.origin == f"{step.read.kind}/{step.read.id}"
+    else:
+        assert (last.cause.by, last.trigger) == ("event", step.read.trigger)
+        assert (last.entity.kind, last.entity.id) == (step.read.kind, step.read.id)
     assert all(any(record is made for made in step.records) for record in caused.records)
     assert all(record.cause.by != "event" for record in links)
     for record, origin in pairwise(caused.records):

@@ -133,7 +133,7 @@ async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monk
     assert verdict.reworded == len(rejections) > SHOWN == len(verdict.rewordings)
     told = verdict.rewordings[0]
     assert told.expected == "that cannot be"
-    assert str(told.found).endswith("is not legal there")
+    assert "is not legal there" in str(told.found)
 
 
 async def test_what_else_differs_is_a_difference_however_it_is_worded(

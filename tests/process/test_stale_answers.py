@@ -101,6 +101,27 @@ async def test_the_status_of_what_emco_deployed(silent: dict[str, int], shell: S
     assert "Unreachable" in drawn
 
 
+async def test_the_counts_of_fleet(shell: Shell, client: Client) -> None:
+    for cluster in ("east", "west"):
+        await client.publish("bundle_deployment", "target", f"infra/web/{cluster}", {"deployment_id": "d"})
+        await client.publish_and_wait("bundle_deployment", "applied", f"infra/web/{cluster}", {"deployment_id": "d"})
+    whole = (await shell("counts", "infra", "--json")).json
+    assert ("stale_since" in whole, whole["display"]["ready_deployments"]) == (False, "2/2")
+    await client.publish("bundle_deployment", "configure", "infra/web/east", {"silence_after": 0.2})
+    async with asyncio.timeout(LIMIT), client.watch(facet="contact", state="Silent", start="start") as records:
+        async for record in records:
+            since = timestamp(record.entity.attributes["heard_at"])
+            break
+    whole = (await shell("counts", "infra", "--json")).json
+    assert (whole["stale_since"], whole["display"]["ready_deployments"]) == (since, "1/2")
+    assert whole["deployments"]["wait_check_in"] == 1
+    assert {name: one.get("stale_since") for name, one in whole["per_cluster"].items()} == {"east": since, "west": None}
+    assert whole["display"]["message"] == f"infra/web/east WaitCheckIn (nothing was heard of it since {since})"
+    assert (await shell("counts", "--cluster", "east", "--json")).json["stale_since"] == since
+    drawn = (await shell("counts", "infra")).out
+    assert drawn.count("~ as of ") == 2
+
+
 async def test_watching_shows_silence_itself(silent: dict[str, int], shell: Shell) -> None:
     lines = (await shell("watch", "--state", "Silent", "--from", "start", "--no-follow")).out.splitlines()
     assert len(lines) == len(silent)

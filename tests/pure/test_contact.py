@@ -219,6 +219,30 @@ def test_an_application_cluster_that_is_silent_cannot_be_reached() -> None:
     assert found.state("app_cluster", place) == "Available"
 
 
+def test_a_silent_deployment_of_fleet_waits_for_its_agent() -> None:
+    deployment = PLACES["bundle_deployment"]
+    found = watched("bundle_deployment").say("bundle_deployment", "applied", deployment, deployment_id="d")
+    found.say("bundle_deployment", "target", deployment, deployment_id="d")
+    assert found.state("bundle_deployment", deployment) == "Ready"
+    found.wait(2 * AFTER)
+    assert found.state("bundle_deployment", deployment) == "WaitCheckIn"
+    assert [record.message for record in found.records if isinstance(record, Transition)][:2] == [
+        "nothing was heard since 1970-01-01T00:16:40.000000000Z"
+    ] * 2
+    assert found.say("bundle_deployment", "heartbeat", deployment).state("bundle_deployment", deployment) == "Ready"
+
+
+def test_a_report_that_goes_on_to_later_contexts_counts_there_too() -> None:
+    found = Contacts(default=AFTER).say("emco_resource", "create", "r").say("emco_resource", "approve", "r")
+    found.say("app_context", "create", "r/x").say("emco_resource", "instantiate", "r", context="x")
+    found.say("app_cluster", "connected", "r/x/app/edge").say("app_context", "create", "r/y")
+    found.say("emco_resource", "update", "r", context="y").say("app_cluster", "connected", "r/y/app/edge")
+    found.wait(2 * AFTER)
+    assert found.contact("app_cluster", "r/y/app/edge") == "Silent"
+    found.say("app_cluster", "bundle_state", "r/x/app/edge", status={})
+    assert found.contact("app_cluster", "r/y/app/edge") == "Fresh"
+
+
 def test_records_from_before_a_kind_was_a_place_are_read() -> None:
     found = Contacts().say("cluster", "adopt", "c1", phase="Running")
     [record] = found.records
