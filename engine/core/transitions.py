@@ -140,7 +140,7 @@ def _facets_after(
     assigned = index in change.origins and change.attributes != (NONE if entity is None else entity.attributes)
     if new.base == old.base and new.state == old.state and not assigned:
         return None
-    facet = FacetState(new.base, new.state, old.since if new.state == old.state else time)
+    facet = FacetState(new.base, new.state, old.since if new.state == old.state else time, new.interrupted)
     return (*before[:index], facet, *before[index + 1 :])
 
 
