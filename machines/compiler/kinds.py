@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
+from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.judging import Judge
-from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of
+from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
@@ -181,7 +182,7 @@ class Kind:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
-                if step.fits(judged, facet.base, data):
+                if step.fits(judged, facet.base, data, facet.interrupted):
                     failed = step.failed_guard(scene, entity_id) if step.row.when else None
                     if failed is None:
                         taken.append((index, step))
@@ -198,12 +199,18 @@ class Kind:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
-                if step.is_offered(judged, facet.base) and step.failed_guard(scene, entity_id) is None:
+                if (
+                    step.is_offered(judged, facet.base, facet.interrupted)
+                    and step.failed_guard(scene, entity_id) is None
+                ):
                     yield index, step
 
     def already_so(self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]) -> bool:
-        """Whether an observation is redundant: the base of one of its facets is already what it reports."""
+        """Whether an observation is redundant: one of its facets is already what it reports, or comes back as that."""
         for index, by_phase in self._steps[trigger]:
+            machine, under = self.machines[index], facets[index].interrupted
+            if under is not None and any(s.dest == machine.returns.get(under) for s in by_phase.get(under, ())):
+                return True
             for steps in by_phase.values():
                 chosen = [step for step in steps if step.row.given and step.has_given(data)]
                 if any(step.reports(facets[index].base, data) for step in chosen or steps):

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.judging import PendingPhase
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.machine import phases_of
 from phaseline.machines.docs import wording
 from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.rules import declaration_of
