@@ -71,7 +71,7 @@ async def test_one_tree_by_itself(wire: Wire, layout: Layout) -> None:
 
 
 async def test_a_record_that_is_missing_is_named(wire: Wire, layout: Layout) -> None:
-    place = (await logged(wire, layout, "c2"))[3]  # the only record of its event
+    place = (await logged(wire, layout, "c2"))[3]  # alone in its event
     await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": place})
     verdict = await audit(wire, layout)
     (told,) = verdict.divergences.values()
@@ -254,7 +254,7 @@ async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> No
     code, out, said = await call(*words, "--audit")
     assert (code, said) == (0, "")
     assert out.endswith("the log equals the replay\n")
-    await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": (await logged(wire, layout, "c2"))[3]  # the only record of its event})
+    await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": (await logged(wire, layout, "c2"))[3]})
     code, out, _ = await call(*words, "--audit", "--json")
     found = json.loads(out)
     assert (code, found["holds"], len(found["divergences"])) == (1, False, 1)
