@@ -55,6 +55,9 @@ class Settings:
     lease: float = 2.0
     """Seconds that a worker may be silent before others take its partitions."""
 
+    silence_after: float = 0.0
+    """Seconds without an observation after which a place falls silent that has no seconds of its own; 0 for never."""
+
     accept_tables: str = ""
     """The digest of the tables with which a worker may continue where other tables decided before."""
     accept_loss: bool = False
@@ -88,6 +91,11 @@ class Settings:
         least = f"{self.dedupe_window:g} s"
         problem = f"must be 0, or the dedupe window, {least}, to a hundred years; found {self.events_max_age:g} s"
         _check(kept_long_enough, "events_max_age", problem)
+        _check(
+            0 <= self.silence_after <= HUNDRED_YEARS,
+            "silence_after",
+            f"must be 0, which is never, to a hundred years; found {self.silence_after:g} s",
+        )
         _check(1.0 <= self.lease <= 3600, "lease", f"must be 1 s to an hour, found {self.lease:g} s")
         _check(
             0 < self.connect_timeout <= 600,

@@ -84,6 +84,14 @@ def decode_own(body: bytes) -> dict[str, Any]:
     return decode(body)
 
 
+def decode_part(body: bytes, levels: int) -> Any:
+    """The msgpack value in a part of a body, any value; raises `Undecodable`. levels: as for `decode`."""
+    try:
+        return _unpack(body, levels)
+    except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:
+        raise Undecodable(f"msgpack: {error or type(error).__name__}") from error
+
+
 def _unpack(body: bytes, levels: int) -> Any:
     try:
         found = msgpack.unpackb(body, timestamp=0, ext_hook=_read_extension)

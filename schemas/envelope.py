@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from phaseline.schemas import bounds, codec
+from phaseline.schemas.shared_values import SHARED
 
 SCHEMA_VERSION = 1
 """The version of the data schemas that this package writes and reads."""
@@ -73,9 +74,25 @@ _decode_known = msgspec.msgpack.Decoder(_KnownEvent).decode
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
+class _RawEvent(_KnownEvent, frozen=True, gc=False):
+    """The same with values of `data` that are not decoded yet."""
+
+    data: dict[str, msgspec.Raw] | None = None
+
+
+_decode_raw = msgspec.msgpack.Decoder(_RawEvent).decode
+_decode_members = msgspec.msgpack.Decoder(dict[str, msgspec.Raw]).decode
+LARGE = 1_024
+"""The bytes from which on a body is likely to hold manifests."""
+OBSERVED, LIVE, DESIRED = ".observed", "live", "desired"
+"""The end of the type of an event that holds manifests, and the fields of these."""
+PART_LEVELS = bounds.LEVELS - 3
+"""How deep a member of `live` may be nested, with the three maps around it."""
+
+
 def decode(body: bytes) -> Event:
     """The event in a body; raises `Undecodable`, or `Invalid`, which names the attribute that is wrong."""
-    event = _decode_plain(body)
+    event = (_decode_manifests(body) if len(body) >= LARGE else None) or _decode_plain(body)
     return read(codec.decode(body, bounds.LEVELS)) if event is None else _checked(event)
 
 
@@ -92,6 +109,42 @@ def _decode_plain(body: bytes) -> Event | None:
     if event.data and not _SCALARS.issuperset(map(type, event.data.values())):
         return None
     return event
+
+
+def _decode_manifests(body: bytes) -> Event | None:
+    """The event in a body with manifests, of which the parts that were there before are not decoded again.
+
+    `desired` is kept as a whole. Of `live` each member is kept for itself, because its status changes all the time.
+    None for all other bodies, and for each that is wrong in some way.
+    """
+    try:
+        event: Any = _decode_raw(body)
+        if event.data is None or not event.type.endswith(OBSERVED):
+            return None
+        data = {name: _manifest(name, bytes(raw)) for name, raw in event.data.items()}
+    except (ValueError, RecursionError):
+        return None
+    return Event(
+        event.id, event.source, event.type, event.specversion, event.subject, event.time, event.sequence,
+        event.schemaversion, event.datacontenttype, data,
+    )  # fmt: skip
+
+
+def _manifest(name: str, raw: bytes) -> Any:
+    if name == DESIRED:
+        return SHARED.value(raw, _decode_part)
+    if name != LIVE or not raw or not _begins_map(raw[0]):
+        return _decode_part(raw)
+    return {name: SHARED.value(bytes(part), _decode_part) for name, part in _decode_members(raw).items()}
+
+
+def _begins_map(byte: int) -> bool:
+    return 0x80 <= byte <= 0x8F or byte in (0xDE, 0xDF)
+
+
+def _decode_part(raw: bytes) -> Any:
+    """The value of a part, wherever it stands; one that is too deep for some place is left to the other way."""
+    return codec.decode_part(raw, PART_LEVELS)
 
 
 def read(body: dict[str, Any]) -> Event:

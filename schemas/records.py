@@ -4,7 +4,7 @@ Belongs here: their shapes in memory, timestamps. Does not: their shapes on the 
 them (`engine.core`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
@@ -79,6 +79,22 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
     """By facet, when its timer expires, ns."""
     asked: int = 0
     """The position of the event with the last request that the entity took, or with its deletion; 0 for none."""
+
+
+CONTACT = "contact"
+"""The facet of a place that says whether it was heard from lately."""
+
+
+def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
+    """The facets of an entity, by name. `contact` is among them only once somebody waited for its reporter."""
+    for name, facet in zip(entity.names, entity.facets, strict=True):
+        if facet.since or name != CONTACT:
+            yield name, facet
+
+
+def own_facets(entity: Entity) -> tuple[FacetState, ...]:
+    """The facets that say what an entity is in: all but `contact`."""
+    return entity.facets[:-1] if entity.names[-1] == CONTACT else entity.facets
 
 
 class Cause(msgspec.Struct, frozen=True, gc=False):

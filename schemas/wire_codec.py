@@ -22,6 +22,7 @@ from phaseline.schemas.records import (
     Rejection,
     State,
     Transition,
+    facets_of,
     nanoseconds,
     state,
     timestamp,
@@ -121,7 +122,7 @@ def entity_to_wire(entity: Entity) -> EntityMap:
             timestamp(facet.since),
             facet.interrupted,
         )
-        for name, facet in zip(entity.names, entity.facets, strict=True)
+        for name, facet in facets_of(entity)
     }
     timers = {name: timestamp(due) for name, due in entity.timers.items()}
     return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)

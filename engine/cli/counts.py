@@ -16,6 +16,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.fleet.counts import fraction
+from phaseline.schemas.records import nanoseconds
 
 
 @click.command(
@@ -59,37 +60,43 @@ def counts(
             if as_json:
                 render.show_json(found)
                 return
-            time_of(view)
-            _show(found)
+            _show(found, time_of(view))
 
     return terminal.run(work())
 
 
-def _show(found: Mapping[str, Any]) -> None:
+def _show(found: Mapping[str, Any], now: int) -> None:
     display = found["display"]
     conditions = f" [{', '.join(found['conditions'])}]" if found.get("conditions") else ""
     several = len(found.get("clusters", ())) > 1
     kind, name = (found["kind"], found["id"]) if "kind" in found else (f"cluster{'s' * several}", found["cluster"])
     parts = found["per_git_repo"] if "per_git_repo" in found and not several else found["per_cluster"]
     head = Text.assemble(render.text_of(f"{kind} ", "bright_black"), render.text_of(name, "bold"))
-    render.show_line(Text.assemble(head, f"  {found['state']}{conditions}"))
+    stale = _as_of(found, now)
+    render.show_line(Text.assemble(head, f"  {found['state']}{conditions}", "  " if stale else "", stale))
     pairs = [
         ("  deployments", _line(display["ready_deployments"], found["deployments"])),
         ("  resources", _line(display["ready_resources"], found["resources"])),
     ]
     if len(parts) > 1:
-        pairs += [(f"    {name}", _part(one)) for name, one in parts.items()]
+        pairs += [(f"    {name}", _part(one, now)) for name, one in parts.items()]
     pairs += [(f"  rollout {name}", render.text_of(text)) for name, text in _rollouts(found.get("rollouts", {}))]
     render.show_pairs(pairs)
     for line in filter(None, display["message"].split("; ")):
         render.show_line(render.text_of(f"  {line}"))
 
 
-def _part(one: Mapping[str, Any]) -> Text:
+def _as_of(found: Mapping[str, Any], now: int) -> Text:
+    """`~ as of 12 m 3 s ago`, if something that is counted is silent."""
+    return render.as_of(nanoseconds(found["stale_since"]) if "stale_since" in found else None, now)
+
+
+def _part(one: Mapping[str, Any], now: int) -> Text:
     """The resources of one cluster or repository, and its deployments whose agent was not seen."""
     unseen = one["deployments"]["wait_check_in"]
-    line = _line(fraction(one["resources"]), one["resources"])
-    return Text.assemble(line, render.text_of(f", {unseen:,} wait check in", "red")) if unseen else line
+    line, stale = _line(fraction(one["resources"]), one["resources"]), _as_of(one, now)
+    waiting = render.text_of(f", {unseen:,} wait check in", "red") if unseen else Text()
+    return Text.assemble(line, waiting, "  " if stale else "", stale)
 
 
 def _rollouts(rollouts: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -44,18 +44,24 @@ def get(settings: Settings, kind: str, entity_id: str, *, at: When | None, lang:
         async with Client.open(settings) as client:
             view = await client.at(at)
             last = await view.last(kind, entity_id)
+            entity = last.entity
+            stale = (await view.stale_since([entity])).get((entity.kind, entity.id))
             if as_json:
-                render.show_json(render.entity_map(last.entity))
+                render.show_json(render.entity_map(entity, stale))
             else:
-                render.show_pairs(described(client.kinds, last, lang, time_of(view)))
+                render.show_pairs(described(client.kinds, last, lang, time_of(view), stale))
 
     return terminal.run(work())
 
 
-def described(kinds: Kinds, last: Transition, language: Language, now: int) -> Iterator[tuple[str, Text]]:
-    """The facts about one entity, by name."""
+def described(
+    kinds: Kinds, last: Transition, language: Language, now: int, stale: int | None
+) -> Iterator[tuple[str, Text]]:
+    """The facts about one entity, by name. `stale`: since when its states are stale, ns."""
     entity = last.entity
     yield entity.kind, render.text_of(entity.id, "bold")
+    if stale is not None:
+        yield "stale", Text.assemble(render.as_of(stale, now), f": nothing was heard since {render.local_time(stale)}")
     for name, facet in zip(entity.names, entity.facets, strict=True):
         label = render.label(kinds, entity.kind, name, facet.state, language)
         state = render.state(kinds, entity.kind, name, facet.state)

@@ -49,7 +49,7 @@ def table(client: Client, records: list[Transition], language: Language) -> Any:
     facet = ["FACET"] if several else []
     titles = ["VERSION", "TIME", *facet, "FROM", "TO", "LABEL", "FOR", "CAUSE", "EVENT", "MESSAGE"]
     shown = render.columns(*titles)
-    for record, lasted in zip(records, durations(records), strict=True):
+    for previous, record, lasted in zip((None, *records), records, durations(records), strict=False):
         entity, kinds = record.entity, client.kinds
         before = (
             render.text_of("")
@@ -66,9 +66,21 @@ def table(client: Client, records: list[Transition], language: Language) -> Any:
             render.text_of(lasted),
             render.cause(record),
             render.text_of(f"{record.cause.sequence} {record.cause.event}"),
-            render.reason_and_message(record.reason, record.message),
+            render.reason_and_message(record.reason, record.message or _attributes_changed(previous, record)),
         )
     return shown
+
+
+def _attributes_changed(previous: Transition | None, record: Transition) -> str | None:
+    """What a transition that left the state alone changed: `revision 2, context c2`. Lists and maps are left out."""
+    if previous is None or record.before != record.after:
+        return None
+    before, after = previous.entity.attributes, record.entity.attributes
+    plain = (str, int, float, bool)
+    changed = [
+        f"{name} {value}" for name, value in after.items() if before.get(name) != value and isinstance(value, plain)
+    ]
+    return ", ".join(changed) or None
 
 
 def durations(records: list[Transition]) -> list[str]:

@@ -3,7 +3,7 @@
 Belongs here: its options and layout. Does not: reading states (`phaseline.engine.log.state_view`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -55,13 +55,14 @@ def list_(
         async with Client.open(settings) as client:
             view = await client.at(at)
             found = [entity async for entity in view.list(kind, tree=tree, state=state, deleted=deleted)]
+            stale = await view.stale_since(found)
             if as_json:
                 for entity in found:
-                    render.show_json(render.entity_map(entity))
+                    render.show_json(render.entity_map(entity, stale.get((entity.kind, entity.id))))
                 return
             now = time_of(view)
             if found:
-                render.show(table(client.kinds, found, lang, now))
+                render.show(table(client.kinds, found, lang, now, stale))
             terminal.say(
                 f"{len(found):,} {'entity' if len(found) == 1 else 'entities'}" if found else "no entities found"
             )
@@ -69,9 +70,11 @@ def list_(
     return terminal.run(work())
 
 
-def table(kinds: Kinds, found: Sequence[Entity], language: Language, now: int) -> Any:
-    """Entities in rows. Durations end at `now`, ns."""
-    shown = render.columns("KIND", "ID", "STATE", "LABEL", "FOR", "VERSION")
+def table(
+    kinds: Kinds, found: Sequence[Entity], language: Language, now: int, stale: Mapping[tuple[str, str], int]
+) -> Any:
+    """Entities in rows. Durations end at `now`, ns. `stale`: since when the stale ones are stale, ns."""
+    shown = render.columns("KIND", "ID", "STATE", "LABEL", "FOR", "VERSION", *(["STALE"] if stale else []))
     for entity in found:
         several = len(entity.names) > 1
         pairs = list(zip(entity.names, entity.facets, strict=True))
@@ -87,5 +90,6 @@ def table(kinds: Kinds, found: Sequence[Entity], language: Language, now: int) -
             Text(", ").join(filter(None, labels)),
             render.text_of(render.duration(now - max(f.since for f in entity.facets))),
             render.text_of(entity.version),
+            *([render.as_of(stale.get((entity.kind, entity.id)), now)] if stale else []),
         )
     return shown

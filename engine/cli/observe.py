@@ -17,7 +17,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.errors import Unsendable
 from phaseline.engine.observe.manifest_files import read
 from phaseline.engine.observe.observer import Observer
-from phaseline.engine.observe.ownership import LABEL, Ownership, Tracking
+from phaseline.engine.observe.ownership import APPLICATION, LABEL, Ownership, Tracking
 from phaseline.engine.observe.stream import ObjectChange, live, read_text
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.pipeline import PublishResult
@@ -35,7 +35,7 @@ ANYWHERE = Subjects("pl")
 """Any prefix: the size of an event does not depend on it."""
 LONGEST = 200
 """The largest number of characters of a subject that are shown."""
-SETTLE = 5.0
+SETTLE, HEARTBEAT = 5.0, 30.0
 
 
 class Watched(NamedTuple):
@@ -101,13 +101,15 @@ class Watched(NamedTuple):
 @click.option("--context", help="With --cluster: this context of the kubeconfig.")
 @click.option("--settle", type=click.FloatRange(0), default=SETTLE, show_default=True, metavar="SECONDS",
               help="With --desired: after this long without input, objects not seen are reported missing.")  # fmt: skip
+@click.option("--heartbeat", type=click.FloatRange(0), default=HEARTBEAT, show_default=True, metavar="SECONDS",
+              help="With --cluster: time between heartbeats for what nothing else is told of. 0: none.")  # fmt: skip
 @click.option("--print", "prints", is_flag=True, help="Print the events, one per line, instead of publishing them.")
 @options.as_json
 @options.connected
 def observe(
     settings: Settings, *, file: Path, application: str | None, applications: Path | None, argo_namespace: str,
-    label_key: str, installation_id: str, desired: Path | None, source: str | None, settle: float, cluster: bool,
-    resources: str | None, namespace: str | None, kubeconfig: Path | None, context: str | None,
+    label_key: str, installation_id: str, desired: Path | None, source: str | None, settle: float, heartbeat: float,
+    cluster: bool, resources: str | None, namespace: str | None, kubeconfig: Path | None, context: str | None,
     prints: bool, as_json: bool,
 ) -> int | None:  # fmt: skip
     """Publish events about Kubernetes objects, as kubectl prints them. Each real change is published once.
@@ -123,12 +125,17 @@ def observe(
         raise click.UsageError("--cluster and --resources go together: give both")
     watched = Watched(kubeconfig, context, namespace, (resources or "").split(",")) if cluster else None
     whose = Ownership(Tracking(argo_namespace, label_key, installation_id), application)
-    for found in () if applications is None else read(applications):
+    for found in () if applications is None else read(applications, terminal.say):
         whose.note(found, gone=False)
     observer = Observer(
-        source or compose.default_source("observe"), application, None if desired is None else [*read(desired)], whose
+        source or compose.default_source("observe"),
+        application,
+        None if desired is None else [*read(desired, terminal.say)],
+        whose,
     )
-    events = _within_limit(_events(observer, file, settle) if watched is None else _of_cluster(observer, watched))
+    events = _within_limit(
+        _events(observer, file, settle) if watched is None else _of_cluster(observer, watched, heartbeat)
+    )
 
     async def work() -> None:
         if prints:
@@ -174,16 +181,19 @@ async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterato
         yield event
 
 
-async def _of_cluster(observer: Observer, watched: Watched) -> AsyncIterator[dict[str, Any]]:
-    """The events of a cluster, without end; after its first list, also of missing objects."""
-    from phaseline.engine.observe import cluster, discovery, kubernetes_api  # noqa: PLC0415  # an extra
+async def _of_cluster(observer: Observer, watched: Watched, heartbeat: float) -> AsyncIterator[dict[str, Any]]:
+    """The events of a cluster, without end."""
+    from phaseline.engine.observe import bridge, cluster, discovery, kubernetes_api  # noqa: PLC0415  # an extra
 
     async with kubernetes_api.connected(watched.kubeconfig, watched.context) as api:
         resources = await discovery.discover(api, watched.resources)
         terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; stop with Ctrl-C")
-        async for found in cluster.changes(api, resources, watched.namespace):
-            for event in observer.missing() if found is None else observer.see(found):
-                yield event
+        sorts = {(resource.version.rpartition("/")[0], resource.kind) for resource in resources}
+        observer.ownership.complete = APPLICATION in sorts and watched.namespace is None
+        away: set[str] = set()
+        found = cluster.changes(api, resources, watched.namespace, away)
+        async for event in bridge.events(observer, found, watched.namespace, heartbeat=heartbeat, away=away):
+            yield event
 
 
 async def _within_limit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from phaseline.engine.cli import terminal
 from phaseline.engine.cli.help import Shared
 from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
-from phaseline.engine.log.when import NOW, START, Time, parse
+from phaseline.engine.log.when import NOW, START, Time, parse, seconds_of
 from phaseline.engine.settings import Settings, from_options
 
 P = ParamSpec("P")
@@ -137,6 +137,19 @@ class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no
         if not isinstance(decoded, dict):
             self.fail(f"""must be a JSON object, like '{{"reason": "KubeletStopped"}}', found {value!r}""", param, ctx)
         return decoded
+
+
+class SecondsType(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A time span on the command line, such as `120s` or `5m`, as seconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds."""
+        seconds = seconds_of(value) if isinstance(value, str) else float(value)
+        if seconds is None:
+            self.fail(f"{value!r} is no time: write seconds, or a number with s, m, h or d, like 5m", param, ctx)
+        return seconds
 
 
 class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above

@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from phaseline.engine import staleness
 from phaseline.engine.cli.controls import plain, plain_json
+from phaseline.engine.explain.causes import is_of_snapshot
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, label_of
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
@@ -148,17 +150,28 @@ def duration(ns: int) -> str:
     return f"{whole} s"
 
 
+def as_of(stale: int | None, now: int) -> Text:
+    """`~ as of 12 m 3 s ago`, for states that may have changed since `stale` (ns); empty for None."""
+    return Text() if stale is None else text_of(f"~ as of {duration(now - stale)} ago", "yellow")
+
+
 def now_ns() -> int:
     """The current time, ns."""
     return int(datetime.now(UTC).timestamp() * 1e9)
 
 
 def cause(record: Transition) -> Text:
-    """The cause of a transition: `created by /agent/c1`, `started (view of cluster/c1)`."""
+    """The cause of a transition: `created by /agent/c1`, `started (view of cluster/c1)`, `deleted by /a, unasked`."""
     trigger, by = text_of(record.trigger, "bold"), record.cause.by
     if by == "event":
-        return Text.assemble(trigger, " by ", text_of(record.cause.source))
-    return Text.assemble(trigger, f" ({by} of ", text_of(record.cause.origin), ")")
+        return Text.assemble(trigger, " by ", text_of(record.cause.source), unasked(record))
+    how = "snapshot" if is_of_snapshot(record) else by
+    return Text.assemble(trigger, f" ({how} of ", text_of(record.cause.origin), ")", unasked(record))
+
+
+def unasked(record: Transition) -> Text:
+    """`, unasked`: no request and no single observation leads there, so somebody acted outside."""
+    return text_of(", unasked" if record.unasked else "", "yellow")
 
 
 def reason_and_message(reason: str | None, message: str | None) -> Text:
@@ -183,19 +196,25 @@ def line(kinds: Kinds, place: int, record: Transition | Rejection) -> Text:
 
 
 def change(kinds: Kinds, record: Transition) -> Text:
-    """The change of a transition: `Creating [Progressing] -> Running [Ok]`; or the new base, if only that changed."""
+    """The change of a transition: `Creating [Progressing] -> Running [Ok]`; or the new base, if only that changed.
+
+    Where the state is the base and stays, only attributes changed: `stays Instantiated`.
+    """
     kind, before, after = record.entity.kind, record.before, record.after
     to = state(kinds, kind, record.facet, after)
     if before == after:
         base = record.entity.facets[record.entity.names.index(record.facet)].base
+        if base == after:
+            return Text.assemble("stays ", to)
         return Text.assemble(to, " (the base is now ", state(kinds, kind, record.facet, base), ")")
     start = text_of("new", "bright_black") if before is None else state(kinds, kind, record.facet, before)
     return Text.assemble(start, " -> ", to)
 
 
-def entity_map(entity: Entity) -> dict[str, Any]:
-    """An entity as JSON shows it: as in a record, with kind, id and version."""
-    return {"kind": entity.kind, "id": entity.id, "version": entity.version, **wire_codec.entity_map(entity)}
+def entity_map(entity: Entity, stale: int | None = None) -> dict[str, Any]:
+    """An entity as JSON shows it: as in a record, with kind, id and version. `stale`: since when it is stale, ns."""
+    known = {"kind": entity.kind, "id": entity.id, "version": entity.version}
+    return {**known, **wire_codec.entity_map(entity), **staleness.shown(stale)}
 
 
 def record_map(place: int, wire: dict[str, Any]) -> dict[str, Any]:

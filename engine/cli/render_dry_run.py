@@ -16,7 +16,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.replay.dry_run import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, Rejection, Transition
+from phaseline.schemas.records import Entity, Rejection, Transition, facets_of
 
 SHOWN = 20
 """The largest number of transitions that are shown one by one. The others are counted."""
@@ -104,7 +104,7 @@ def name(entity: Entity) -> Text:
 def show_transitions(kinds: Kinds, found: Sequence[Transition]) -> None:
     """Print the first transitions, and count all if there are more."""
     for record in found[:SHOWN]:
-        facet = render.text_of(f" {record.facet}" if len(record.entity.names) > 1 else "")
+        facet = render.text_of(f" {record.facet}" if len([*facets_of(record.entity)]) > 1 else "")
         render.show_line(
             Text.assemble(
                 "  ", name(record.entity), facet, "  ", render.change(kinds, record), "  ", render.cause(record)
@@ -122,7 +122,7 @@ def counted(kinds: Kinds, found: Sequence[Transition]) -> Any:
     counts = Counter((record.entity.kind, record.facet, record.after) for record in found)
     table = render.columns("  KIND", "STATE", "TRANSITIONS")
     for (kind, facet, after), count in counts.items():
-        several = kind in kinds and len(kinds[kind].names) > 1
+        several = kind in kinds and kinds[kind].is_named(facet)
         table.add_row(
             render.text_of(f"  {kind} {facet}" if several else f"  {kind}"),
             render.state(kinds, kind, facet, after),

@@ -19,7 +19,7 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog
 from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import State, timestamp
+from phaseline.schemas.records import State, facets_of, timestamp
 
 SHOWN = 50
 """The largest number of rows of a table for people. JSON has all."""
@@ -148,7 +148,7 @@ def _moves(found: WhatIfReport, kinds: Kinds) -> Any:
     for change, colour, sorts in (("gained", "green", found.gained), ("lost", "red", found.lost)):
         for move, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
             kind = kinds.get(move.kind)
-            facet = f" {move.facet}" if kind is not None and len(kind.names) > 1 else ""
+            facet = f" {move.facet}" if kind is not None and kind.is_named(move.facet) else ""
             before = (
                 render.text_of("new")
                 if move.before is None
@@ -243,9 +243,7 @@ def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -
             render.show_json(render.entity_map(entity))
         return
     counts = Counter(
-        (entity.kind, name, facet.state)
-        for entity in processors.entities()
-        for name, facet in zip(entity.names, entity.facets, strict=True)
+        (entity.kind, name, facet.state) for entity in processors.entities() for name, facet in facets_of(entity)
     )
     if counts:
         table = render.columns("KIND", "FACET", "STATE", "COUNT")

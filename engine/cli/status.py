@@ -143,14 +143,23 @@ class StatusTree:
         if self.found.context is None:
             yield render.text_of("not instantiated yet", "bright_black")
             return
-        yield self._entity(self.found.context, str(self.found.name))
+        stale = render.as_of(self.found.stale_since, self.now)
+        context = self._entity(self.found.context, str(self.found.name), self._successor())
+        yield Text.assemble(context, "  " if stale else "", stale)
         yield from self._counts(self.found.counts(), self.found.presence(), "  ")
 
-    def _entity(self, entity: Entity, name: str) -> Text:
+    def _successor(self) -> str:
+        """The context that took over from an old one."""
+        attributes = {} if self.found.context is None else self.found.context.attributes
+        is_old = self.found.name != self.found.resource.attributes.get("context")
+        to = attributes.get("taken_over_by") if is_old else None
+        return f", taken over by {to}" if to else ""
+
+    def _entity(self, entity: Entity, name: str, also: str = "") -> Text:
         facet = entity.facets[0]
         since = f"for {render.duration(self.now - facet.since)}"
         revision = entity.attributes.get("revision")
-        more = f"{since}, revision {revision}" if revision else since
+        more = f"{since}, revision {revision}" if revision else f"{since}{also}"
         shown = render.state(self.kinds, entity.kind, entity.names[0], facet.state)
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ", shown, "  ",
@@ -186,9 +195,13 @@ class StatusTree:
         reach = render.text_of(placed.connectivity, render.colour(state(placed.connectivity), known))
         counts = [self._counted("rsync", placed.counts)] if self.rsync else []
         counts += [self._counted("cluster", placed.presence)] if self.cluster else []
+        stale = render.as_of(placed.stale_since, self.now)
         branch = app.add(
-            Text.assemble(render.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts))
-        )
+            Text.assemble(
+                render.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts),
+                "  " if stale else "", stale,
+            )
+        )  # fmt: skip
         for item in placed.items if self.query["output"] != "summary" else ():
             if item.rsync is not None or self.cluster:
                 below = branch.add(self._item(item))

@@ -4,7 +4,7 @@ Belongs here: its options, and entities drawn as a tree. Does not: reading state
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -19,7 +19,7 @@ from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.schemas.records import Entity
+from phaseline.schemas.records import Entity, own_facets
 from phaseline.schemas.subjects import ancestor_id
 
 
@@ -46,12 +46,13 @@ def tree(
     async def work() -> None:
         async with Client.open(settings) as client:
             view = await client.at(at)
-            forest = Forest(client.kinds, await view.tree(root, deleted=deleted))
+            found = await view.tree(root, deleted=deleted)
+            forest = Forest(client.kinds, found, await view.stale_since(found))
             if as_json:
                 for top in forest.tops:
                     render.show_json(forest.nested(top))
                 return
-            time_of(view)
+            forest.now = time_of(view)
             for top in forest.tops:
                 render.show(forest.drawn(top, lang, depth))
 
@@ -61,9 +62,16 @@ def tree(
 class Forest:
     """Entities arranged under their parents. `tops`: the entities whose parent is not among them."""
 
-    def __init__(self, kinds: Kinds, found: Sequence[Entity]) -> None:
-        """Arrange the entities, which are sorted. Children keep that order, kind by kind."""
-        self.kinds = kinds
+    def __init__(
+        self, kinds: Kinds, found: Sequence[Entity], stale: Mapping[tuple[str, str], int] | None = None
+    ) -> None:
+        """Arrange the entities, which are sorted. Children keep that order, kind by kind.
+
+        stale: since when the stale ones are stale, ns.
+        """
+        self.kinds, self.stale = kinds, stale or {}
+        self.now = 0
+        """The time at which the entities are shown, ns."""
         known = {(entity.kind, entity.id) for entity in found}
         self.below: dict[tuple[str, str], list[Entity]] = {}
         self.tops: list[Entity] = []
@@ -83,7 +91,8 @@ class Forest:
 
     def nested(self, entity: Entity) -> dict[str, Any]:
         """The entity as JSON shows it, with its children."""
-        return {**render.entity_map(entity), "children": [self.nested(child) for child in self.children(entity)]}
+        stale = self.stale.get((entity.kind, entity.id))
+        return {**render.entity_map(entity, stale), "children": [self.nested(child) for child in self.children(entity)]}
 
     def drawn(self, entity: Entity, language: Language, depth: int | None, under: Entity | None = None) -> Tree:
         """The entity as a terminal shows it, `depth` levels deep, under the entity above it."""
@@ -102,9 +111,11 @@ class Forest:
         above = self._parent(entity)
         name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
         counts, beside = self._counts(entity), render_waves.beside(under, entity)
+        stale = render.as_of(self.stale.get((entity.kind, entity.id)), self.now)
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ",
             render.states(self.kinds, entity, language), render.text_of(f"  {beside}" if beside else "", "cyan"),
+            "  " if stale else "", stale,
             "  " if counts else "", render.text_of(counts, "bright_black"),
         )  # fmt: skip
 
@@ -112,8 +123,9 @@ class Forest:
         """The counts of its children: `3 nodes: 2 Running, 1 Failed; 1 component: 1 Running`."""
         by_kind: dict[str, list[Counter[str]]] = {}
         for child in self.children(entity):
-            counters = by_kind.setdefault(child.kind, [Counter() for _ in child.facets])
-            for counter, facet in zip(counters, child.facets, strict=True):
+            facets = own_facets(child)
+            counters = by_kind.setdefault(child.kind, [Counter() for _ in facets])
+            for counter, facet in zip(counters, facets, strict=True):
                 counter[facet.state.phase] += 1
         return "; ".join(_counted(kind, counters) for kind, counters in by_kind.items())
 

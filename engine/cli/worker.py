@@ -37,6 +37,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "type": float, "default": 0.0,
         "help": "Seconds that events are kept. 0 keeps them for ever.",
     },
+    "silence_after": {
+        "type": options.SecondsType(), "default": 0.0, "metavar": "TIME",
+        "help": "Time without an observation, like 120s or 5m, after which a place such as a cluster falls silent, "
+                "unless it has a time of its own. 0 is never.",
+    },
     "accept_tables": {
         "type": str, "default": "",
         "help": "Digest of the tables installed here, to continue with them where other tables decided before.",

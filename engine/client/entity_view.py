@@ -4,9 +4,10 @@ Belongs here: one method for each read that is about one moment. Does not: the r
 `engine.explain`), ranges of time and records to come (`client`), reads of one product (`products`).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from phaseline.engine import staleness
 from phaseline.engine.client.products import EmcoView, FleetView
 from phaseline.engine.explain import fetch
 from phaseline.engine.explain.model import Explanation
@@ -71,6 +72,12 @@ class EntityView(Generic[M_co]):
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         latest.check_tree(root)
         return [record.entity for record in await self._states.tree(root, deleted=deleted)]
+
+    async def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
+        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+        silent = await staleness.silences(self._states, entities)
+        found = ((one, staleness.stale_since(self.kinds, one, silent)) for one in entities)
+        return {(one.kind, one.id): since for one, since in found if since is not None}
 
     async def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

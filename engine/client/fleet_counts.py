@@ -6,7 +6,7 @@ counts as what (`machines.fleet.counts`), which entities are on a cluster (`flee
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from phaseline.engine.client import fleet_placement
 from phaseline.engine.errors import EntityUnknown, InvalidId
@@ -16,8 +16,9 @@ from phaseline.machines.fleet.bundle import RANKED, ROLLOUT
 from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.counts import COUNTED as UNTOLD
 from phaseline.machines.fleet.counts import fraction, of_deployments, of_resources, unnamed
+from phaseline.machines.language.contact import HEARD_AT, silent_since
 from phaseline.machines.language.table import DELETED
-from phaseline.schemas.records import Entity
+from phaseline.schemas.records import Entity, timestamp
 
 KINDS = ("git_repo", "bundle", "bundle_deployment")
 COUNTED = (*KINDS, "bundle_resource")
@@ -29,10 +30,14 @@ FINE = ("Ready", DELETED, UNTOLD)
 
 
 class FleetPart(TypedDict):
-    """Counts of deployments and of resources, by word: `desired_ready`, `ready`, `not_ready` and so on."""
+    """Counts of deployments and of resources, by word: `desired_ready`, `ready`, `not_ready` and so on.
+
+    stale_since: if something that is counted is silent, when the first of it was heard last (RFC 3339).
+    """
 
     deployments: dict[str, int]
     resources: dict[str, int]
+    stale_since: NotRequired[str]
 
 
 class FleetDisplay(TypedDict):
@@ -156,11 +161,13 @@ def _of_kind(entities: Iterable[Entity], *kinds: str) -> list[Entity]:
 
 def _both(entities: Sequence[Entity]) -> FleetPart:
     waiting = sum(one.attributes.get("waiting", 0) for one in _of_kind(entities, "bundle") if _is_live(one))
-    resources = _of_kind(entities, "bundle_resource")
-    return {
-        "deployments": of_deployments(_phases(_of_kind(entities, "bundle_deployment")), waiting),
+    deployments, resources = _of_kind(entities, "bundle_deployment"), _of_kind(entities, "bundle_resource")
+    found: FleetPart = {
+        "deployments": of_deployments(_phases(deployments), waiting),
         "resources": of_resources(_phases(resources), _unnamed(entities)),
     }
+    silences = [since for since in map(silent_since, deployments) if since is not None]
+    return {**found, "stale_since": timestamp(min(silences))} if silences else found
 
 
 def _phases(entities: Sequence[Entity]) -> Counter[str]:
@@ -197,10 +204,18 @@ def message(entities: Sequence[Entity]) -> str:
     counted = sum(count for word, count in _unnamed(entities).items() if word != "ready")
     named = []
     for one in unwell[:NAMED]:
-        why = one.attributes.get("check_in" if one.id in unseen else "why")
+        why = _silence(one) if one.id in unseen else one.attributes.get("why")
         named.append(f"{one.id} {one.facets[0].state}{f' ({why})' if why else ''}")
     more = counted + max(0, len(unwell) - NAMED)
     return "; ".join([*named, *([f"and {more} more"] if more else [])])
+
+
+def _silence(one: Entity) -> str | None:
+    """Since when nothing is known of a deployment whose agent was not seen, or of which nothing was heard."""
+    if one.attributes.get("agent_seen") is False:
+        return one.attributes.get("check_in")
+    heard_at = one.attributes.get(HEARD_AT)
+    return None if heard_at is None else f"nothing was heard of it since {timestamp(heard_at)}"
 
 
 def _is_live(one: Entity) -> bool:

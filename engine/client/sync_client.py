@@ -154,6 +154,41 @@ class Client:
             self._source.publish_many(events, window=window, patience=patience, check=check, progress=progress)
         )
 
+    def snapshot(
+        self,
+        kind: str,
+        entity_id: str,
+        below: str,
+        items: Iterable[Mapping[str, Any]],
+        *,
+        seen: int | None = None,
+        after: str | None = None,
+        upto: str | None = None,
+        wait: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        **details: Unpack[EventDetails],
+    ) -> Sequence[Outcome]:
+        """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
+
+        items: maps with `id`, `phase`, and what else a report has. wait: the seconds to wait for the outcome of each
+        event; None does not wait. progress: called with the number of events sent, and of all. Raises as `publish` and
+        `publish_and_wait` do.
+        """
+        return self._portal.run(
+            self._source.snapshot(
+                kind,
+                entity_id,
+                below,
+                items,
+                seen=seen,
+                after=after,
+                upto=upto,
+                wait=wait,
+                progress=progress,
+                **details,
+            )
+        )
+
     def resend(self, sequence: int) -> Receipt:
         """Store again the event whose rejection is at `sequence` in the log, once the reason for it is gone."""
         return self._portal.run(self._source.resend(sequence))
@@ -221,6 +256,10 @@ class Client:
     def tree(self, root: str, *, deleted: bool = False, at: When | None = None) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return self._portal.run(self._source.tree(root, deleted=deleted, at=at))
+
+    def stale_since(self, entities: Sequence[Entity], *, at: When | None = None) -> Mapping[tuple[str, str], int]:
+        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+        return self._portal.run(self._source.stale_since(entities, at=at))
 
     def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

@@ -4,7 +4,7 @@ Made by `python -m phaseline.engine.generate` from `products` and `entity_view`.
 Belongs here: what `generate_sync` writes. Does not: anything written by hand, what runs the calls (`portal`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Unpack, overload
 
 from phaseline.engine.client import entity_view, products
@@ -185,6 +185,10 @@ class EntityView(Generic[M_co]):
     def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return self._portal.run(self._source.tree(root, deleted=deleted))
+
+    def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
+        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+        return self._portal.run(self._source.stale_since(entities))
 
     def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

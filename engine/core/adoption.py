@@ -66,7 +66,7 @@ def adopt(changeset: Changeset, kind: Kind, entity_id: str) -> None:
     for parent in reversed(chain):
         parent_id = ancestor_id(entity_id, parent.arity)
         changeset.change(parent.name, parent_id).attributes = parent.attributes
-        for facet, base in enumerate(parent.adopted):
+        for facet, base in enumerate(parent.adopted[: parent.contact]):
             changeset.move(parent.name, parent_id, facet, base, origin)
 
 

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from phaseline.engine.core.judgement import attributes_after
+from phaseline.engine.core.timers import silence_of
 from phaseline.engine.core.tree import Tree, recount
 from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
+from phaseline.machines.language.contact import UNHEARD, UNWATCHED
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
 from phaseline.schemas.records import NONE, By, Entity, FacetState, State
@@ -134,6 +136,8 @@ class Changeset:
             ends = ends or ends_life(facet, base, result)
             if (self.asks and origin.by in ("event", "cascade")) or result.phase == DELETED != base.phase:
                 self.change(kind, entity_id).asked = self.sequence
+        if moves and self.kinds[kind].contact is not None:
+            self._end_contact(kind, entity_id)
         for cascade in self.kinds[kind].table.cascades:
             if is_fired(cascade, origin.trigger, moves, origin.data):
                 self._queue_cascade(cascade, kind, entity_id, origin)
@@ -142,6 +146,15 @@ class Changeset:
                 self._queue_fan_out(fan_out, kind, entity_id, origin.data)
         if ends and self.kinds[kind].below:
             self._queue_owner_gone(kind, entity_id)
+
+    def _end_contact(self, kind: str, entity_id: str) -> None:
+        """Queue the end of a place's contact if the place is gone, or if nobody waits for its reporter any more."""
+        change, contact = self.change(kind, entity_id), self.kinds[kind].contact or 0
+        is_gone = change.facets[0].base.phase == DELETED
+        if change.facets[contact].base.phase != UNHEARD and (
+            is_gone or not silence_of(change.attributes, self.tree.silence_after) > 0
+        ):
+            self.cascades.append((kind, entity_id, Origin(UNWATCHED, "cascade", f"{kind}/{entity_id}")))
 
     def _assign(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any]) -> None:
         """Assign attributes by the steps of a derived trigger. If a rule refuses its data, they stay as they are."""

@@ -2,7 +2,8 @@
 
 Belongs here: whether the event is a repeat, whether it is legal, and which steps it takes. Does not: whether its bytes
 are an event (`intake`), what stands in the way of its steps (`judgement`), what the steps change (`fast_path`,
-`changeset`), the records of the changes (`core.transitions`), the answer where no step is taken (`rejections`).
+`changeset`), the records of the changes (`core.transitions`), the answer where no step is taken (`rejections`), which
+places were heard (`hearing`).
 """
 
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from phaseline.engine.core import hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, with_sequence
@@ -22,6 +24,7 @@ from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import SNAPSHOT
+from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.machines.language.table import Refusal
 from phaseline.schemas.records import Entity, Reason, Record, Rejection
 
@@ -32,11 +35,16 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     entity = tree.entities[kind.name].get(arrival.id)
     if _is_repeat(entity, arrival) or _is_over(entity, arrival):
         return Decision([])
+    is_heard = bool(tree.watched or tree.silence_after) and hearing.is_heard(tree, kind, arrival)
+    if arrival.trigger == HEARTBEAT and not is_heard and hearing.says_nothing(tree, kind, entity, arrival):
+        return Decision([])
+    arrival = arrival if arrival.timer is None else hearing.timed_out(tree, entity, arrival)
     if arrival.trigger in kind.reports:
         of_all = arrival.trigger == SNAPSHOT
         report = take_snapshot(tree, kind, arrival) if of_all else read_report(tree, kind, entity, arrival)
         if isinstance(report, Decision):
-            return report
+            is_told = of_all or not is_heard
+            return report if is_told else _without_step(tree, kind, entity, arrival, report.records)
         arrival = report
     missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
@@ -51,8 +59,9 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     if arrival.trigger in kind.base_from_data and (problem := impossible_base(kind, steps, arrival.data)) is not None:
         return _rejected(tree, arrival, "invalid", problem)
     if not steps:
-        return Decision([] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard))
-    if entity is not None and missing is None and kind.fast_path_ok and len(steps) == 1:
+        records = [] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard)
+        return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
+    if entity is not None and missing is None and kind.fast_path_ok and len(steps) == 1 and not is_heard:
         record = fast_path(tree, kind, entity, arrival, *steps[0])
         if record is not None:
             return Decision([record])
@@ -60,6 +69,16 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     if isinstance(attributes, Refusal):
         return _refused(tree, arrival, attributes)
     return _take(tree, kind, steps, attributes, arrival, adopts=missing is not None)
+
+
+def _without_step(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, records: list[Record]) -> Decision:
+    """The records of an observation that takes no step, but shows that its reporter is alive.
+
+    A rejected one does not count: anybody may have sent it.
+    """
+    if entity is None or any(isinstance(record, Rejection) for record in records):
+        return Decision(records)
+    return _take(tree, kind, [], entity.attributes, arrival, adopts=False)
 
 
 def _rejected(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Decision:
@@ -75,7 +94,10 @@ def _refused(tree: Tree, arrival: Arrival, refusal: Refusal) -> Decision:
 def _take(
     tree: Tree, kind: Kind, steps: Steps, attributes: Mapping[str, Any], arrival: Arrival, *, adopts: bool
 ) -> Decision:
-    """The records of a legal event. `attributes`: those of the entity after the event."""
+    """The records of an event that takes steps, or that only shows that its reporter is alive.
+
+    attributes: those of the entity after the event.
+    """
     asks = kind.roles[arrival.trigger] == "intent"
     changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time, asks=asks)
     if adopts:
@@ -88,6 +110,7 @@ def _take(
         change.fired_timer = arrival.timer[0]
     origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
     changeset.take(kind.name, arrival.id, steps, origin)
+    hearing.hear(changeset, kind, arrival)
     changeset.settle()
     decision = transitions(changeset, arrival.cause)
     if arrival.sequence is not None and not any(_is_own(record, arrival) for record in decision.records):

@@ -12,7 +12,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import NONE, Entity, FacetState, State, Transition
+from phaseline.schemas.records import Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import ancestor_id
 
 MAX_SOURCES = 64
@@ -24,10 +24,10 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     old = entity.facets[index]
     data, trigger = arrival.data, arrival.trigger
     begins = old.base.phase in (ABSENT, DELETED)
-    if begins or step.row.assigns or step.row.computes or trigger in kind.fan_out_triggers:
+    if begins or arrival.timer is not None or step.row.assigns or step.row.computes or trigger in kind.fan_out_triggers:
         return None
     base = step.result(old.base, data)
-    if kind.below and ends_life(index, old.base, base):
+    if ends_life(index, old.base, base) and (kind.below or kind.contact is not None):
         return None
     for cascade in kind.table.cascades:
         if is_fired(cascade, trigger, [(old.base, base)], data) and (
@@ -46,7 +46,8 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     asks = kind.roles[trigger] == "intent" or base.phase == DELETED
     asked = arrival.cause.sequence if asks else entity.asked
     after = Entity(
-        kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, NONE, asked
+        kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, entity.timers,
+        asked,
     )  # fmt: skip
     return Transition(
         kind.names[index],

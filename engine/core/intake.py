@@ -184,6 +184,8 @@ def _check_value(field: Field, value: object) -> None:
         raise Invalid(f"data.{field.name} must be {field.type.__name__}, found {type(value).__name__}")
     if field.options and value not in field.options:
         raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}")
+    if field.least is not None and not value >= field.least:  # type: ignore[operator]  # the type was checked above
+        raise Invalid(f"data.{field.name} must be at least {field.least:g}, found {value}")
     if isinstance(value, int) and not MIN_WHOLE <= value <= MAX_WHOLE:
         raise Invalid(f"data.{field.name} must have at most 64 bits")
     if isinstance(value, str) and len(value) > MAX_TEXT:

@@ -12,8 +12,7 @@ from typing import NamedTuple, Protocol
 from phaseline.engine.core import intake, timers
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.message import Message
-from phaseline.engine.core.record_size import bounded
-from phaseline.engine.core.rejections import situated
+from phaseline.engine.core.rejections import bounded, situated
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve

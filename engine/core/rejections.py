@@ -1,7 +1,7 @@
 """The answer to an event that takes no step: a rejection, a mark, or no record if the event reports nothing new. Pure.
 
-Belongs here: choosing between these answers. Does not: selecting steps (`Kind.select`), listing the triggers that would
-have been taken (`advice`).
+Belongs here: choosing between these answers, and the limit of an entity's size. Does not: selecting steps
+(`Kind.select`), listing the triggers that would have been taken (`advice`).
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,20 @@ from phaseline.engine.core.advice.legal import legal_triggers
 from phaseline.engine.core.advice.way_out import way_out
 from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.predicates import Predicate, SaysWhyNot
 from phaseline.machines.language.table import MAX_TEXT
-from phaseline.schemas.records import NONE, Entity, FacetState, Mark, Reason, Record, Rejection, State
+from phaseline.schemas import codec
+from phaseline.schemas.records import NONE, Entity, FacetState, Mark, Reason, Record, Rejection, State, facets_of
+
+MOST_ATTRIBUTES = 700_000
+"""The most bytes of an entity's attributes. Beside them, a record holds the sequences of 64 sources, and texts.
+
+A record holds its whole entity, and a NATS server takes no message of more than a megabyte. Without this limit, two
+legal events with large settings would stop their partition for ever.
+"""
 
 
 def without_step(
@@ -34,7 +43,7 @@ def without_step(
         return [reject(tree, arrival, "guard", message, legal)]
     if kind.roles[arrival.trigger] == "observation" and kind.already_so(arrival.trigger, facets, arrival.data):
         return [] if arrival.sequence is None else [mark(arrival, tree.get(kind.name, arrival.id))]
-    covered = [str(facet.base) for facet in facets if facet.base.phase != facet.state.phase]
+    covered = [str(facet.base) for facet in facets[: kind.contact] if facet.base.phase != facet.state.phase]
     by_base = f" (base {', '.join(covered)})" if covered and kind.roles[arrival.trigger] != "intent" else ""
     needs = f"{arrival.trigger} is not legal there, it needs {kind.starts[arrival.trigger]}"
     legal = legal_triggers(tree, arrival)
@@ -61,7 +70,7 @@ def here(tree: Tree, arrival: Arrival) -> str:
     """`node c1/p/n is Failed [NotReady]`."""
     kind, entity = tree.kinds[arrival.kind], tree.get(arrival.kind, arrival.id)
     facets = kind.unborn if entity is None else entity.facets
-    return f"{kind.name} {arrival.id} is {', '.join(str(facet.state) for facet in facets)}"
+    return f"{kind.name} {arrival.id} is {', '.join(str(facet.state) for facet in facets[: kind.contact])}"
 
 
 def situated(tree: Tree, rejection: Rejection) -> Rejection:
@@ -75,7 +84,7 @@ def situated(tree: Tree, rejection: Rejection) -> Rejection:
 
 def states_of(entity: Entity) -> dict[str, State]:
     """The states of an entity by facet."""
-    return {name: facet.state for name, facet in zip(entity.names, entity.facets, strict=True)}
+    return {name: facet.state for name, facet in facets_of(entity)}
 
 
 def mark(arrival: Arrival, entity: Entity | None) -> Mark:
@@ -102,3 +111,16 @@ def reject(tree: Tree, arrival: Arrival, reason: Reason, message: str, legal: Se
         kind.name, arrival.id, arrival.trigger, reason, message[:MAX_TEXT], states,
         tuple(legal_triggers(tree, arrival) if legal is None else legal), arrival.cause, arrival.time,
     )  # fmt: skip
+
+
+def bounded(tree: Tree, arrival: Arrival, decision: Decision) -> Decision:
+    """The decision; or a rejection if an entity would become too large."""
+    for record in decision.records:
+        if isinstance(record, Rejection) or not tree.kinds[record.entity.kind].may_grow:
+            continue
+        size = len(codec.encode(record.entity.attributes))
+        if size > MOST_ATTRIBUTES:
+            entity = record.entity
+            message = f"the attributes of {entity.kind} {entity.id} would be larger than {MOST_ATTRIBUTES:,} bytes"
+            return Decision([reject(tree, arrival, "invalid", f"{message}: they would have {size:,}")])
+    return decision

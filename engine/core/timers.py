@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.core.message import Message
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.schemas import codec
 from phaseline.schemas.records import NONE, SECOND, FacetState, Record, Rejection, timestamp
 from phaseline.schemas.subjects import Subjects
@@ -57,21 +58,32 @@ def starts_again(
 
 
 def restart(
-    kind: Kind, index: int, facet: FacetState, attributes: Mapping[str, Any], time: int, record: int, *, fired: bool
-) -> TimerChange:
+    kind: Kind, index: int, facet: FacetState, attributes: Mapping[str, Any], time: int, record: int,
+    *, fired: bool, silence_after: float,
+) -> TimerChange:  # fmt: skip
     """The timer of a facet when it starts again at `time` (ns); a cancelled one if the phase has no timeout.
 
     fired: whether the timer of the facet fired just now, and the facet stays in its phase. record: as in `TimerChange`.
+    silence_after: the seconds of a place that has no own ones.
     """
     name, timeout = kind.names[index], kind.timeouts[index].get(facet.state.phase)
     if timeout is None:
         return TimerChange(record, name, "", None)
     attribute = timeout.repeat_after if fired else timeout.seconds_from
     fixed = 0 if fired else timeout.seconds
-    seconds = fixed if attribute is None else attributes.get(attribute) or 0
+    if index == kind.contact:
+        seconds = silence_of(attributes, silence_after)
+    else:
+        seconds = fixed if attribute is None else attributes.get(attribute) or 0
     if not seconds > 0:
         return TimerChange(record, name, "", None)
-    return TimerChange(record, name, timeout.trigger, time + int(min(seconds, LONGEST) * SECOND))
+    return TimerChange(record, name, timeout.trigger, time + int(min(seconds * timeout.times, LONGEST) * SECOND))
+
+
+def silence_of(attributes: Mapping[str, Any], otherwise: float) -> float:
+    """After how many seconds without an observation a place falls silent; 0 for never. otherwise: if it has no own."""
+    own: float | None = attributes.get(SILENCE_AFTER)
+    return otherwise if own is None else own
 
 
 def timers_after(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]:

@@ -4,15 +4,18 @@ Belongs here: `Decision`; the versions, times, timers, causes and messages of tr
 (`changeset`). Next: `core.process` adds the records to the tree and to the batch.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
-from phaseline.engine.core.timers import TimerChange, restart, starts_again, timers_after
+from phaseline.engine.core.timers import TimerChange, restart, silence_of, starts_again, timers_after
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import Facet as TableFacet
-from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Record, State, Transition
+from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Mark, Record, State, Transition, timestamp
 
 BECAUSE = "because of "
 """How a message begins that names entities below."""
@@ -38,24 +41,36 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
     for (name, entity_id), change in changeset.changes.items():
         kind, entity = changeset.kinds[name], change.before
         for index in range(len(kind.names)):
-            facets = _facets_after(kind, entity, change, index, changeset.time)
+            facets = _facets_after(changeset, kind, entity, change, index)
             if facets is None:
                 continue
-            restarts = (
-                _restarts(kind, entity, change, index, facets, changeset.time, len(records)) if kind.timed else ()
-            )
+            restarts = _restarts(changeset, kind, entity, change, index, facets, len(records)) if kind.timed else ()
             before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts)
             origin = change.origins[index]
             records.append(_transition(changeset, before, entity, index, origin, cause))
             known = NONE if before is None else before.timers
             timers += [each for each in restarts if each.due != known.get(each.facet)]
+        if kind.contact is None or entity is None or entity is not change.before:
+            continue
+        if change.attributes != entity.attributes:
+            restarts = _restarts(changeset, kind, entity, change, kind.contact, entity.facets, len(records))
+            records.append(_hearing(kind, entity, change, restarts, cause, changeset.time))
+            timers += restarts
     return Decision(records, timers)
+
+
+def _hearing(
+    kind: Kind, entity: Entity, change: EntityChange, restarts: Sequence[TimerChange], cause: Cause, time: int
+) -> Mark:
+    """The mark of a place that was heard and is Fresh already. Its version stays the same."""
+    after = _entity_after(kind, entity.id, entity, change, entity.facets, restarts)
+    return Mark(replace(after, version=entity.version), _cause(cause, change.origins[kind.contact or 0]), time)
 
 
 def _transition(
     changeset: Changeset, before: Entity | None, entity: Entity, index: int, origin: Origin, cause: Cause
 ) -> Transition:
-    """The transition of one facet, with the reason and the message of the event, item or trigger that moved it."""
+    """The transition of one facet, with the reason and the message that its own trigger brought."""
     said = origin.data
     return Transition(
         entity.names[index],
@@ -88,6 +103,8 @@ def _cause(cause: Cause, origin: Origin) -> Cause:
 def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin: Origin) -> str | None:
     """The message that the table derives: from an attribute, or from the entities below on which a view depends."""
     facet = changeset.kinds[kind].table.facets[index]
+    if origin.trigger == FALLS_SILENT and HEARD_AT in entity.attributes:
+        return f"nothing was heard since {timestamp(entity.attributes[HEARD_AT])}"
     if facet.message_names is not None and entity.facets[index].state != entity.facets[index].base:
         asked = _asked_below(facet, entity.facets[index].state)
         if asked or facet.message_from is None:
@@ -132,27 +149,37 @@ def _named(
 
 
 def _facets_after(
-    kind: Kind, entity: Entity | None, change: EntityChange, index: int, time: int
+    changeset: Changeset, kind: Kind, entity: Entity | None, change: EntityChange, index: int
 ) -> tuple[FacetState, ...] | None:
     """All facets after the change of facet `index`; None if neither the facet nor an attribute changed."""
-    before = kind.unborn if entity is None else entity.facets
+    before, time = kind.unborn if entity is None else entity.facets, changeset.time
     old, new = before[index], change.facets[index]
-    assigned = index in change.origins and change.attributes != (NONE if entity is None else entity.attributes)
+    assigned = index in change.origins and index != kind.contact and _is_assigned(kind, entity, change.attributes)
     if new.base == old.base and new.state == old.state and not assigned:
         return None
     facet = FacetState(new.base, new.state, old.since if new.state == old.state else time, new.interrupted)
+    if kind.contact is not None and silence_of(change.attributes, changeset.tree.silence_after) > 0:
+        before = (*before[:-1], _begun(before[-1], time))
     return (*before[:index], facet, *before[index + 1 :])
 
 
+def _begun(contact: FacetState, time: int) -> FacetState:
+    """The facet `contact` of a place for whose reporter somebody waits. It begins with the first record since then."""
+    return contact if contact.since else FacetState(contact.base, contact.state, time)
+
+
+def _is_assigned(kind: Kind, entity: Entity | None, attributes: Mapping[str, Any]) -> bool:
+    """Whether a row changed an attribute. A hearing is no change of the entity."""
+    before = NONE if entity is None else entity.attributes
+    if kind.contact is None or attributes == before:
+        return attributes != before
+    return {**attributes, HEARD_AT: None} != {**before, HEARD_AT: None}
+
+
 def _restarts(
-    kind: Kind,
-    entity: Entity | None,
-    change: EntityChange,
-    index: int,
-    facets: tuple[FacetState, ...],
-    time: int,
-    record: int,
-) -> list[TimerChange]:
+    changeset: Changeset, kind: Kind, entity: Entity | None, change: EntityChange, index: int | None,
+    facets: tuple[FacetState, ...], record: int,
+) -> list[TimerChange]:  # fmt: skip
     """The timers that start again, or end, with the change of facet `index`. `facets`: all facets after the change."""
     before = kind.unborn if entity is None else entity.facets
     attributes = NONE if entity is None else entity.attributes
@@ -162,7 +189,12 @@ def _restarts(
         moved = number == index and facet.state.phase != before[number].state.phase
         if fired or moved or starts_again(kind, number, facet, attributes, change.attributes):
             stays = fired and not moved
-            restarts.append(restart(kind, number, facet, change.attributes, time, record, fired=stays))
+            restarts.append(
+                restart(
+                    kind, number, facet, change.attributes, changeset.time, record,
+                    fired=stays, silence_after=changeset.tree.silence_after,
+                )
+            )  # fmt: skip
     return restarts
 
 

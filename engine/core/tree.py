@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from phaseline.engine.errors import KindMissing
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas import wire_codec
@@ -19,12 +20,16 @@ NO_TALLY: Mapping[str, int] = {}
 class Tree:
     """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts those of `kind` below `of/id`."""
 
-    __slots__ = ("below", "entities", "kinds", "scripts", "tallies")
+    __slots__ = ("below", "entities", "kinds", "scripts", "silence_after", "tallies", "watched")
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Start empty. `scripts` runs the scripts that rules ask for."""
         self.kinds = kinds
         self.scripts = scripts
+        self.silence_after = 0.0
+        """The seconds after which a place falls silent that has no own ones; 0 for never."""
+        self.watched = False
+        """Whether a place has own ones, or had. As long as none has, nobody needs to ask which place was heard."""
         self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
         self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
         self.tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]] = {
@@ -63,6 +68,9 @@ class Tree:
     def put(self, entity: Entity) -> None:
         """Add or replace an entity, and bring tallies and indexes up to date."""
         kind, entity_id = self.kinds[entity.kind], entity.id
+        if kind.contact is not None:
+            entity = kind.whole(entity)
+            self.watched = self.watched or bool(entity.attributes.get(SILENCE_AFTER))
         known = self.entities[kind.name]
         old = known.get(entity_id)
         known[entity_id] = entity

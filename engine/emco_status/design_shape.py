@@ -6,6 +6,7 @@ Belongs here: making an answer of that shape. Does not: selecting the resources 
 from collections.abc import Mapping
 from typing import Any
 
+from phaseline.engine import staleness
 from phaseline.engine.emco_status.query import Query
 from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 
@@ -22,7 +23,8 @@ Objects = Mapping[tuple[str, str, str], Mapping[str, Any]]
 
 def answer(selection: StatusSelection, query: Query, objects: Objects) -> dict[str, Any]:
     """The body of an answer. `objects`: for the outputs `detail` and `rsync`, the known resources."""
-    body = {**header(selection), "state": selection.resource.facets[0].state.phase}
+    stale = staleness.shown(selection.stale_since)
+    body = {**header(selection), "state": selection.resource.facets[0].state.phase, **stale}
     if selection.context is not None:
         body["status"] = selection.context.facets[0].state.phase
     if "cluster" not in query.type or "rsync" in query.type:
@@ -57,7 +59,8 @@ def _by_app(selection: StatusSelection, query: Query, objects: Objects) -> list[
     for on_cluster in selection.app_clusters:
         resources = [_resource(on_cluster, item, query, objects) for item in on_cluster.items if is_shown(item, query)]
         if resources:
-            apps.setdefault(on_cluster.app, []).append({"name": on_cluster.cluster, "resources": resources})
+            found = {"name": on_cluster.cluster, **staleness.shown(on_cluster.stale_since), "resources": resources}
+            apps.setdefault(on_cluster.app, []).append(found)
     return [{"app-name": app, "clusters": clusters} for app, clusters in apps.items()]
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from phaseline.engine import staleness
 from phaseline.engine.emco_status.design_shape import Objects, header
 from phaseline.engine.emco_status.query import Query
 from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
@@ -43,6 +44,7 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
         body["cluster"] = {}
     if selection.context is None:
         return body
+    body |= staleness.shown(selection.stale_since)
     form = query.status or (query.type[0] if query.type else _usual(selection))
     phase = selection.context.facets[0].state.phase
     body["deployedStatus" if form in ("deployed", "ready") else "status"] = CONTEXT.get(phase, phase)
@@ -144,7 +146,8 @@ def _is_shown(item: StatusItem, form: str) -> bool:
 
 def _cluster(on_cluster: AppCluster, form: str) -> dict[str, Any]:
     word = CONNECTIVITY.get(on_cluster.connectivity, on_cluster.connectivity)
-    return {**_where(on_cluster), "readyStatus" if form in ("rsync", "cluster") else "connectivity": word}
+    stale = staleness.shown(on_cluster.stale_since)
+    return {**_where(on_cluster), "readyStatus" if form in ("rsync", "cluster") else "connectivity": word, **stale}
 
 
 def _where(on_cluster: AppCluster) -> dict[str, str]:

@@ -38,7 +38,9 @@ SourceResource = TypedDict(
         "cluster-status": NotRequired[str],
     },
 )
-SourceCluster = TypedDict("SourceCluster", {"name": str, "resources": list[SourceResource]})  # noqa: UP013
+SourceCluster = TypedDict(  # noqa: UP013
+    "SourceCluster", {"name": str, "stale_since": NotRequired[str], "resources": list[SourceResource]}
+)
 SourceApp = TypedDict("SourceApp", {"app-name": str, "clusters": list[SourceCluster]})
 SourceStatus = TypedDict(
     "SourceStatus",
@@ -49,6 +51,7 @@ SourceStatus = TypedDict(
         "composite-app-version": NotRequired[str],
         "composite-profile-name": NotRequired[str],
         "state": str,
+        "stale_since": NotRequired[str],
         "status": NotRequired[str],
         "rsync-status": NotRequired[dict[str, int]],
         "cluster-status": NotRequired[dict[str, int]],
@@ -92,6 +95,7 @@ class EmcoCluster(TypedDict):
     cluster: str
     readyStatus: NotRequired[str]
     connectivity: NotRequired[str]
+    stale_since: NotRequired[str]
     resources: list[EmcoResource]
 
 
@@ -121,6 +125,7 @@ class EmcoStatus(TypedDict):
     compositeProfile: NotRequired[str]
     name: str
     states: EmcoStates
+    stale_since: NotRequired[str]
     status: NotRequired[str]
     deployedStatus: NotRequired[str]
     readyStatus: NotRequired[str]

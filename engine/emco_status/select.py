@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status.query import BadQuery, Query
+from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Entity, FacetState
 
@@ -55,6 +56,8 @@ class AppCluster:
     presence: Mapping[str, int]
     """How many cluster resources are present, with or without an rsync resource."""
     items: list[StatusItem] = field(default_factory=list)
+    stale_since: int | None = None
+    """When the cluster was heard last, ns, if it is silent."""
 
 
 @dataclass(slots=True)
@@ -69,6 +72,11 @@ class StatusSelection:
     def counts(self) -> dict[str, int]:
         """How many rsync resources are in which state; states without any are left out."""
         return _sum(on_cluster.counts for on_cluster in self.app_clusters)
+
+    @property
+    def stale_since(self) -> int | None:
+        """When the first of the silent clusters was heard last, ns; None if none is silent."""
+        return min((one.stale_since for one in self.app_clusters if one.stale_since is not None), default=None)
 
     def presence(self) -> dict[str, int]:
         """How many cluster resources are present or not; numbers of zero are left out."""
@@ -156,6 +164,7 @@ def _on_cluster(tree: Tree, cluster_id: str, query: Query, *, items: bool, whole
     entity = tree.entities["app_cluster"][cluster_id]
     _, _, app, cluster = cluster_id.split("/")
     on_cluster = AppCluster(app, cluster, entity.facets[0].state.phase, entity.attributes.get("report"), {}, {})
+    on_cluster.stale_since = silent_since(entity)
     if items:
         wanted = query.resource
         found = (

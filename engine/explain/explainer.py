@@ -19,7 +19,7 @@ from phaseline.engine.explain.model import (
 from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, View
-from phaseline.schemas.records import Entity
+from phaseline.schemas.records import Entity, facets_of
 from phaseline.schemas.subjects import ancestor_id
 
 MAX_NAMED = 3
@@ -35,7 +35,8 @@ def explain_entity(tree: Tree, lookup: Lookup, kind: str, entity_id: str) -> Exp
     """
     explainer = _Explainer(tree, lookup)
     entity = tree.entities[kind][entity_id]
-    return Explanation(entity, tuple(explainer.facet(kind, entity_id, index) for index in range(len(entity.facets))))
+    indexes = [entity.names.index(name) for name, _ in facets_of(entity)]
+    return Explanation(entity, tuple(explainer.facet(kind, entity_id, index) for index in indexes))
 
 
 class _Explainer:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from msgspec import structs
+
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explain.explainer import explain_entity
@@ -146,4 +148,5 @@ class _Fetch:
         last = self.last.get(key)
         if last is not None and (not history or history[-1].entity.version < last.entity.version):
             history.append(last)
-        self.histories.read[key] = history
+        whole = self.tree.kinds[key[0]].whole
+        self.histories.read[key] = [structs.replace(record, entity=whole(record.entity)) for record in history]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import Entity, Rejection, State, Transition
+from phaseline.schemas.records import CONTACT, Entity, Rejection, State, Transition, facets_of
 from phaseline.schemas.subjects import natural
 
 What = Literal["created", "gone", "changed", "same again", "came and went"]
@@ -77,7 +77,7 @@ class Changes:
 
 
 def _states(entity: Entity) -> dict[str, State]:
-    return {name: facet.state for name, facet in zip(entity.names, entity.facets, strict=True)}
+    return {name: facet.state for name, facet in facets_of(entity)}
 
 
 def _before(record: Transition) -> dict[str, State] | None:
@@ -88,4 +88,6 @@ def _before(record: Transition) -> dict[str, State] | None:
 
 
 def _exists(states: dict[str, State] | None) -> bool:
-    return states is not None and any(state.phase not in (ABSENT, DELETED) for state in states.values())
+    return states is not None and any(
+        state.phase not in (ABSENT, DELETED) for name, state in states.items() if name != CONTACT
+    )

@@ -19,7 +19,7 @@ from phaseline.engine.log.when import END
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.envelope import Invalid
-from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.records import Entity, Transition, own_facets
 from phaseline.schemas.subjects import BadSubject, check_id, natural, quoted_id
 
 NO_KINDS = ("checkpoint", "mark")
@@ -105,10 +105,9 @@ def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -
 
 def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:
     """Whether a facet of the entity is in `state`. Without a state: whether it exists, or `deleted` is true."""
-    phases = {facet.state.phase for facet in entity.facets}
     if state is not None:
-        return state in phases
-    return deleted or phases != {DELETED}
+        return any(facet.state.phase == state for facet in entity.facets)
+    return deleted or {facet.state.phase for facet in own_facets(entity)} != {DELETED}
 
 
 def patterns(installation: Installation, kind: str | None, below: str | None) -> list[Pattern]:

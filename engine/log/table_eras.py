@@ -1,5 +1,7 @@
 """Table eras: notes in the log that say which tables decide a partition's events. Workers with other tables refuse it.
 
+A note also holds the setting of the worker on which decisions depend, so that a replay decides as the worker did.
+
 Belongs here: the notes, reading and comparing them. Does not: writing them (`ownership.takeover`), versions of tables
 (`compiler.kinds`).
 A note is about the events after its position. Which tables decided before the first note is not known.
@@ -18,13 +20,17 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 
 
-class Era(msgspec.Struct, frozen=True):
-    """The tables that decide the events after `position`. `worker` wrote the note."""
+class Era(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The tables that decide the events after `position`. `worker` wrote the note.
+
+    silence_after: the seconds after which places fall silent that have none of their own.
+    """
 
     position: int
     digest: str
     tables: dict[str, str]
     worker: str = ""
+    silence_after: float = 0.0
 
     def encode(self) -> bytes:
         """As the log holds it."""
@@ -98,6 +104,6 @@ async def check_all(installation: Installation, accepted: str) -> None:
         check(installation.kinds, await latest(installation, partition), partition, accepted)
 
 
-def decided_by(notes: list[Era], sequence: int) -> str | None:
-    """The digest of the tables that decided the event at the position `sequence`; None if no note says it."""
-    return next((era.digest for era in reversed(notes) if era.position < sequence), None)
+def in_force(notes: list[Era], sequence: int) -> Era | None:
+    """The note about the event at the position `sequence`; None if there is none."""
+    return next((era for era in reversed(notes) if era.position < sequence), None)

@@ -81,7 +81,7 @@ def timeline(
 
 def _lane(key: tuple[str, str, str], history: list[Transition], top: int, start: int, end: int) -> Lane:
     kind, entity_id, name = key
-    lane = Lane(kind, entity_id, name, entity_id.count("/") - top, len(history[0].entity.names) > 1)
+    lane = Lane(kind, entity_id, name, entity_id.count("/") - top, len(history[-1].entity.names) > 1)
     moves = list(_moves(name, history))
     for index, (state, base, record) in enumerate(moves):
         begins = max(start, record.time)

@@ -50,6 +50,12 @@ class Time(NamedTuple):
         return _EPOCH + timedelta(microseconds=self.ns // _MICROSECOND)
 
 
+def seconds_of(text: str) -> float | None:
+    """The seconds of `90`, `90s`, `1.5m`, `2h` or `1d`; None for any other text."""
+    found = _AGO.fullmatch(text) or _AGO.fullmatch(f"{text}s")
+    return None if found is None else float(found[1]) * _UNITS[found[2]]
+
+
 def parse(when: When) -> int | Time:
     """The place or the time that `when` names; raises `NameUnknown`."""
     if isinstance(when, Moment):

@@ -7,13 +7,14 @@ Belongs here: list and watch, and retrying when the server is away or a version 
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
 from phaseline.engine.observe.discovery import Resource
 from phaseline.engine.observe.events import mapping, maps, text
 from phaseline.engine.observe.kubernetes_api import GONE, UNAVAILABLE, VersionExpired, get, request
+from phaseline.engine.observe.ownership import GROUP
 from phaseline.engine.observe.stream import ObjectChange
 
 PAGE = 500
@@ -25,11 +26,24 @@ WATCH_SECONDS = 300
 log = structlog.get_logger(__name__)
 
 
-async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIterator[ObjectChange | None]:
+class Listed(NamedTuple):
+    """All objects of a resource were seen, at the beginning or anew. complete: so were those of all others."""
+
+    resource: Resource
+    complete: bool = False
+
+
+Found = ObjectChange | Listed
+
+
+async def follow(
+    api: Any, resource: Resource, namespace: str | None, away: set[str] | None = None
+) -> AsyncIterator[Found]:
     """Every existing object of a resource and every change from then on. Ends only with `ClusterUnusable`.
 
-    Yields None after the objects of a list.
+    Yields a `Listed` after the objects of a list. away: holds the resource's name while the server does not answer.
     """
+    away = set() if away is None else away
     known: dict[tuple[str, str], Mapping[str, Any]] = {}
     version: str | None = None
     tries = 0
@@ -42,8 +56,9 @@ async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIt
                 for key, one in found.items():
                     known[key] = _identity(one)
                     yield ObjectChange(one)
-                yield None
-            async for kind, one in _watch(api, resource, namespace, version):
+                away.discard(resource.plural)
+                yield Listed(resource)
+            async for kind, one in _watch(api, resource, namespace, version, away):
                 version = text(mapping(one, "metadata"), "resourceVersion") or version
                 tries = 0
                 if kind == "DELETED":
@@ -55,6 +70,7 @@ async def follow(api: Any, resource: Resource, namespace: str | None) -> AsyncIt
         except VersionExpired:
             version = None
         except UNAVAILABLE as error:
+            away.add(resource.plural)
             pause = PAUSES[min(tries, len(PAUSES) - 1)]
             tries += 1
             log.warning(
@@ -98,7 +114,7 @@ async def _list(
 
 
 async def _watch(
-    api: Any, resource: Resource, namespace: str | None, version: str
+    api: Any, resource: Resource, namespace: str | None, version: str, away: set[str]
 ) -> AsyncIterator[tuple[str, Mapping[str, Any]]]:
     query = [
         ("watch", "1"),
@@ -107,6 +123,7 @@ async def _watch(
         ("timeoutSeconds", str(WATCH_SECONDS)),
     ]
     async with request(api, _path(resource, namespace), query, WATCH_SECONDS + 30) as response:
+        away.discard(resource.plural)
         rest = b""
         async for piece in response.content.iter_any():
             *lines, rest = (rest + piece).split(b"\n")
@@ -121,25 +138,33 @@ async def _watch(
 
 
 async def changes(
-    api: Any, resources: Sequence[Resource], namespace: str | None
-) -> AsyncGenerator[ObjectChange | None, None]:
-    """The changes of all resources as they come. Yields None once, after all existing objects."""
-    queue: asyncio.Queue[ObjectChange | BaseException | None] = asyncio.Queue(maxsize=1_000)
-    waiting = {resource.plural for resource in resources}
+    api: Any, resources: Sequence[Resource], namespace: str | None, away: set[str] | None = None
+) -> AsyncGenerator[Found, None]:
+    """The changes of all resources as they come. Argo CD's own objects are listed first: others belong to them."""
+    queue: asyncio.Queue[Found | BaseException] = asyncio.Queue(maxsize=1_000)
+    first = [one for one in resources if one.version.partition("/")[0] == GROUP]
+    waiting, begun = {one.path + one.plural for one in resources}, asyncio.Event()
 
     async def pump(resource: Resource) -> None:
         try:
-            async for change in follow(api, resource, namespace):
-                if change is not None:
-                    await queue.put(change)
-                elif waiting:
-                    waiting.discard(resource.plural)
-                    if not waiting:
-                        await queue.put(None)
+            async for found in follow(api, resource, namespace, away):
+                if isinstance(found, ObjectChange):
+                    await queue.put(found)
+                    continue
+                waiting.discard(resource.path + resource.plural)
+                if waiting.isdisjoint(one.path + one.plural for one in first):
+                    begun.set()
+                await queue.put(found._replace(complete=not waiting))
         except Exception as raised:  # noqa: BLE001  # the reader of the queue raises it
             await queue.put(raised)
 
-    tasks = [asyncio.create_task(pump(resource)) for resource in resources]
+    async def pump_later(resource: Resource) -> None:
+        await begun.wait()
+        await pump(resource)
+
+    if not first:
+        begun.set()
+    tasks = [asyncio.create_task((pump if one in first else pump_later)(one)) for one in resources]
     try:
         while True:
             found = await queue.get()

@@ -13,11 +13,14 @@ from typing import Any
 
 import structlog
 
-from phaseline.engine.observe import argo, fleet, generic
-from phaseline.engine.observe.argo_projects import Projects
+from phaseline.engine.observe import generic, ownership
+from phaseline.engine.observe.argo import objects as argo
+from phaseline.engine.observe.argo.projects import Projects
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
-from phaseline.engine.observe.generic import DesiredObjects
+from phaseline.engine.observe.fleet import objects as fleet
+from phaseline.engine.observe.generic import SKIPPED, DesiredObjects
 from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET, PROJECT, Moved, Ownership, Whose
+from phaseline.engine.observe.snapshots import Presence
 from phaseline.engine.observe.stream import ObjectChange
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, key_of
@@ -30,6 +33,12 @@ ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     APPLICATION_SET: argo.application_set,
 }
 """The adapters of Argo CD's objects. `FleetObjects` has those of Fleet's. All other objects have `generic`."""
+LISTS = {
+    APPLICATION: ("application_set", "application"),
+    (fleet.GROUP, "Bundle"): ("git_repo", "bundle"),
+    (fleet.GROUP, "BundleDeployment"): ("bundle", "bundle_deployment"),
+}
+"""After all objects of a sort were listed: the kind whose entities get a snapshot, and the kind of its items."""
 HELD = 2_000
 """The most objects that are kept for an Application that was not seen yet."""
 MAX_ID = 256
@@ -53,7 +62,10 @@ class Observer:
         self.ownership = whose or Ownership(application=application)
         self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
         self.unowned: dict[str, str] = {}
-        self._projects, self._fleet = Projects(), fleet.FleetObjects().adapters()
+        self.presence, self._projects = Presence(), Projects()
+        self._fleet = fleet.FleetObjects().adapters()
+        if self.ownership.application is not None:
+            self.presence.note(ObservedEvent("application", "observed", self.ownership.application))
         self._held: dict[ObjectKey, tuple[str, ObjectChange]] = {}
         """Objects whose Application was not seen yet, with its instance name."""
         self._published: dict[tuple[str, str, str], str] = {}
@@ -80,11 +92,29 @@ class Observer:
         for desired in self.desired.take_missing():
             application = self.ownership.whose(desired).id
             if application is not None:
-                yield self._event(generic.missing(desired, application), {}, gone=True)
+                lacking = generic.missing(desired, application)
+                self.presence.note(lacking)
+                yield self._event(lacking, {}, gone=True)
+
+    def relisted(self, group: str, kind: str, namespace: str | None) -> Iterator[dict[str, Any]]:
+        """The snapshots to send after all objects of a sort were listed, in one namespace or in all."""
+        if (group, kind) in LISTS:
+            found = self.presence.snapshots(*LISTS[group, kind]) if namespace is None else iter(())
+        elif (group, kind) in SKIPPED or group in (ownership.GROUP, fleet.GROUP):
+            found = iter(())
+        else:
+            within = f"{namespace}/" if namespace is not None else ""
+            found = self.presence.snapshots("application", "resource", f"{group or 'core'}:{kind}/{within}")
+        yield from (self._event(one, {}, gone=False) for one in found)
+
+    def heartbeats(self) -> Iterator[dict[str, Any]]:
+        """The heartbeats to send: of each place of which nothing was told since the last ones."""
+        yield from (self._event(one, {}, gone=False) for one in self.presence.heartbeats())
 
     def _told(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
         for observed in self._observed(change):
             key = (observed.kind, observed.trigger, observed.id)
+            self.presence.note(observed)
             digest = _digest(json.dumps(observed.compared if observed.compared is not None else observed.data))
             if self._published.get(key) == digest:
                 continue
@@ -113,9 +143,9 @@ class Observer:
             self.unowned[str(key)] = whose.why
             return
         self.unowned.pop(str(key), None)
-        event = generic.observed(manifest, whose.id, self.desired, gone=gone)
-        if event is not None:
-            yield event
+        seen = generic.observed(manifest, whose.id, self.desired, gone=gone)
+        if seen is not None:
+            yield seen
 
     def _hold(self, key: ObjectKey, whose: Whose, change: ObjectChange) -> None:
         """Keep an object whose Application was not seen yet, and only the latest of these."""
@@ -129,6 +159,7 @@ class Observer:
         """The event that ends the place in which an Application or its objects were before, if anything was there."""
         if moved.before is not None and self._forget(moved.before):
             self._projects.forget(moved.before)
+            self.presence.forget(moved.kind, moved.ends)
             yield self._event(ObservedEvent(moved.kind, "removed", moved.ends), {}, gone=True)
 
     def _brought_home(self, instance: str) -> Iterator[dict[str, Any]]:
@@ -156,6 +187,7 @@ class Observer:
         return bool(found)
 
     def _event(self, observed: ObservedEvent, metadata: Mapping[str, Any], *, gone: bool) -> dict[str, Any]:
+        self.presence.heard(observed)
         event = {
             "specversion": "1.0", "id": self._event_id(observed, metadata, gone=gone), "source": self.source,
             "type": f"{observed.kind}.{observed.trigger}", "subject": f"{observed.kind}/{observed.id}",

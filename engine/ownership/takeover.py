@@ -24,12 +24,13 @@ log = structlog.get_logger(__name__)
 
 
 async def take_over(
-    installation: Installation, partition: int, worker: str, accepted: str = "", *, accept_loss: bool = False
-) -> Claim:
+    installation: Installation, partition: int, worker: str, accepted: str = "",
+    *, accept_loss: bool = False, silence_after: float = 0.0,
+) -> Claim:  # fmt: skip
     """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
 
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
-    Where the log was emptied: raises `LogEmptied`, unless `accept_loss`.
+    Where the log was emptied: raises `LogEmptied`, unless `accept_loss`. silence_after: as in the settings.
     """
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
@@ -51,10 +52,11 @@ async def take_over(
         # Lone records do not write the checkpoint: the former owner did get on.
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())
         await fence.move(claim.checkpoint.encode_as)
-    if era is None or era.digest != kinds.digest:
+    tree.silence_after = silence_after
+    if era is None or (era.digest, era.silence_after) != (kinds.digest, silence_after):
         # The event of a plan was decided by the former tables.
         begins = max(position, 0 if last.plan is None else last.plan.cause)
-        await _note_tables(installation, claim, Era(begins, kinds.digest, kinds.versions, worker))
+        await _note_tables(installation, claim, Era(begins, kinds.digest, kinds.versions, worker, silence_after))
     await _note_losses(installation, claim, former, least)
     if last.plan is None:
         await repair_timers.repair(installation, claim)

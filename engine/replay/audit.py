@@ -129,7 +129,8 @@ class AuditReport:
         record = self.read(message, 0)
         if isinstance(record, Transition):
             entity = processor.tree.get(record.entity.kind, record.entity.id)
-            if entity is not None and record.entity.version == entity.version and record.entity.facets != entity.facets:
+            facets = processor.tree.kinds[record.entity.kind].whole(record.entity).facets
+            if entity is not None and record.entity.version == entity.version and facets != entity.facets:
                 self.add_divergence(record.cause.sequence, None, record)
 
 
@@ -194,16 +195,14 @@ class Audit:
             self._report_differences(0, [], messages)
             return
         self._count()
-        if step.tables is not None and step.tables != processor.tree.kinds.digest:
+        if step.era is not None and step.era.digest != processor.tree.kinds.digest:
             self.report.by_others += 1
             self._apply(processor, [read(message) for message in messages])
             return
         if step.is_parked:
             self.report.records += 1
             return
-        records = [
-            record for record in self.processors.answer(step.partition, step.event) if is_under(record, self.root)
-        ]
+        records = [record for record in self.processors.answer(step, step.event) if is_under(record, self.root)]
         expected = processor.messages(records)
         self.report.records += len(expected)
         if expected != messages:

@@ -24,7 +24,9 @@ from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
 from phaseline.engine.log.log_records import last_transition, record_in_state
+from phaseline.engine.log.table_eras import Era
 from phaseline.engine.publish.compose import EventMessage
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Record, Rejection, Transition
 from phaseline.schemas.subjects import partition_of, unquote
@@ -86,6 +88,8 @@ async def dry_run(
     events = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
     sequence = int(events["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
+    eras = await table_eras.eras(installation, partition)
+    tree.silence_after = eras[-1].silence_after if eras else 0.0
     processor = Processor(tree, subjects, partition)
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
     records, _, fault = processor.answer(event)
@@ -100,7 +104,7 @@ async def dry_run(
         # An event with a `sequence` that is no repeat leaves a record: at least a mark.
         repeat=not records and codec.decode(message.body).get("sequence") is not None,
         behind=behind,
-        table_differences=await _differing(installation, partition),
+        table_differences=_differing(installation.kinds, eras),
     )
 
 
@@ -129,9 +133,8 @@ async def _is_newer(installation: Installation, subject: str, sequence: int) -> 
     return reply is not None and int(reply.headers["Nats-Sequence"]) > sequence
 
 
-async def _differing(installation: Installation, partition: int) -> str:
+def _differing(kinds: Kinds, eras: list[Era]) -> str:
     """How these tables differ from those of the last worker that took the partition; empty if they do not."""
-    kinds, eras = installation.kinds, await table_eras.eras(installation, partition)
     return "" if not eras or eras[-1].digest in ("", kinds.digest) else table_eras.how(kinds, eras[-1])
 
 

@@ -12,7 +12,7 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import LogFileDamaged, NoRecords
 from phaseline.engine.log.log_records import cause_of
-from phaseline.engine.log.table_eras import Era, decided_by
+from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Item, RecordItem, StateItem
 from phaseline.engine.replay.recorded_log import (
@@ -130,7 +130,7 @@ class FileLog:
         subject = f"{self.prefix}.{'due' if event.timer else 'inbox'}.{partition}.{event.address}"
         records = [Message(self._full_subject(message.subject, partition), message.body) for message in messages]
         stored = StoredEvent(subject, event.data, event.sequence, event.time_ns, COPY if event.copied else None)
-        return RecordedStep(partition, stored, records, decided_by(self._eras.get(partition, []), event.sequence))
+        return RecordedStep(partition, stored, records, in_force(self._eras.get(partition, []), event.sequence))
 
     def _full_subject(self, short: str, partition: int) -> str:
         branch = "mark" if short.startswith("transition.mark.") else "log"

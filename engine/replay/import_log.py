@@ -26,7 +26,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import DELETED, FROM_DATA
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
-from phaseline.schemas.records import Entity, Rejection, timestamp
+from phaseline.schemas.records import Entity, Rejection, own_facets, timestamp
 from phaseline.schemas.subjects import Subjects
 
 SOURCE = "/phaseline/import"
@@ -161,12 +161,12 @@ class Player:
         """The `adopt` events of the states at the beginning."""
         messages = []
         for entity in sorted(states, key=lambda entity: entity.id.count("/")):
-            if all(facet.base.phase == DELETED for facet in entity.facets):
+            if all(facet.base.phase == DELETED for facet in own_facets(entity)):
                 continue
             try:
                 messages.append(self._adopt(entity))
                 self.done.states += 1
-                self.done.partly[entity.kind] += len(entity.facets) > 1
+                self.done.partly[entity.kind] += len(own_facets(entity)) > 1
             except EventRefused:
                 self.done.left_out[entity.kind] += 1
         return messages

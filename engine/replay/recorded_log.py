@@ -15,6 +15,7 @@ from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.faults import log_fault
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.log_records import cause_of
+from phaseline.engine.log.table_eras import Era
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
@@ -50,14 +51,14 @@ class StoredEvent(NamedTuple):
 class RecordedStep(NamedTuple):
     """An event with the messages that the log holds for it. `event` is None for messages that belong to no event.
 
-    `messages` may include records with an earlier cause, if no event explains them. tables: the digest of the tables
-    that decided the event, if it is known.
+    `messages` may include records with an earlier cause, if no event explains them. era: what the log says
+    about the tables that decided the event, if it is known.
     """
 
     partition: int
     event: InboxEvent | None
     messages: list[Message]
-    tables: str | None = None
+    era: Era | None = None
     is_erased: bool = False
     """Whether the messages are those of events that were erased from EVENTS: raw Secrets, and what was purged."""
 
@@ -129,9 +130,11 @@ class Processors(dict[int, Processor]):
         """The processor of the partition that an entity is in."""
         return self[partition_of_id(entity_id, self._partitions)]
 
-    def answer(self, partition: int, event: InboxEvent) -> list[Record]:
-        """The records that an event makes in its partition. Does not change the tree; logs a fault."""
-        decision = self[partition].answer(event)
+    def answer(self, step: RecordedStep, event: InboxEvent) -> list[Record]:
+        """The records that the event of a step makes in its partition. Does not change the tree; logs a fault."""
+        processor = self[step.partition]
+        processor.tree.silence_after = 0.0 if step.era is None else step.era.silence_after
+        decision = processor.answer(event)
         if decision.fault is not None:
             log_fault(event, decision.fault)
         return decision.records
@@ -165,7 +168,7 @@ async def rebuild(
             evolve(tree, gone)
         if step.event is None or step.is_parked:
             continue
-        for record in processors.answer(step.partition, step.event):
+        for record in processors.answer(step, step.event):
             if is_under(record, root):
                 evolve(tree, record)
         processors.event_count += 1

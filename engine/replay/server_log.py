@@ -20,7 +20,7 @@ from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of, event_at
-from phaseline.engine.log.table_eras import Era, decided_by
+from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.ownership import former_owner
 from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, read
 from phaseline.schemas import codec, losses
@@ -182,8 +182,9 @@ class ServerLog:
             async for event in _up_to(events, self.ends):
                 partition = int(event.subject.split(".", index + 1)[index])
                 self.purged -= event.sequence in self.purged_positions
+                era = in_force(self.eras[partition], event.sequence)
                 if not self.has_records:
-                    yield RecordedStep(partition, event, [])
+                    yield RecordedStep(partition, event, [], era)
                     continue
                 early, messages = await self._messages(partition, event)
                 if early:
@@ -193,7 +194,7 @@ class ServerLog:
                 if partition in self._stalled:
                     self.undecided += 1
                 else:
-                    yield RecordedStep(partition, event, messages, decided_by(self.eras[partition], event.sequence))
+                    yield RecordedStep(partition, event, messages, era)
         for partition, cursor in self._cursors.items() if self.has_records else ():
             if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
                 for step in self._part(partition, left):

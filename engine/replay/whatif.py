@@ -15,7 +15,7 @@ from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import StateUnknown
 from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, erased, is_under, read
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Entity, Record, Rejection, State, Transition
+from phaseline.schemas.records import Entity, Record, Rejection, State, Transition, facets_of
 
 EXAMPLES = 3
 """Events that the report names for each sort of difference."""
@@ -154,7 +154,7 @@ class WhatIf:
 
     def _restore(self, entity: Entity) -> None:
         kind = self.would.kinds.get(entity.kind)
-        for name, facet in zip(entity.names, entity.facets, strict=True):
+        for name, facet in facets_of(entity):
             known = dict(zip(kind.names, kind.machines, strict=True)) if kind else {}
             for state in (facet.base, facet.state):
                 if name not in known or state.phase not in known[name].phases:
@@ -168,7 +168,7 @@ class WhatIf:
     def _compare(self, step: RecordedStep) -> None:
         assert step.event is not None
         was = self._records_made(step)
-        would = [record for record in self.would.answer(step.partition, step.event) if is_under(record, self.root)]
+        would = [record for record in self.would.answer(step, step.event) if is_under(record, self.root)]
         for record in would:
             evolve(self.would[step.partition].tree, record)
         for record in was:
@@ -192,7 +192,7 @@ class WhatIf:
         assert step.event is not None
         if self.did is None:
             return [read(message) for message in step.messages]
-        records = self.did.answer(step.partition, step.event)
+        records = self.did.answer(step, step.event)
         for record in records:
             evolve(self.did[step.partition].tree, record)
         return [record for record in records if is_under(record, self.root)]
@@ -214,4 +214,4 @@ class WhatIf:
 def _states(entity: Entity | None) -> dict[str, State] | None:
     if entity is None:
         return None
-    return {name: facet.state for name, facet in zip(entity.names, entity.facets, strict=True)}
+    return {name: facet.state for name, facet in facets_of(entity)}

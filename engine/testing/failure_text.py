@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from phaseline.engine.core.tree import Tree
-from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition
+from phaseline.schemas.records import Entity, Mark, Record, Rejection, Transition, facets_of
 
 MAX_LINES = 40
 """The most records, and the most entities of the tree, that a text lists."""
@@ -21,7 +21,7 @@ def record_line(record: Record) -> str:
     name = f"{record.entity.kind} {record.entity.id}"
     if isinstance(record, Mark):
         return f"{name}: only the sequence is remembered, {dict(record.entity.sequences)}"
-    facet = f" {record.facet}" if len(record.entity.names) > 1 else ""
+    facet = f" {record.facet}" if len([*facets_of(record.entity)]) > 1 else ""
     return f"{name}{facet}: {_change(record)} by {record.trigger}{_origin(record)}"
 
 
@@ -64,11 +64,12 @@ def tree(after: Tree) -> str:
 
 def entity_line(entity: Entity) -> str:
     """`node c1/p/n1  Failed [ClusterNotRunning] (base Running [Ok])`, with its attributes, indented by its depth."""
+    shown = [*facets_of(entity)]
     facets = "; ".join(
-        (f"{name} " if len(entity.names) > 1 else "")
+        (f"{name} " if len(shown) > 1 else "")
         + f"{facet.state}"
         + (f" (base {facet.base})" if facet.base != facet.state else "")
-        for name, facet in zip(entity.names, entity.facets, strict=True)
+        for name, facet in shown
     )
     attributes = f"  {data(entity.attributes)}" if entity.attributes else ""
     return f"{'  ' * entity.id.count('/')}{entity.kind} {entity.id}  {facets}{attributes}"

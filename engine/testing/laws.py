@@ -8,6 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.transitions import BECAUSE
@@ -17,8 +19,9 @@ from phaseline.engine.testing import failure_text
 from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, play
 from phaseline.engine.testing.recompute import Recomputed
 from phaseline.machines.compiler.reports import REPORTED, SNAPSHOT
+from phaseline.machines.language.contact import HEARD_AT
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Rejection, Transition
+from phaseline.schemas.records import CONTACT, Entity, Rejection, Transition
 
 RECOMPUTE_EVERY = 9
 """The number of events after which all states and tallies are computed again, which is slow."""
@@ -81,12 +84,14 @@ def versions_have_no_gaps_and_records_follow_each_other(history: History) -> Non
             elif before is None:
                 raise AssertionError(f"{entity.kind} {entity.id}: a mark without a transition before it")
             else:
-                same(f"{entity.kind} {entity.id} after a mark", _without_sequences(entity), _without_sequences(before))
+                same(f"{entity.kind} {entity.id} after a mark", _without_marks(entity), _without_marks(before))
             known[entity.kind, entity.id] = entity
 
 
-def _without_sequences(entity: Entity) -> dict[str, Any]:
-    return {"version": entity.version, "facets": list(entity.facets), "attributes": entity.attributes}
+def _without_marks(entity: Entity) -> dict[str, Any]:
+    """An entity without what marks remember: sequences, and when a place was heard."""
+    attributes = {name: value for name, value in entity.attributes.items() if name != HEARD_AT}
+    return {"version": entity.version, "facets": list(entity.facets), "attributes": attributes}
 
 
 def _follows(record: Transition, before: Entity | None) -> None:
@@ -103,7 +108,12 @@ def _follows(record: Transition, before: Entity | None) -> None:
     old = before.facets[index]
     same(f"{name}: `from`", record.before, old.state)
     others = [i for i in range(len(entity.facets)) if i != index]
-    same(f"{name}: its other facets", [entity.facets[i] for i in others], [before.facets[i] for i in others])
+    begins = {i: entity.facets[i].since for i in others if entity.names[i] == CONTACT and not before.facets[i].since}
+    same(
+        f"{name}: its other facets",
+        [entity.facets[i] for i in others],
+        [replace(before.facets[i], since=begins.get(i, before.facets[i].since)) for i in others],
+    )
     if (facet.base, facet.state, entity.attributes) == (old.base, old.state, before.attributes):
         raise AssertionError(f"{name}: it has a record although nothing changed")
     same(f"{name}: since", facet.since, old.since if facet.state == old.state else record.time)

@@ -105,7 +105,7 @@ def _read(named: StateLike) -> tuple[str, tuple[str, ...] | None]:
 
 def _check(kind: Kind, index: int, what: str, name: str, known: Iterable[str]) -> None:
     if name not in known:
-        owner = f"{kind.name} {kind.names[index]}" if len(kind.names) > 1 else kind.name
+        owner = f"{kind.name} {kind.names[index]}" if kind.is_named(kind.names[index]) else kind.name
         raise wrong_test(f"{owner} has no {what} {name!r}; it has {', '.join(known)}")
 
 
@@ -180,7 +180,7 @@ def _adopt_above(changeset: Changeset, kind: Kind, entity_id: str) -> None:
     if entity is None or entity.facets[0].base.phase == ABSENT:
         _adopt_above(changeset, above, above_id)
         changeset.change(above.name, above_id).attributes = above.attributes
-        for index, base in enumerate(above.adopted):
+        for index, base in enumerate(above.adopted[: above.contact]):
             changeset.move(above.name, above_id, index, base, ORIGIN)
 
 

@@ -13,7 +13,7 @@ from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Processors, read
 from phaseline.engine.testing.histories import KindsLike, kinds_of
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Entity, Rejection, Transition
+from phaseline.schemas.records import Entity, Rejection, Transition, facets_of
 
 MAX_SHOWN = 20
 """The most differences that an error lists. It gives the number of the others."""
@@ -37,7 +37,7 @@ class Replayed:
         for step in log.read_steps():
             assert step.event is not None
             self.events += 1
-            for record in processors.answer(step.partition, step.event):
+            for record in processors.answer(step, step.event):
                 evolve(processors[step.partition].tree, record)
                 self.transitions += isinstance(record, Transition)
                 self.rejections += isinstance(record, Rejection)
@@ -71,7 +71,7 @@ class Replayed:
 def _text(entity: Entity | None) -> str:
     if entity is None:
         return "unknown"
-    states = ", ".join(f"{name} {facet.state}" for name, facet in zip(entity.names, entity.facets, strict=True))
+    states = ", ".join(f"{name} {facet.state}" for name, facet in facets_of(entity))
     return f"{states} {dict(entity.attributes)}" if entity.attributes else states
 
 

@@ -16,8 +16,10 @@ import structlog
 from phaseline.engine.core.intake import address_of
 from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.errors import DecisionStuck
+from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.machines.compiler.fingerprint import rules_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.contact import FORGETS, HEARS, HEARTBEAT
 from phaseline.machines.language.rules import declaration_of
 
 T = TypeVar("T")
@@ -25,6 +27,8 @@ SLICE_SECONDS = 0.05
 """Seconds of deciding after which a slice ends and is committed."""
 SLOW_SECONDS = 0.1
 """Seconds above which the decision of one event is logged."""
+HEARTBEATS_WAIT = 0.25
+"""Seconds that heartbeats wait for further ones before they are decided and committed together."""
 STUCK_SECONDS = 20
 """Seconds after which the decision of one event counts as stuck, and its worker ends."""
 LOGGED = 10
@@ -35,9 +39,9 @@ log = structlog.get_logger(__name__)
 
 
 def rule_names(kind: Kind) -> list[str]:
-    """The names of the rules of a kind that are code."""
+    """The names of the rules of a kind that are code and may take long."""
     found = (declaration_of(rule) for rule in rules_of(kind.table))
-    return sorted({declared.revision.name for declared in found if declared is not None})
+    return sorted({declared.revision.name for declared in found if declared is not None}.difference((HEARS, FORGETS)))
 
 
 class Pace:
@@ -101,6 +105,32 @@ class SlowKinds:
         """Whether an event is of such a kind."""
         tokens = event.subject.split(".", self._place + 1)
         return len(tokens) > self._place and tokens[self._place] in self._kinds
+
+
+class Heartbeats:
+    """Lets heartbeats wait for each other, so that many of them share one commit. No other event waits for them."""
+
+    def __init__(self, prefix: str) -> None:
+        """`prefix`: that of the installation."""
+        self._place = prefix.count(".") + 5
+        """Which token of a stored event's subject is its trigger."""
+
+    async def gather(self, events: list[Stored], inbox: Reader, limit: int) -> list[Stored]:
+        """These events and, if all of them are heartbeats, those that arrive before `HEARTBEATS_WAIT` is over.
+
+        The first event that is none ends the waiting.
+        """
+        end = time.monotonic() + HEARTBEATS_WAIT
+        fresh = events
+        while fresh and len(events) < limit and all(map(self.is_one, fresh)) and (left := end - time.monotonic()) > 0:
+            fresh = await inbox.take(limit - len(events), left)
+            events += fresh
+        return events
+
+    def is_one(self, event: Stored) -> bool:
+        """Whether an event is a heartbeat."""
+        tokens = event.subject.split(".", self._place + 1)
+        return len(tokens) > self._place and tokens[self._place] == HEARTBEAT
 
 
 class DecidingThread:

@@ -22,7 +22,7 @@ from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.claim_watch import ClaimWatch
 from phaseline.engine.ownership.takeover import take_over
-from phaseline.engine.worker.deciding import DecidingThread, Pace, SlowKinds, SlowLog
+from phaseline.engine.worker.deciding import DecidingThread, Heartbeats, Pace, SlowKinds, SlowLog
 from phaseline.engine.worker.erasure import Erasure
 
 T = TypeVar("T")
@@ -85,18 +85,12 @@ class Partition:
     """One share of the trees. This process owns it while `run` runs."""
 
     def __init__(
-        self,
-        installation: Installation,
-        number: int,
-        worker: str,
-        accepted: str = "",
-        *,
-        accept_loss: bool = False,
-        living: Living | None = None,
-    ) -> None:
-        """`worker` is the owner's name in checkpoints and log lines. `accepted`, `accept_loss`: for `take_over`."""
+        self, installation: Installation, number: int, worker: str, accepted: str = "",
+        *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
+    ) -> None:  # fmt: skip
+        """`worker` is the owner's name in checkpoints and log lines. The others but `living` are for `take_over`."""
         self._living = living
-        self.installation, self.accept_loss = installation, accept_loss
+        self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = EventCounts()
         self.tree: Tree | None = None
@@ -133,8 +127,9 @@ class Partition:
     async def _run(self, stop: asyncio.Event) -> None:
         """Fetch, decide, commit, go on. Events are decided while the commit before them is under way."""
         claim = await take_over(
-            self.installation, self.number, self.worker, self.accepted, accept_loss=self.accept_loss
-        )
+            self.installation, self.number, self.worker, self.accepted,
+            accept_loss=self.accept_loss, silence_after=self.silence_after,
+        )  # fmt: skip
         await oversized_commit.resume(self.installation, claim)
         watch = ClaimWatch(self.installation, claim)
         processor = Processor(claim.tree, self.installation.subjects, self.number)
@@ -145,6 +140,7 @@ class Partition:
             CommitSlot() as slot,
         ):
             events: list[Stored] = []
+            beats = Heartbeats(self.installation.prefix)
             slow, slow_kinds = False, SlowKinds(self.installation.kinds, self.installation.prefix)
             while not stop.is_set():
                 if watch.is_due:
@@ -153,7 +149,7 @@ class Partition:
                 if inbox.buffered < AHEAD:
                     await slot.wait()
                 if not events:
-                    events = await inbox.take(SLICE, IDLE)
+                    events = await beats.gather(await inbox.take(SLICE, IDLE), inbox, SLICE)
                     slow = any(map(slow_kinds.has, events))
                 if claim.checkpoint.attempts >= CAREFUL and events:
                     await slot.wait()

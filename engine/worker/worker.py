@@ -144,7 +144,7 @@ class Worker:
         settings = self.settings
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
-            accept_loss=settings.accept_loss, living=leases.workers,
+            accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = await status.listen(number)

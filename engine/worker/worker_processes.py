@@ -46,6 +46,7 @@ async def _run(settings: Settings, stop: asyncio.Event) -> str:
 async def _spawn(settings: Settings) -> asyncio.subprocess.Process:
     command = ["-m", "phaseline.engine.cli", "worker", "--nats", settings.nats[0], "--prefix", settings.prefix]
     command += [] if settings.nkey is None else ["--nkey", str(settings.nkey)]
+    command += ["--silence-after", f"{settings.silence_after!r}s"] if settings.silence_after else []
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *command,

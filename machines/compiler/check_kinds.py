@@ -12,6 +12,7 @@ from phaseline.machines.compiler import reachability
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.machine import FacetMachine
+from phaseline.machines.language import contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, SAME, Facet, Table, View
 
@@ -232,6 +233,8 @@ def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"on_tally {on_tally.trigger}: the trigger is not derived: add it to `derived`, with a row"
     firing = {(kind, trigger) for t in named.values() for trigger, kind, _ in (*downward(t), *passed_on(t))}
     firing |= {(table.kind, on_tally.trigger) for on_tally in table.on_tally}
+    if table.place:
+        firing |= {(table.kind, contact.HEARD), (table.kind, contact.UNWATCHED)}
     firing |= {(table.kind, timeout.trigger) for facet in table.facets for timeout in facet.timeouts}
     firing |= {(table.kind, OWNER_GONE)} if table.parent is not None else set()
     for trigger in table.derived:

@@ -10,6 +10,7 @@ from typing import Any
 
 from phaseline.machines.compiler import fingerprint, reachability
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
+from phaseline.machines.language import contact
 from phaseline.machines.language.rules import declaration_of
 from phaseline.machines.language.table import (
     ABSENT,
@@ -52,6 +53,12 @@ class WrongTable(ValueError):
         """Name the kind and its problems."""
         self.kind, self.problems = kind, problems
         super().__init__(f"the table of {kind} cannot work:\n" + "\n".join(f"  - {problem}" for problem in problems))
+
+
+def check_place(table: Table) -> None:
+    """Raise `WrongTable` if a table has something of its own with the name of something that `place=True` brings."""
+    if table.place and table.facets[-1] is not contact.FACET and (problems := [*contact.problems(table)]):
+        raise WrongTable(table.kind, problems)
 
 
 def check_table(table: Table) -> None:

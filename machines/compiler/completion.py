@@ -1,4 +1,4 @@
-"""What the language gives to tables that do not say it: rows for `owner_gone`, the kinds that `CHILDREN` stands for.
+"""What the language gives to tables: rows for `owner_gone`, the kinds that `CHILDREN` stands for, what a place has.
 
 Belongs here: a table as the engine runs it, out of the table as it is written. Does not: checking either (`checks`),
 the version, which is that of the written table (`fingerprint`).
@@ -7,6 +7,7 @@ the version, which is that of the written table (`fingerprint`).
 from collections.abc import Iterable
 from dataclasses import replace
 
+from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.table import CHILDREN, DELETED, LIVE, OWNER_GONE, Cascade, Facet, Row, Table
 
 ENDS_WITH_OWNER = Row((LIVE,), OWNER_GONE, DELETED)
@@ -15,6 +16,7 @@ ENDS_WITH_OWNER = Row((LIVE,), OWNER_GONE, DELETED)
 
 def completed(table: Table, tables: Iterable[Table]) -> Table:
     """The table as the engine runs it. `tables` are all of the installation."""
+    table = with_contact(table)
     cascades = tuple(_resolved(cascade, table.kind, tables) for cascade in table.cascades)
     table = replace(table, cascades=tuple(cascade for cascade in cascades if cascade.at))
     if table.parent is None:
@@ -25,7 +27,7 @@ def completed(table: Table, tables: Iterable[Table]) -> Table:
 
 def _ending_with_its_owner(facet: Facet) -> Facet:
     """The facet with a row that ends it when an entity above is deleted."""
-    if any(row.trigger == OWNER_GONE for row in facet.rows):
+    if facet is FACET or any(row.trigger == OWNER_GONE for row in facet.rows):
         return facet
     return replace(facet, rows=(*facet.rows, ENDS_WITH_OWNER))
 

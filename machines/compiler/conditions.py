@@ -65,10 +65,10 @@ def _joined(kept: list[str], arriving: str | None, own: str | None) -> tuple[str
 
 
 def phases_of(facet: Facet) -> tuple[str, ...]:
-    """Every phase of a facet, in the order of its labels: Absent first, Deleted last if a row leads there."""
+    """Every phase of a facet, in the order of its labels: its beginning first, Deleted last if a row leads there."""
     named = [label.phase for label in facet.labels]
     ends = [DELETED] if any(row.to == DELETED for row in facet.rows) else []
-    return tuple(dict.fromkeys([ABSENT, *named, *ends]))
+    return tuple(dict.fromkeys([facet.begins, *named, *ends]))
 
 
 def starts_of(start: Source, phases: tuple[str, ...]) -> list[At]:

@@ -45,11 +45,12 @@ WORDS: Mapping[type, Word] = {
     Table: Word("table", {
         "kind": "kind", "id": "id", "facets": "facets", "intents": "intents", "derived": "derived", "parent": "parent",
         "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
-        "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "doc": None,
+        "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "place": "place",
+        "doc": None,
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
-        "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted",
+        "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
     }),
     Label: Word("label", {
@@ -71,11 +72,11 @@ WORDS: Mapping[type, Word] = {
     OnTally: Word("on_tally", {"when": "when", "trigger": "trigger"}),
     Timeout: Word("timeout", {
         "phase": "phase", "trigger": "trigger", "seconds": "seconds", "seconds_from": "seconds_from",
-        "restart_on": "restart_on", "repeat_after": "repeat_after",
+        "times": "times", "restart_on": "restart_on", "repeat_after": "repeat_after",
     }),
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
-        "required": "required", "null": "null", "known": None,
+        "required": "required", "null": "null", "least": "least", "known": None,
     }),
     At: Word("at", {"phase": "phase", "has": "has", "lacks": "lacks", "base": "base"}),
     Live: Word("live", {"but": "but", "has": "has"}),

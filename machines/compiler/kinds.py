@@ -7,16 +7,19 @@ each other. Does not: the table of any kind, the list of built-in kinds (`machin
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, SNAPSHOT, UNREQUESTED
+from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
 from phaseline.machines.language.sources import source_text
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, OWNER_GONE, Facet, Field, Role, Table
-from phaseline.schemas.records import FacetState, State, state
+from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 
 
 class Counted(NamedTuple):
@@ -68,12 +71,15 @@ class SelectedSteps(NamedTuple):
 class Kind:
     """A table, compiled.
 
-    table: the table as it was written, with the rows of `completion`. complete: with those for reports too.
+    table: the table, with what the language gives to it (`completion`, `reports`).
+    own: the same without the rows that every kind has for reports.
     version: the version of the table, which records contain.
     arity: how many parts an id has. names: the names of the facets.
     machines: the facets, compiled.
     base_from_data: the triggers whose data names the base.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
+    contact: the index of the facet `contact`; None if the kind is no place. places: the kinds of the places at or above
+    an entity, each with the number of parts of its ids.
     may_stay_unknown: whether entities may live below an unknown one, because adopting it leaves it Absent.
     starts: from where each trigger has rows, as a clause. births: the triggers that begin a life from outside.
     fired_by: what fires each derived trigger, as a clause.
@@ -92,11 +98,11 @@ class Kind:
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """Compile the table that is written so; `tables` are all of the installation, completed."""
-        self.table = tables[written.kind]
-        self.reported_below = reports.reported_below(self.table, tables)
-        self.complete = table = reports.with_reports(self.table, self.reported_below)
+        self.own = tables[written.kind]
+        self.reported_below = reports.reported_below(self.own, tables)
+        self.table = table = reports.with_reports(self.own, self.reported_below)
         self.name = table.kind
-        self.version = fingerprint.version_of(written)
+        self.version = fingerprint.version_of(with_contact(written))
         self.arity = len(table.id)
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
@@ -113,7 +119,9 @@ class Kind:
         )
         self.fields: dict[str, tuple[Field, ...]] = {trigger: fields_of(table, trigger) for trigger in table.triggers}
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
-        self.unborn = tuple(FacetState(state(ABSENT), state(ABSENT), 0) for _ in self.machines)
+        self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
+        self.contact = self.names.index(CONTACT) if table.place else None
+        self.places = tuple(places_of(table, tables))
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
         self.may_stay_unknown = table.known_by != "itself" and all(base.phase == ABSENT for base in self.adopted)
         self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}
@@ -128,11 +136,14 @@ class Kind:
         self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
         self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
-        self.fast_path_ok = not self.timed and not looks_at_itself(table) and not derives_messages(table)
+        own = [facet for facet in table.facets if facet is not FACET]
+        self.fast_path_ok = (
+            not any(facet.timeouts for facet in own) and not looks_at_itself(table) and not derives_messages(table)
+        )
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
         self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
-            row.computes is not None for facet in table.facets for row in facet.rows
+            row.computes is not None for facet in own for row in facet.rows
         )
         self.counted = tuple(counted_by(table, tables))
         self.viewers = tuple(viewers_of(table, tables))
@@ -144,7 +155,17 @@ class Kind:
         self.reports = frozenset(
             name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
         )
-        self.judge = Judge(self.table, self.machines, self.bases) if REPORTED in self.reports else None
+        self.judge = Judge(self.own, self.machines, self.bases) if REPORTED in self.reports else None
+
+    def is_named(self, facet: str) -> bool:
+        """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""
+        return len(self.names[: self.contact]) > 1 or facet != self.names[0]
+
+    def whole(self, entity: Entity) -> Entity:
+        """The entity with all facets: its record leaves `contact` out as long as nobody waits for its reporter."""
+        if len(entity.facets) == len(self.names):
+            return entity
+        return replace(entity, names=self.names, facets=(*entity.facets, *self.unborn[len(entity.facets) :]))
 
     def select(
         self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str, data: Mapping[str, Any]
@@ -210,6 +231,8 @@ class Kinds(dict[str, Kind]):
 
     def __init__(self, tables: tuple[Table, ...]) -> None:
         """Check and compile `tables`. Raises `WrongTable` for one that cannot work, with what to write instead."""
+        for table in tables:
+            checks.check_place(table)
         complete = tuple(completed(table, tables) for table in tables)
         for table in complete:
             checks.check_table(table)
@@ -256,6 +279,15 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
             ),
         )
     return (*named, *table.fields.get(trigger, ()), *attributes)
+
+
+def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, int]]:
+    """The kinds of the places at or above an entity, from the bottom up, each with the number of parts of its ids."""
+    above: Table | None = table
+    while above is not None:
+        if above.place:
+            yield above.kind, len(above.id)
+        above = tables[above.parent] if above.parent else None
 
 
 def starts_of_trigger(table: Table, trigger: str) -> str:

@@ -157,7 +157,7 @@ class FacetMachine:
         self.returns = returns(facet)
         self.phases = phases_of(facet)
         self.machine = _Machine(
-            model=None, states=list(self.phases), initial=ABSENT, auto_transitions=False, send_event=True
+            model=None, states=list(self.phases), initial=facet.begins, auto_transitions=False, send_event=True
         )
         for row in facet.rows:
             for step in steps_of(facet, row, self.phases):

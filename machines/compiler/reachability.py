@@ -10,7 +10,7 @@ from itertools import combinations
 from phaseline.machines.compiler.completion import ENDS_WITH_OWNER
 from phaseline.machines.compiler.conditions import own_condition, state_shown
 from phaseline.machines.compiler.machine import FacetMachine, Step
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Row, Table
+from phaseline.machines.language.table import DELETED, FROM_DATA, Facet, Row, Table
 from phaseline.schemas.records import State, state
 
 MAX_BASES = 5000
@@ -26,9 +26,9 @@ def problems(table: Table, facet: Facet) -> Iterator[str]:
         yield f"{facet.name}: more than {MAX_BASES} bases can arise: let fewer conditions accumulate in one phase"
     yield from _unreached(facet, machine, bases)
     yield from _without_effect(table, machine, bases)
-    yield from _never_reported(table, machine)
     ways = ((base, found) for base in bases for found in moves(machine, base, intents, but=ENDS_WITH_OWNER))
     left = {base.phase for base, found in ways if found.phase != base.phase}
+    yield from _never_reported(table, machine)
     for phase in machine.phases:
         if phase not in left and phase != DELETED and any(base.phase == phase for base in bases):
             yield f"{facet.name}: no row leads out of {phase}: add one (a final phase must be {DELETED})"
@@ -114,8 +114,9 @@ def _covers(earlier: Step, later: Step) -> bool:
 
 
 def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[State]:
-    """Every base that rows lead to from Absent, guards and data aside; conditions sorted."""
-    seen, queue = {state(ABSENT)}, [state(ABSENT)]
+    """Every base that rows lead to from the beginning, guards and data aside; conditions sorted."""
+    begins = state(machine.facet.begins)
+    seen, queue = {begins}, [begins]
     while queue and len(seen) < MAX_BASES:
         base = queue.pop()
         for found in moves(machine, base, intents):

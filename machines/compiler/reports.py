@@ -12,6 +12,7 @@ from phaseline.machines.compiler.check_kinds import path
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.conditions import phases_of, starts_of
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, LIVE, SAME, Facet, Field, Live, Row, Table
+from phaseline.schemas.records import CONTACT
 
 REPORTED, UNREQUESTED = "reported", "deleted"
 """The observation of a whole state, and the observation that an entity is gone, which may come without a request."""
@@ -39,7 +40,10 @@ def with_reports(table: Table, below: tuple[str, ...] = ()) -> Table:
     """The table with the rows and fields for reports. `below`: the kinds below it that have the observation."""
     facets, fields = table.facets, dict(table.fields)
     if takes_reports(table):
-        facets = tuple(replace(facet, rows=tuple(_rows(table, index, facet))) for index, facet in enumerate(facets))
+        facets = tuple(
+            facet if facet.name == CONTACT else replace(facet, rows=tuple(_rows(table, index, facet)))
+            for index, facet in enumerate(facets)
+        )
         fields[REPORTED] = (SEEN_FIELD, *table.fields.get(REPORTED, ()))
     if is_widened(table):
         fields[UNREQUESTED] = (SEEN_FIELD, *table.fields.get(UNREQUESTED, ()))
@@ -104,6 +108,7 @@ def is_adoptable(table: Table) -> bool:
             for label in facet.labels
         )
         for facet in table.facets[1:]
+        if facet.name != CONTACT
     )
 
 

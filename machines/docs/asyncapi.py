@@ -111,7 +111,7 @@ def _events(kind: Kind, subjects: Subjects) -> Map:
 
 def _transitions(kind: Kind, subjects: Subjects) -> Map:
     address = subjects.transition("{partition}", kind.name, "{facet}", "{state}", _id_template(kind))
-    phases = dict.fromkeys(phase for facet in kind.complete.facets for phase in phases_of(facet)[1:])
+    phases = dict.fromkeys(phase for facet in kind.table.facets for phase in phases_of(facet)[1:])
     return _channel(
         _republished(address, subjects),
         f"The live feed of the transitions of kind {kind.name}: subscribe here, with wildcards for any token.",

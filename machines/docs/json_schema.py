@@ -11,7 +11,7 @@ import msgspec
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import wording
-from phaseline.machines.language.table import COMMON, MAX_TEXT, Facet, Field
+from phaseline.machines.language.table import ABSENT, COMMON, MAX_TEXT, Facet, Field
 from phaseline.schemas.envelope import SCHEMA_VERSION, Event
 from phaseline.schemas.upcasting import RECORD_VERSION
 from phaseline.schemas.wire_types import LossData, MarkData, RecordMap, RejectionData, TransitionData
@@ -139,7 +139,7 @@ def records(kinds: Kinds) -> Schema:
 
 def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
     """What a kind's table says about the data of its records, as `<kind>.record`, and the states of each facet."""
-    facets = kind.complete.facets
+    facets = kind.table.facets
     states = {facet.name: f"{kind.name}.state.{facet.name}" for facet in facets}
     refs = {facet: {"$ref": ref.format(name=name)} for facet, name in states.items()}
     any_state = next(iter(refs.values())) if len(refs) == 1 else {"anyOf": list(refs.values())}
@@ -153,19 +153,23 @@ def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
             "to": any_state,
             "entity": {
                 "properties": {
-                    "facets": {"properties": held, "required": list(kind.names), "additionalProperties": False},
+                    "facets": {
+                        "properties": held,
+                        "required": [*kind.names[: kind.contact]],
+                        "additionalProperties": False,
+                    },
                     "attributes": {"properties": {field.name: _field(field) for field in kind.table.attributes}},
                 }
             },
         },
     }
-    unborn = len(facets) > 1
+    unborn = len(facets[: kind.contact]) > 1
     return {f"{kind.name}.record": data, **{states[facet.name]: _state(facet, unborn=unborn) for facet in facets}}
 
 
 def _state(facet: Facet, *, unborn: bool) -> Schema:
     """unborn: whether the facet may still be Absent while another one is not."""
-    phases = phases_of(facet)[0 if unborn else 1 :]
+    phases = phases_of(facet)[0 if unborn or facet.begins != ABSENT else 1 :]
     conditions = dict.fromkeys(label.condition for label in facet.labels if label.condition)
     allowed = {"items": {"enum": list(conditions)}} if conditions else {"maxItems": 0}
     return {"properties": {"state": {"enum": list(phases)}, "conditions": allowed}}
@@ -177,6 +181,8 @@ def _field(field: Field) -> Schema:
         one["enum"] = list(field.options)
     elif field.type is str:
         one["maxLength"] = MAX_TEXT
+    if field.least is not None:
+        one["minimum"] = field.least
     unique = {} if field.type in (dict, list) else {"uniqueItems": True}
     found = {"type": "array", "items": one, **unique} if field.many else one
     default = {} if field.default is None else {"default": field.default}
@@ -192,7 +198,7 @@ def _or_null(schema: Schema) -> Schema:
 
 def _rows(kind: Kind, trigger: str) -> list[str]:
     found = []
-    for facet in kind.complete.facets:
+    for facet in kind.table.facets:
         for row in (row for row in facet.rows if row.trigger == trigger):
             data = f" with {wording.data(row)}" if row.given else ""
             needs = f", only while {wording.guards(row)}" if row.when else ""

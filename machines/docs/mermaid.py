@@ -35,7 +35,7 @@ class _Drawing:
     """The diagram of one facet. `prefix` keeps the names of several facets apart."""
 
     def __init__(self, kind: Kind, machine: FacetMachine, prefix: str) -> None:
-        self.table, self.facet, self.prefix = kind.complete, machine.facet, prefix
+        self.table, self.facet, self.prefix = kind.table, machine.facet, prefix
         self.phases = phases_of(machine.facet)
         self.names: dict[str, str] = {}
         self.arrows: dict[tuple[str, str], dict[str, None]] = {}
@@ -46,9 +46,12 @@ class _Drawing:
             for start in row.source:
                 for source, dest in self._ends(row, start):
                     self.arrows.setdefault((source, dest), {})[self._trigger(row.trigger)] = None
-        for phase in self.phases[1:]:
-            self._phase(phase)
+        for phase in self.phases:
+            if phase != ABSENT:
+                self._phase(phase)
         yield from (f'state "{name}" as {token}' for token, name in self.names.items() if token != name)
+        if self.facet.begins != ABSENT:
+            yield f"[*] --> {self._phase(self.facet.begins)}"
         for (source, dest), triggers in self.arrows.items():
             yield f"{source} --> {dest}: {', '.join(triggers)}"
         for phase, notes in self._notes().items():

@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from phaseline.machines.compiler.conditions import phases_of
+from phaseline.machines.compiler.judging import PendingPhase
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.docs import wording
 from phaseline.machines.language.predicates import Predicate
@@ -34,7 +35,7 @@ from phaseline.machines.language.table import (
 
 def kind(found: Kind) -> dict[str, Any]:
     """The whole table of a kind, as JSON can hold it. Only the code of rules is missing."""
-    table = found.complete
+    table = found.table
     return {
         "kind": table.kind,
         "version": found.version,
@@ -42,8 +43,10 @@ def kind(found: Kind) -> dict[str, Any]:
         "parent": table.parent,
         "doc": table.doc,
         "known_by": table.known_by,
+        "place": table.place,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
+        "reports": [] if found.judge is None else [_pending(one) for one in found.judge.pending_phases()],
         "facets": [_facet(table, facet) for facet in table.facets],
         "cascades": [_cascade(cascade) for cascade in (*table.cascades, *found.implied)],
         "fan_outs": [_fan_out(fan_out) for fan_out in table.fan_outs],
@@ -61,11 +64,16 @@ def _trigger(found: Kind, trigger: str) -> dict[str, Any]:
     }
 
 
+def _pending(found: PendingPhase) -> dict[str, Any]:
+    return {"phase": found.phase, "taken": list(found.taken), "held": list(found.held)}
+
+
 def _facet(table: Table, facet: Facet) -> dict[str, Any]:
     named = facet.message_names
     return {
         "facet": facet.name,
         "phases": list(phases_of(facet)),
+        "begins": facet.begins,
         "healthy": facet.healthy,
         "accumulates_in": facet.accumulates_in,
         "sticky": list(facet.sticky),
@@ -181,6 +189,7 @@ def _field(field: Field) -> dict[str, Any]:
         "options": list(field.options),
         "known": wording.summary(field.known) or None,
         "default": field.default,
+        "least": field.least,
         "doc": field.doc,
     }
 

@@ -37,11 +37,12 @@ def heading(kind: Kind) -> str:
 def sections(kind: Kind) -> tuple[Section, ...]:
     """All sections of a kind, without those that have no rows."""
     found: list[Section] = []
-    table = kind.complete
+    table = kind.table
     for facet in table.facets:
         name = facet.name if len(table.facets) > 1 else ""
         found += [_states(name, facet), _rows(name, table, facet), _views(name, facet), _timeouts(name, facet)]
     found += [
+        _reports(kind),
         _cascades(kind),
         _fan_outs(table),
         _on_tally(table),
@@ -83,6 +84,14 @@ def _views(name: str, facet: Facet) -> Section:
 def _timeouts(name: str, facet: Facet) -> Section:
     rows = [(timeout.phase, wording.duration(timeout), timeout.trigger) for timeout in facet.timeouts]
     return _section("timeouts", ("in phase", "for", "fires at itself"), rows, name)
+
+
+def _reports(kind: Kind) -> Section:
+    found = () if kind.judge is None else kind.judge.pending_phases()
+    rows = [(one.phase, ", ".join(one.taken), ", ".join(one.held)) for one in found]
+    columns = ("in pending phase", "reports that are taken", "reports that are held to be older than the request")
+    notes = ("A report that is held to be older is taken if its `seen` is at or above `asked` of the entity.",)
+    return _section("reports", columns, rows, notes=notes)
 
 
 def _cascades(kind: Kind) -> Section:
@@ -151,7 +160,7 @@ def remarks(kind: Kind) -> Iterator[str]:
         yield f"Events below an unknown {table.kind} are rejected."
         return
     event = "event" if table.known_by == "anything" else "observation"
-    if table.known_by == "anything" or any(facet.adopted != ADOPTED for facet in table.facets):
-        several = len(table.facets) > 1
-        bases = (f"{facet.adopted} ({facet.name})" if several else str(facet.adopted) for facet in table.facets)
+    own = table.facets[: kind.contact]
+    if table.known_by == "anything" or any(facet.adopted != ADOPTED for facet in own):
+        bases = (f"{facet.adopted} ({facet.name})" if len(own) > 1 else str(facet.adopted) for facet in own)
         yield f"An {event} below an unknown {table.kind} adopts it as {' and '.join(bases)}."

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from phaseline.machines.compiler.conditions import accumulated_conditions, own_condition
+from phaseline.machines.compiler.reports import RECENT
 from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import (
     ABSENT,
@@ -75,7 +76,12 @@ def _adds(facet: Facet, row: Row) -> bool:
 def data(row: Row) -> str:
     """The data that a row asks for, the attributes that it assigns, the rule that computes attributes."""
     given = (
-        f"{name}: {plain_value(value)}" if value is not None else f"without {name}" for name, value in row.given.items()
+        "seen at or above asked"
+        if name == RECENT
+        else f"{name}: {plain_value(value)}"
+        if value is not None
+        else f"without {name}"
+        for name, value in row.given.items()
     )
     assigns = row.assigns if isinstance(row.assigns, tuple) else ("attributes",) if row.assigns else ()
     return "; ".join(filter(None, [", ".join([*given, *assigns]), summary(row.computes)]))
@@ -134,19 +140,21 @@ def duration(timeout: Timeout) -> str:
     """How long a state may last: `10 m`, `the seconds in attribute deadline (0: never)`."""
     restart = f"; starts again when {timeout.restart_on} changes" if timeout.restart_on is not None else ""
     repeat = f"; fires again after the seconds in {timeout.repeat_after}" if timeout.repeat_after is not None else ""
+    times = "" if timeout.times == 1 else f"{timeout.times:g} times "
     if timeout.seconds_from is not None:
-        return f"the seconds in attribute {timeout.seconds_from} (0: never){restart}{repeat}"
+        return f"{times}the seconds in attribute {timeout.seconds_from} (0: never){restart}{repeat}"
     for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):
         if timeout.seconds >= unit and timeout.seconds % unit == 0:
-            return f"{timeout.seconds / unit:g} {name}{restart}{repeat}"
-    return f"{timeout.seconds:g} s{restart}{repeat}"
+            return f"{times}{timeout.seconds / unit:g} {name}{restart}{repeat}"
+    return f"{times}{timeout.seconds:g} s{restart}{repeat}"
 
 
 def value_of(field: Field) -> str:
     """What a field can hold: `one of Balance, StockOut`, `list of str`, `bool, required`."""
     what = f"one of {', '.join(field.options)}" if field.options else field.type.__name__
     many = "list of " if field.many else ""
-    default = f", default {plain_value(field.default)}" if field.default is not None else ""
+    least = f", at least {field.least:g}" if field.least is not None else ""
+    default = f"{least}, default {plain_value(field.default)}" if field.default is not None else least
     return f"{many}{what}{default}{', required' if field.required else ''}{' (may be null)' if field.null else ''}"
 
 

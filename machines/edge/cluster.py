@@ -31,6 +31,7 @@ CREATE_CAUSES = ("CreateError", "LimitedByQuota", "StockOut", "Balance")
 CLUSTER = Table(
     kind="cluster",
     id=("cluster",),
+    place=True,
     doc="A Kubernetes cluster at the edge.",
     intents=("create", "update", "delete"),
     fields={

@@ -5,6 +5,8 @@ Belongs here: its table. Does not: status reports (`bundle_state`).
 
 from phaseline.machines.emco import bundle_state
 from phaseline.machines.emco.between_contexts import later_contexts
+from phaseline.machines.language.contact import SILENT
+from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -17,16 +19,20 @@ from phaseline.machines.language.table import (
     Label,
     Row,
     Table,
+    View,
 )
 from phaseline.schemas.records import State
 
 UNKNOWN, AVAILABLE, UNREACHABLE = "Unknown", "Available", "Unreachable"
+CONTACT = 1
+"""The facet of a place that says whether it was heard."""
 
 # fmt: off
 APP_CLUSTER = Table(
     kind="app_cluster",
     id=("resource", "context", "app", "cluster"),
     parent="app_context",
+    place=True,
     doc="One app of a context on one cluster: whether it can be reached, and what its last ResourceBundleState lists.",
     intents=(),
     derived=("owner_gone",),
@@ -61,6 +67,10 @@ APP_CLUSTER = Table(
             Row((ABSENT, DELETED, LIVE), "connected",    AVAILABLE),
             Row((ABSENT, DELETED, LIVE), "disconnected", UNREACHABLE),
             Row((LIVE,),                 "owner_gone",   DELETED),
+        ),
+        views=(
+            #    shows        while
+            View(UNREACHABLE, (Above("app_cluster", (SILENT,), facet=CONTACT, base=True),)),
         ),
     ),),
     cascades=(

@@ -29,7 +29,8 @@ from phaseline.machines.fleet.deployment_rules import (
     read_target,
     unlisted,
 )
-from phaseline.machines.language.predicates import AnyBelow, AttributeIs
+from phaseline.machines.language.contact import SILENT
+from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -46,6 +47,8 @@ from phaseline.machines.language.table import (
 from phaseline.schemas.records import State
 
 WAIT_CHECK_IN = "WaitCheckIn"
+CONTACT = 1
+"""The index of the facet that each place has beside its own."""
 EVER = (ABSENT, DELETED, LIVE)
 
 
@@ -64,7 +67,7 @@ FIELDS = (
 )  # fmt: skip
 LISTED = Field("listed", str, "the listed resources in order", many=True)
 CHECKED = (
-    Field("lately",   bool, "whether the agent was seen lately"),
+    Field("agent_seen",   bool, "whether the agent was seen lately"),
     Field("check_in", str,  "when the agent was seen, in words"),
 )  # fmt: skip
 OBSERVED = (
@@ -80,7 +83,7 @@ OBSERVED = (
 )  # fmt: skip
 STRICT = (AttributeIs("bundle_deployment", "missing_is", "not_ready"),)
 UNREADY = (AttributeIs("bundle_deployment", "ready", value=False),)
-UNSEEN = (AttributeIs("bundle_deployment", "lately", value=False),)
+UNSEEN = (AttributeIs("bundle_deployment", "agent_seen", value=False),)
 CHANGED = (AttributeIs("bundle_deployment", "unmodified", value=False),)
 ID = (Field("deployment_id", str, "the id of the deployment", required=True),)
 
@@ -89,6 +92,7 @@ BUNDLE_DEPLOYMENT = Table(
     kind="bundle_deployment",
     id=("repo", "bundle", "cluster"),
     parent="bundle",
+    place=True,
     doc="One bundle on one cluster: the wanted deployment, the applied one, and the state of its resources.",
     intents=(),
     derived=("owner_gone",),
@@ -102,7 +106,7 @@ BUNDLE_DEPLOYMENT = Table(
         Field("unmodified", bool, "whether its agent reports that nothing of it was changed"),
         Field("counted",    dict, "resources that its agent counts without naming their states: numbers by word"),
         Field("counted_names", int, "how many of them are known by name, and in the state Counted"),
-        Field("lately",     bool, "whether the agent of the cluster was seen lately, as far as that was reported"),
+        Field("agent_seen",     bool, "whether the agent of the cluster was seen lately, as far as that was reported"),
         Field("check_in",   str, "when the agent was seen"),
         Field("missing_is", str, "its state if a resource is missing", ("modified", "not_ready")),
     ),
@@ -155,6 +159,7 @@ BUNDLE_DEPLOYMENT = Table(
         views=(
             #    shows      while
             View(WAIT_CHECK_IN, UNSEEN),
+            View(WAIT_CHECK_IN, (Above("bundle_deployment", (SILENT,), facet=CONTACT, base=True),)),
             View(NOT_READY, (some(NOT_READY),),                   base=(READY, OUT_OF_SYNC)),
             View(NOT_READY, UNREADY,                              base=(READY, OUT_OF_SYNC)),
             View(NOT_READY, (*STRICT, some(MISSING, NOT_OWNED)),  base=(READY, OUT_OF_SYNC)),

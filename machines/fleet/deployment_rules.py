@@ -133,17 +133,17 @@ def read_check_in(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mappi
     """Whether the agent of the cluster was seen, and lately."""
     last_seen = event.data.get("last_seen")
     if last_seen is None:
-        return {"lately": False, "check_in": "its agent was never seen"}
+        return {"agent_seen": False, "check_in": "its agent was never seen"}
     try:
         seen = datetime.fromisoformat(last_seen)
     except ValueError:
         return Refusal(f"data.last_seen is {last_seen!r}: write a time such as 2026-03-02T08:00:00Z", invalid=True)
     seen = seen if seen.tzinfo is not None else seen.replace(tzinfo=UTC)
     lately = event.time / 1e9 - seen.timestamp() <= LATEST_CHECK_IN
-    return {"lately": lately, "check_in": f"its agent was last seen {last_seen}"}
+    return {"agent_seen": lately, "check_in": f"its agent was last seen {last_seen}"}
 
 
 @rule("fleet.note_check_in", revision=1)
 def note_check_in(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes when the agent was seen, and whether that is lately."""
-    return {**attributes, "lately": event.data.get("lately"), "check_in": event.data.get("check_in")}
+    return {**attributes, "agent_seen": event.data.get("agent_seen"), "check_in": event.data.get("check_in")}

@@ -4,7 +4,6 @@ Belongs here: health, sync, and the attributes noted with them. Does not: health
 the states that follow (`resource`).
 """
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,7 +33,7 @@ from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import SCRIPTS
 from phaseline.machines.language.table import Attributes, Field, Refusal, RuleEvent
-from phaseline.schemas import codec
+from phaseline.schemas.shared_values import SHARED, digest
 
 SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
 SYNC = 1
@@ -59,7 +58,7 @@ NOTED = (
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=3, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=4, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -79,7 +78,7 @@ def read_observation(
     found = pair.assess(overrides, scene.scripts, event.time, compares=not again, explains=bool(overrides.rules))
     fields: dict[str, Any] = {
         **digests,
-        "progress": _digest(_counts(live or {})),
+        "progress": digest(_counts(live or {})),
         "deadline": deadline_of(scene, entity_id, live, overrides),
     }
     hook, wave = place_of(desired or live or {})
@@ -101,10 +100,11 @@ DIGESTS = ("live_digest", "desired_digest", "settings")
 
 
 def _digests(live: Manifest | None, desired: Manifest | None, overrides: Overrides, settings: str) -> dict[str, str]:
-    digests = {"settings": settings}
-    for name, side in (("live_digest", live), ("desired_digest", desired)):
-        digests[name] = (
-            "" if side is None else _digest(normalize(side, in_namespace=True, aggregates=overrides.aggregates))
+    digests = {"live_digest": "", "desired_digest": "", "settings": settings}
+    aggregates = overrides.aggregates
+    if desired is not None:
+        digests["desired_digest"] = SHARED.once(
+            desired, ("digest", aggregates), lambda one: digest(_parts(one, aggregates=aggregates))
         )
     if live is not None:
         managed = (
@@ -112,8 +112,21 @@ def _digests(live: Manifest | None, desired: Manifest | None, overrides: Overrid
             if any(r.managers for r in overrides.rules)
             else None
         )
-        digests["live_digest"] = _digest([digests["live_digest"], last_applied(live), managed])
+        digests["live_digest"] = digest([_parts(live, aggregates=aggregates), last_applied(live), managed])
     return digests
+
+
+def _parts(side: Manifest, *, aggregates: bool) -> list[Any]:
+    """A manifest without status and server-owned fields, with digests in the place of its large members.
+
+    A digest stands there whether the member was decoded before or not, so that the result is always the same.
+    """
+    made = normalize(side, in_namespace=True, aggregates=aggregates)
+    return [(name, part if name in SMALL else SHARED.once(part, "digest", digest)) for name, part in made.items()]
+
+
+SMALL = ("apiVersion", "kind", "metadata", "type", "immutable")
+"""Members of a manifest that are small, or differ between objects."""
 
 
 def _sync(found: Assessment) -> dict[str, Any]:
@@ -129,10 +142,6 @@ def _sync(found: Assessment) -> dict[str, Any]:
         "ignored": len(found.hidden),
         "rule_problems": [problem[:LONGEST] for problem in found.problems[:SHOWN]],
     }
-
-
-def _digest(found: Any) -> str:
-    return hashlib.blake2b(codec.encode(found), digest_size=8).hexdigest()
 
 
 def _counts(live: Manifest) -> list[Any]:

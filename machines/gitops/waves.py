@@ -12,6 +12,7 @@ PHASES = ("PreSync", "Sync", "PostSync", "SyncFail", "PreDelete", "PostDelete")
 SYNC_PHASE = PHASES.index("Sync")
 HOOK, WAVE = "argocd.argoproj.io/hook", "argocd.argoproj.io/sync-wave"
 HELM_HOOK, HELM_WEIGHT = "helm.sh/hook", "helm.sh/hook-weight"
+MARKS = frozenset({HOOK, WAVE, HELM_HOOK, HELM_WEIGHT})
 OF_HELM = {
     "pre-install": "PreSync", "pre-upgrade": "PreSync", "post-install": "PostSync", "post-upgrade": "PostSync",
     "pre-delete": "PreDelete", "post-delete": "PostDelete",
@@ -24,7 +25,7 @@ def place_of(manifest: Mapping[str, Any]) -> tuple[str, int]:
     """The phases in which an object is a hook, joined by commas (empty if it is none), and its wave."""
     metadata = manifest.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    if not isinstance(annotations, Mapping):
+    if not isinstance(annotations, Mapping) or MARKS.isdisjoint(annotations):
         return "", 0
     words = _words(annotations, HOOK) or [OF_HELM.get(word, "") for word in _words(annotations, HELM_HOOK)]
     hooks = ",".join(phase for phase in PHASES if phase in words)

@@ -21,6 +21,7 @@ class Field:
     many: whether the value is a list of values of the type.
     required: whether an event without the field is rejected.
     null: whether a required field may be null.
+    least: the smallest number that is allowed.
     known: for a required field of which a rule accepts some values only: those that may fit, by the entity's
         attributes. Rejections use them to say what is legal; nothing else depends on them.
     """
@@ -33,6 +34,7 @@ class Field:
     many: bool = False
     required: bool = False
     null: bool = False
+    least: float | None = None
     known: Callable[[Mapping[str, Any]], Iterable[Any]] | None = None
 
 

@@ -250,6 +250,7 @@ class Timeout:
     seconds_from: the attribute that holds the seconds; 0 for never.
     restart_on: an attribute that shows progress. The time restarts when this attribute or the `seconds_from` attribute
         changes.
+    times: the seconds are multiplied by this number.
     repeat_after: an attribute with the seconds after which the trigger fires again.
     """
 
@@ -257,6 +258,7 @@ class Timeout:
     trigger: str
     seconds: float = 0
     seconds_from: str | None = None
+    times: float = 1
     restart_on: str | None = None
     repeat_after: str | None = None
 
@@ -276,10 +278,12 @@ class Facet:
     order: conditions, the most important first. If a state has several conditions, the first one in this list gives the
         label.
     adopted: the base of an entity that an event at something below it makes known.
+    begins: the base of an unknown entity. With another one than `ABSENT`, the facet has no `DELETED` either.
     timeouts: what fires when a state lasts, at most one for each phase.
     message_from: the attribute whose text is a transition's message if the event has none.
     message_names: a kind below and the index of its facet. If a view shows because of this kind's tally, the message
-        names the entities responsible.
+        names the entities responsible. Entities below that have a condition for which the view asks (`has`) are named
+        too, with the reason that they keep (`message_from`).
     pending: the phases in which a request waits for its answer. A report that may be older than the request does not
         end them (docs/reports.md).
     """
@@ -293,6 +297,7 @@ class Facet:
     healthy: str = "Running"
     order: tuple[str, ...] = ()
     adopted: State = ADOPTED
+    begins: str = ABSENT
     timeouts: tuple[Timeout, ...] = ()
     message_from: str | None = None
     message_names: tuple[str, int] | None = None
@@ -319,6 +324,8 @@ class Table:
     tallies: further tallies to keep: a kind below, and the index of its facet.
     known_by: which events make an unknown entity known beside its own: `observations` of something below it, `anything`
         below it, or none (`itself`).
+    place: whether it has a reporter that may fall silent. It gets the facet `contact`, the attribute `silence_after`
+        and the observation `heartbeat` (`language.contact`).
     doc: what the kind is, in a sentence for people.
     """
 
@@ -336,6 +343,7 @@ class Table:
     on_tally: tuple[OnTally, ...] = ()
     tallies: tuple[tuple[str, int], ...] = ()
     known_by: KnownBy = "observations"
+    place: bool = False
     doc: str = ""
 
     @property

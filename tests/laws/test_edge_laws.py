@@ -14,6 +14,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.testing.laws import states_of
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.edge_worlds import KINDS
+from tests.support.spec_edge_hosting import CONTACT
 from tests.support.spec_interpreter import Thing, World, act, shown
 from tests.support.strategies import History, HistoryStep, event, histories, hold, random_event, random_history, seeds
 
@@ -45,7 +46,10 @@ def agrees_with_the_specification(history: History) -> None:
         world = after
         if found.sequence is not None:
             last[source] = found.sequence
-    live = {key: (facets[0], dict(attributes)) for key, (facets, attributes) in states_of(history.tree).items()}
+    live = {
+        key: (facets[0], {name: value for name, value in attributes.items() if name not in CONTACT})
+        for key, (facets, attributes) in states_of(history.tree).items()
+    }
     assert live == {key: ((thing.base, shown(world, *key)), thing.attributes) for key, thing in world.items()}
 
 

@@ -66,6 +66,10 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, client: Client, wor
             assert (said.code, said.err) == (0, "")
             page += f"$ phaseline status {RELEASE} {query}".rstrip() + f"    # {turn}\n{spans(said.out)}\n"
     held(GOLDEN / "pages.txt", page)
+    acted = (await shell("history", "emco_resource", RELEASE)).out
+    assert f"revision 2, context 7204118839472310064, previous {OLD}" in " ".join(acted.split())
+    why = (await shell("why", f"{RELEASE}/{OLD}/web/edge+paris/portal+Deployment")).out
+    assert f"hand_over, fired by app_context {RELEASE}/{OLD}: handed over to app_context {RELEASE}/72041188" in why
     for line, code, says in (
         ("--output full", 2, "'full' is not one of"),
         ("--shape emco", 2, "--shape emco is a form of --json: add --json"),

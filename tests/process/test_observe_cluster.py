@@ -15,7 +15,6 @@ from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.observe import cluster, discovery, kubernetes_api
-from phaseline.engine.observe.stream import ObjectChange
 from phaseline.engine.settings import Settings
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
@@ -34,13 +33,16 @@ async def kube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 class Watching:
     """What comes of watching, one by one."""
 
-    def __init__(self, source: AsyncIterator[ObjectChange | None]) -> None:
+    def __init__(self, source: AsyncIterator[cluster.Found]) -> None:
         self.source = source
 
     async def next(self) -> tuple[str, bool] | None:
+        """A change; None after a list."""
         async with asyncio.timeout(60):
             found = await anext(self.source)
-        return None if found is None else (f"{found.manifest['kind']} {found.manifest['metadata']['name']}", found.gone)
+        if isinstance(found, cluster.Listed):
+            return None
+        return f"{found.manifest['kind']} {found.manifest['metadata']['name']}", found.gone
 
 
 async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
@@ -56,7 +58,7 @@ async def test_what_there_is_then_what_changes(kube: tuple[Kube, Path]) -> None:
         ]
         source = cluster.changes(api, resources, "shop")
         watching = Watching(source)
-        first = [await watching.next() for _ in range(5)]
+        first = [await watching.next() for _ in range(6)]
         assert set(first) == {
             ("ConfigMap a", False),
             ("ConfigMap b", False),
@@ -183,6 +185,36 @@ async def test_from_a_cluster_into_states(
     async with asyncio.timeout(60):
         assert await process.wait() == 130
     await until_decided(wire, await inspect(wire, working))
+
+
+async def test_what_vanished_while_nobody_looked_is_gone(
+    kube: tuple[Kube, Path], shell: Shell, client: Client, working: Settings, wire: Wire
+) -> None:
+    server, path = kube
+    for name in "abc":
+        await server.put("ConfigMap", name)
+    words = ("observe", "--cluster", "--kubeconfig", str(path), "--resources", "cm", "-n", "shop", "--application", APP)
+
+    async def there() -> list[str]:
+        return sorted([one.id[-1] async for one in client.list("resource")])
+
+    async def observed(name: str) -> None:
+        """Run the command until an object is there, and kill it."""
+        process = await shell.start(*words)
+        async with asyncio.timeout(60):
+            while name not in await there():
+                await asyncio.sleep(0.05)
+        process.kill()
+        await process.wait()
+
+    await observed("c")
+    await server.delete("ConfigMap", "a")
+    await server.put("ConfigMap", "d")
+    server.forget()
+    await observed("d")
+    async with asyncio.timeout(60):
+        while await there() != ["b", "c", "d"]:
+            await asyncio.sleep(0.05)
 
 
 async def test_words_that_go_together(shell: Shell) -> None:

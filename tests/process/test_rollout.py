@@ -185,7 +185,12 @@ async def test_the_command_says_what_to_do(wire: Wire, settings: Settings) -> No
 
 def test_which_tables_decided_an_event() -> None:
     eras = [table_eras.Era(10, "a", {}), table_eras.Era(20, "b", {})]
-    assert [table_eras.decided_by(eras, number) for number in (10, 11, 20, 21)] == [None, "a", "a", "b"]
+    assert [found and found.digest for found in (table_eras.in_force(eras, at) for at in (10, 11, 20, 21))] == [
+        None,
+        "a",
+        "a",
+        "b",
+    ]
     assert table_eras.how(OLD, table_eras.Era(0, "", {"cluster": "x", "blimp": "y"})) == (
         f"changed: cluster; new: {', '.join(sorted(set(BUILT_IN_KINDS) - {'cluster'}))}; missing: blimp"
     )

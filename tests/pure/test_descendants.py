@@ -10,6 +10,10 @@ import pytest
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import plain, printing
+from phaseline.machines.edge.cluster import CLUSTER
+from phaseline.machines.edge.component import COMPONENT
+from phaseline.machines.edge.node import NODE
+from phaseline.machines.edge.node_pool import NODE_POOL
 from phaseline.machines.language.predicates import AllBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -22,8 +26,8 @@ from phaseline.machines.language.table import (
     Row,
     Table,
 )
-from phaseline.schemas.records import State, Transition
-from tests.support.own_below import BACKUP, KINDS
+from phaseline.schemas.records import State, Transition, own_facets
+from tests.support.own_below import BACKUP, COPY, KINDS, PROBE
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event
 from tests.support.virtual_clock import Clock
@@ -51,7 +55,9 @@ def family() -> History:
 def phases(history: History) -> dict[str, tuple[str, ...]]:
     """The phases of all facets, by entity."""
     found = history.tree.entities
-    return {f"{k} {i}": tuple(f.state.phase for f in e.facets) for k, known in found.items() for i, e in known.items()}
+    return {
+        f"{k} {i}": tuple(f.state.phase for f in own_facets(e)) for k, known in found.items() for i, e in known.items()
+    }
 
 
 def test_a_deleted_entity_takes_every_kind_below_it_along() -> None:
@@ -148,5 +154,5 @@ WRONG = {
 @pytest.mark.parametrize(("table", "problem"), WRONG.values(), ids=list(WRONG))
 def test_a_table_may_not_say_otherwise(table: Table, problem: str) -> None:
     with pytest.raises(WrongTable) as caught:
-        Kinds((*(kind.table for kind in KINDS.values() if kind.name != "backup"), table))
+        Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT, COPY, PROBE, table))
     assert caught.value.problems == [problem]

@@ -3,7 +3,7 @@
 import pytest
 
 from phaseline.schemas import codec
-from phaseline.schemas.records import Rejection, Transition
+from phaseline.schemas.records import Rejection, Transition, own_facets
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, EmcoHistory, cluster, context, resource, told
 from tests.support.strategies import Sent, event
 
@@ -199,7 +199,7 @@ def test_deleting_takes_everything_along_and_a_new_life_begins_anew() -> None:
     life.each("terminated", A).do("emco_resource", "delete", GROUP)
     tree = life.history.tree
     for kind in ("app_context", "app_cluster", "rsync_resource"):
-        assert {facet.state.phase for one in tree.entities[kind].values() for facet in one.facets} == {"Deleted"}
+        assert {facet.state.phase for one in tree.entities[kind].values() for facet in own_facets(one)} == {"Deleted"}
     assert life.refused("rsync_resource", "add", A).reason == "unknown_parent"
     life.group().context(A)
     assert "revision" not in life.attributes("emco_resource", GROUP)

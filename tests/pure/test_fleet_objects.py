@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.fleet_counts import FleetCounts
+from phaseline.engine.client.fleet_counts import FleetCounts, counts
 from phaseline.schemas.records import Transition
 from tests.support import fleet_objects as fleet
+from tests.support.contacts import Contacts
 from tests.support.fleet_history import FleetHistory
 from tests.support.fleet_objects import Resource, bundle_deployment, condition, status_of
 
@@ -118,6 +119,14 @@ def test_both_not_ready_and_changed_is_counted_once() -> None:
     life = FleetHistory().see(printed([*resources(3), *both]))
     counts = shown(life)["resources"]
     assert (counts["desired_ready"], counts["ready"], counts["modified"], counts["not_ready"]) == (15, 3, 12, 0)
+
+
+def test_both_are_counted_once_where_two_lists_are_cut() -> None:
+    """Behind the end of the list of modified resources, nobody knows which of those that are not ready is modified."""
+    both = [Resource(f"r{n:02}", ready=False, changed=True) for n in range(10)]
+    others = [Resource("r10", ready=False), Resource("a", changed=True, kind="Deployment")]
+    counts = shown(FleetHistory().see(printed([*both, *others])))["resources"]
+    assert (counts["desired_ready"], counts["modified"], counts["not_ready"]) == (12, 11, 1)
 
 
 # ---- what leaves the lists
@@ -291,6 +300,31 @@ def test_an_agent_that_was_not_seen(last_seen: str | None, why: str, *, cluster_
 def test_a_time_that_is_none() -> None:
     life = FleetHistory().see(printed(resources(1)))
     assert "write a time such as" in life.refused("bundle_deployment", "checked_in", ON, last_seen="soon").message
+
+
+def test_a_deployment_of_which_nothing_is_heard() -> None:
+    """What was known of it stays known, and it does not count as ready."""
+    life = Contacts(default=60)
+    for trigger in ("target", "applied"):
+        life.say("bundle_deployment", trigger, ON, deployment_id="v1")
+    life.say("bundle_resource", "ready", f"{ON}/core:ConfigMap/shop/r0")
+    assert life.state("git_repo", REPO) == "Ready"
+    life.wait(80)
+    entities = [one for found in life.tree.entities.values() for one in found.values()]
+    found = counts(life.entity("git_repo", REPO), entities)
+    assert (found["state"], found["deployments"]["wait_check_in"], found["deployments"]["ready"]) == (
+        "WaitCheckIn",
+        1,
+        0,
+    )
+    assert found["display"]["message"].startswith(
+        f"{ON} WaitCheckIn (nothing was heard of it since 1970-01-01T00:16:40"
+    )
+    assert found["display"]["ready_resources"] == "1/1"
+    assert (life.beat("bundle_deployment", ON).state("git_repo", REPO), life.state("bundle_deployment", ON)) == (
+        "Ready",
+        "Ready",
+    )
 
 
 # ---- rollouts

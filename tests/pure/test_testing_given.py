@@ -80,7 +80,7 @@ def test_facets_are_placed_one_by_one() -> None:
         (lambda: RUNNING.state("node_pool", "c1/p", "Failed", base="Running"), "node_pool c1/p cannot be Failed there, it shows Running [Ok]"),
         (lambda: RUNNING.state("cluster", "c2", "Deleted").state("node", "c2/p/n", "Running"), "cluster c2 is Deleted: nothing can be placed under it"),
         (lambda: RUNNING.state("node_pool", "c1/p", "Running", attributes={"mode": "x"}), "node_pool has no attribute 'mode'; it has default"),
-        (lambda: RUNNING.state("cluster", "c1", "Running", attributes={"mode": "x"}), "cluster has no attribute 'mode'; it has none"),
+        (lambda: RUNNING.state("cluster", "c1", "Running", attributes={"mode": "x"}), "cluster has no attribute 'mode'; it has silence_after, heard_at"),
     ],
 )  # fmt: skip
 def test_an_impossible_state_fails(call: Callable[[], object], says: str) -> None:
@@ -94,7 +94,7 @@ def test_tables_stand_alone_or_hang_under_the_built_in_ones(monkeypatch: pytest.
     )  # fmt: skip
     assert list(given(gpu).kinds) == [*(table.kind for table in BUILT_IN), "gpu"]
     given(gpu).when("gpu", "found", "c1/p/n/g").then("node", "c1/p/n", "Running").then("gpu", "c1/p/n/g", "Running")
-    assert list(given(kind.table for kind in sample_kinds.KINDS.values()).kinds) == list(sample_kinds.KINDS)
+    assert list(given(kind.own for kind in sample_kinds.KINDS.values()).kinds) == list(sample_kinds.KINDS)
     assert list(given(BUILT_IN).kinds) == list(KINDS)
     changed = replace(CLUSTER, doc="Ours.")
     assert given([changed]).kinds["cluster"].table.doc == "Ours."

@@ -29,7 +29,7 @@ def drawn(life: GitOpsHistory) -> list[str]:
     ]
     out = io.StringIO()
     console = Console(width=200, file=out)
-    forest = Forest(life.history.tree.kinds, found)
+    forest = Forest(life.history.tree.kinds, found, {})
     console.print(forest.drawn(forest.tops[0], "en", None))
     return [line.strip("│├└─ ") for line in out.getvalue().splitlines()]
 

@@ -32,15 +32,15 @@ class EmcoHistory:
     def __init__(self) -> None:
         self.history = History(KINDS)
 
-    def say(self, kind: str, trigger: str, entity_id: str, **data: Any) -> HistoryStep:
+    def say(self, kind: str, trigger: str, entity_id: str, /, **data: Any) -> HistoryStep:
         return self.history.take(event(kind, trigger, entity_id, data))
 
-    def do(self, kind: str, trigger: str, entity_id: str, **data: Any) -> "EmcoHistory":
+    def do(self, kind: str, trigger: str, entity_id: str, /, **data: Any) -> "EmcoHistory":
         step = self.say(kind, trigger, entity_id, **data)
         assert step.accepted, step.records
         return self
 
-    def refused(self, kind: str, trigger: str, entity_id: str, **data: Any) -> Rejection:
+    def refused(self, kind: str, trigger: str, entity_id: str, /, **data: Any) -> Rejection:
         [record] = self.say(kind, trigger, entity_id, **data).records
         assert isinstance(record, Rejection), record
         return record

@@ -6,7 +6,7 @@ Belongs here: making manifests and events, and playing them. Does not: the tests
 from typing import Any, Self
 
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Rejection, Transition
+from phaseline.schemas.records import Rejection, Transition, own_facets
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.manifests import Manifest
 from tests.support.strategies import History, HistoryStep, event
@@ -58,7 +58,7 @@ class GitOpsHistory:
 
     def states(self, kind: str = "application", entity_id: str = APP) -> tuple[str, ...]:
         """The states of health and sync."""
-        return tuple(str(facet.state) for facet in self.history.tree.entities[kind][entity_id].facets)
+        return tuple(str(facet.state) for facet in own_facets(self.history.tree.entities[kind][entity_id]))
 
     def attributes(self, kind: str, entity_id: str) -> dict[str, Any]:
         return dict(self.history.tree.entities[kind][entity_id].attributes)

@@ -25,6 +25,10 @@ CORE = [
     },
     {"name": "configmaps/status", "kind": "ConfigMap", "verbs": VERBS},
 ]
+ARGO = [
+    {"name": name, "kind": kind, "namespaced": True, "verbs": VERBS}
+    for name, kind in (("applications", "Application"), ("applicationsets", "ApplicationSet"))
+]
 APPS = [
     {
         "name": "deployments",
@@ -39,7 +43,12 @@ PATHS = {
     "/api/v1/namespaces/shop/configmaps": "ConfigMap",
     "/api/v1/configmaps": "ConfigMap",
     "/apis/apps/v1/namespaces/shop/deployments": "Deployment",
+    "/apis/apps/v1/deployments": "Deployment",
+    "/apis/argoproj.io/v1alpha1/applications": "Application",
+    "/apis/argoproj.io/v1alpha1/applicationsets": "ApplicationSet",
 }
+VERSIONS = {"ConfigMap": "v1", "Deployment": "apps/v1"}
+"""The versions of the kinds; those of all others are Argo CD's."""
 
 
 class Kube:
@@ -55,13 +64,11 @@ class Kube:
         self.token = "secret-token"
         self.open: set[asyncio.Task[Any]] = set()
 
-    async def put(self, kind: str, name: str, **data: Any) -> None:
+    async def put(self, kind: str, name: str, metadata: dict[str, Any] | None = None, **data: Any) -> None:
         known = (kind, name) in self.objects
         self.version += 1
-        found = {
-            "metadata": {"name": name, "namespace": "shop", "uid": f"u-{name}", "resourceVersion": str(self.version)},
-            **data,
-        }
+        named = {"name": name, "namespace": "shop", "uid": f"u-{name}", "resourceVersion": str(self.version)}
+        found = {"metadata": {**named, **(metadata or {})}, **data}
         self.objects[kind, name] = found
         await self._tell("MODIFIED" if known else "ADDED", kind, found)
 
@@ -79,6 +86,11 @@ class Kube:
         self.oldest = self.version + 1
         self.events.clear()
 
+    async def bookmark(self, kind: str) -> None:
+        """Tell every watch the present version without any change."""
+        self.version += 1
+        await self._tell("BOOKMARK", kind, {"metadata": {"resourceVersion": str(self.version)}})
+
     def pull(self) -> None:
         """Break off every watch."""
         for task in list(self.open):
@@ -95,12 +107,14 @@ class Kube:
         if path == "/api/v1":
             return web.json_response({"resources": CORE})
         if path == "/apis":
-            versions = ["metrics.k8s.io/v1beta1", "apps/v1"]
+            versions = ["metrics.k8s.io/v1beta1", "apps/v1", "argoproj.io/v1alpha1"]
             return web.json_response({"groups": [{"preferredVersion": {"groupVersion": one}} for one in versions]})
         if path == "/apis/metrics.k8s.io/v1beta1":
             return web.json_response({"message": "its server is away"}, status=503)
         if path == "/apis/apps/v1":
             return web.json_response({"resources": APPS})
+        if path == "/apis/argoproj.io/v1alpha1":
+            return web.json_response({"resources": ARGO})
         if path not in PATHS:
             return web.json_response({"message": "no such page"}, status=404)
         return await (self._watch if "watch" in request.query else self._list)(request, PATHS[path])
@@ -140,7 +154,7 @@ class Kube:
                                     "type": what,
                                     "object": {
                                         **found,
-                                        "apiVersion": "v1" if kind == "ConfigMap" else "apps/v1",
+                                        "apiVersion": VERSIONS.get(kind, "argoproj.io/v1alpha1"),
                                         "kind": kind,
                                     },
                                 }

@@ -14,7 +14,7 @@ Table = dict[str, tuple[tuple[Any, ...], ...]]
 ENDS = ("Absent", "Deleted")
 
 INTENTS = {
-    "cluster": ("create", "update", "delete"),
+    "cluster": ("create", "update", "delete", "configure"),
     "node_pool": ("create", "update", "scale", "configure", "delete"),
     "node": ("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete"),
     "component": ("create", "update", "delete"),
@@ -33,7 +33,7 @@ ID = {
     "component": ("cluster", "component"),
 }
 PARENT = {"cluster": None, "node_pool": "cluster", "node": "node_pool", "component": "cluster"}
-ATTRIBUTES = {"cluster": (), "node_pool": ("default", "autoscaling_mode"), "node": (), "component": ()}
+ATTRIBUTES = {"cluster": ("silence_after",), "node_pool": ("default", "autoscaling_mode"), "node": (), "component": ()}
 
 # The condition that a phase brings along where it has but one; Failed never does.
 OWN = {
@@ -57,6 +57,9 @@ STICKY = {"cluster": (), "node_pool": (), "node": ("Balance", "Unschedulable"), 
 # Sticky, but does not hold a node in Failed.
 LIMITS = ("Unschedulable",)
 
+CLUSTER_LIVE = ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopped", "Failed")
+# The facet `contact` is not modelled here (test_contact): its derived triggers, and the attribute that it keeps.
+CONTACT = ("heard", "falls_silent", "unwatched", "heard_at")
 PASSING = "CrashLoopBackOff, ImagePullBackOff, SchedulingFailed, Degraded, Unknown"
 
 # trigger, from, becomes, and the values of data.condition it is for where data says which
@@ -80,6 +83,9 @@ ROWS: Table = {
         ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
         ("error",          ("Creating", "Running", "Updating", "Starting", "Failed"),     "Failed +Unknown"),
         ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
+        ("heartbeat",      ("Absent",),                                                   "Running"),
+        ("heartbeat",      CLUSTER_LIVE,                                                  "same"),
+        ("configure",      CLUSTER_LIVE,                                                  "same"),
     ),
     "node_pool": (
         ("create",         ("Absent", "Deleted"),                                         "Creating"),

@@ -225,7 +225,7 @@ def take(world: World, kind: str, entity_id: str, row: tuple[Any, ...], data: Ma
     if old.stopped and (old.base[0], base[0]) == ("Failed", "Running"):
         base = settled(kind, "Stopped", base[1])
     attributes = {} if old.base[0] in ENDS else dict(old.attributes)
-    if trigger in ("create", "adopt", "configure"):
+    if trigger in ("create", "adopt", "configure") and (kind != "cluster" or trigger == "configure"):
         attributes |= {name: data[name] for name in ATTRIBUTES[kind] if data.get(name) is not None}
     world[kind, entity_id] = Thing(base, attributes, stopped)
     for on, fired, kinds in FIRED[kind]:

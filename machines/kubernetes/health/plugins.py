@@ -5,6 +5,7 @@ Lua, which come with an application's settings (`kubernetes.overrides`).
 """
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NamedTuple
@@ -54,7 +55,7 @@ def _plugin(entry: EntryPoint) -> Plugin:
 def run_plugin(plugin: Plugin, live: Mapping[str, Any]) -> HealthResult | None:
     """Call a rule. An exception or an unknown status gives the health Unknown, with the reason."""
     try:
-        found = plugin.judge(live)
+        found = plugin.judge(deepcopy(live))  # the parts of a manifest may be shared with other events
         if found is None:
             return None
         status, message = found

@@ -30,7 +30,10 @@ class ManifestPart:
 
     def map(self, name: str) -> "ManifestPart":
         """The map of that name; empty if absent."""
-        return ManifestPart(self._typed(name, Mapping, "a map") or {}, f"{self.path}.{name}")
+        found = self.found.get(name)
+        if type(found) is not dict:  # a map of another type, or none
+            found = self._typed(name, Mapping, "a map") or {}
+        return ManifestPart(found, f"{self.path}.{name}")
 
     def maps(self, name: str) -> "Iterator[ManifestPart]":
         """The maps in the list of that name."""

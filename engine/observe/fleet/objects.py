@@ -1,7 +1,7 @@
 """The adapter for Fleet's own objects: GitRepo, Bundle, BundleDeployment, Cluster (docs/spec/fleet.md).
 
 Belongs here: their ids, conditions, lists and check-ins as events. Does not: reading lists that are cut
-(`fleet_lists`), counts, which follow from the states.
+(`lists`), counts, which follow from the states.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from phaseline.engine.observe.events import (
     text,
     without_empty,
 )
-from phaseline.engine.observe.fleet_lists import Told, told
+from phaseline.engine.observe.fleet.lists import Told, told
 
 GROUP = "fleet.cattle.io"
 REPO, BUNDLE, CLUSTER, NAMESPACE = (
@@ -79,7 +79,10 @@ class FleetObjects:
                 yield self._checked_in(entity_id, name)
 
     def _checked_in(self, entity_id: str, cluster: str) -> ObservedEvent:
-        return ObservedEvent("bundle_deployment", "checked_in", entity_id, {"last_seen": self._seen[cluster]})
+        last_seen = self._seen[cluster]
+        message = "its agent was never seen" if last_seen is None else f"its agent was last seen {last_seen}"
+        data = {"last_seen": last_seen, "message": message[:LONGEST]}
+        return ObservedEvent("bundle_deployment", "checked_in", entity_id, data)
 
     def bundle_deployment(self, manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
         """The events of a BundleDeployment: its ids and flags, its resources, when the agent was seen."""

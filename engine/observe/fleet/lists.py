@@ -1,8 +1,8 @@
 """What the lists and the numbers of a BundleDeployment say about its resources (docs/spec/fleet.md, Cut lists).
 
 Belongs here: reading `resources`, `nonReadyStatus`, `modifiedStatus` and `resourceCounts` together. Does not: events
-(`fleet`). Fleet cuts two of the lists after ten entries; the numbers are exact. Its flag `incompleteState` is never set
-back, so it is looked at only where there are no numbers.
+(`objects`). Fleet cuts two of the lists after ten entries; the numbers are exact. Its flag `incompleteState` is never
+set back, so it is looked at only where there are no numbers.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,0 +1,112 @@
+"""Hearing: each observation at or below a place shows that its reporter is alive. Pure.
+
+A hearing is recorded at most four times within the time after which the place falls silent, so that heartbeats cost
+little. The clock is that of the server: what publishers say about time has no influence.
+Belongs here: which places an event makes heard, and which are no longer waited for. Does not: the facet and its rows
+(`language.contact`), the records (`core.transitions`), the timer (`core.timers`).
+"""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from phaseline.engine.core.changeset import Changeset, Origin
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.timers import silence_of
+from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.language.contact import (
+    FALLS_SILENT,
+    FRESH,
+    HEARD,
+    HEARD_AT,
+    RECORDED,
+    SILENCE_AFTER,
+    UNHEARD,
+    UNWATCHED,
+)
+from phaseline.machines.language.predicates import SceneEntity
+from phaseline.machines.language.table import ABSENT, DELETED
+from phaseline.schemas.records import SECOND, Entity
+from phaseline.schemas.subjects import ancestor_id
+
+
+def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
+    """Whether a place at or above an event's entity has to record that it was heard. Nearly always it has not.
+
+    It is asked only if a place has `silence_after`, or the installation does.
+    """
+    if kind.roles[arrival.trigger] != "observation":
+        return False
+    for name, arity in kind.places:
+        place = tree.entities[name].get(ancestor_id(arrival.id, arity))
+        if place is None:
+            if tree.silence_after:
+                return True
+        elif _is_due(tree, tree.kinds[name], place, arrival.time):
+            return True
+    return False
+
+
+def says_nothing(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival) -> bool:
+    """Whether a heartbeat that need not be recorded has no other effect either. Most heartbeats end here."""
+    if kind.contact is None or place is None or arrival.sequence is not None:
+        return False
+    if place.facets[0].base.phase in (ABSENT, DELETED):
+        return False
+    return (place.facets[kind.contact].base.phase == UNHEARD) == (
+        not silence_of(place.attributes, tree.silence_after) > 0
+    )
+
+
+def timed_out(tree: Tree, place: Entity | None, arrival: Arrival) -> Arrival:
+    """The event of a timer; `unwatched` in place of `falls_silent` if nobody waits for the place any more."""
+    if arrival.trigger != FALLS_SILENT or place is None or silence_of(place.attributes, tree.silence_after) > 0:
+        return arrival
+    return replace(arrival, trigger=UNWATCHED)
+
+
+def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
+    """Queue the trigger `heard` at each place that has to record that it was heard.
+
+    An observation that goes on to other places, such as the report of a cluster to EMCO's later contexts, counts there
+    too.
+    """
+    tree = changeset.tree
+    watched = tree.watched or tree.silence_after or SILENCE_AFTER in arrival.data
+    if not watched or kind.roles[arrival.trigger] != "observation":
+        return
+    origin = Origin(HEARD, "cascade", f"{arrival.kind}/{arrival.id}")
+    passed_on = [(name, entity_id) for name, entity_id, sent in changeset.cascades if _reports(tree, name, sent)]
+    reached = [(kind.name, arrival.id), *passed_on]
+    places = dict.fromkeys(place for at in reached for place in _places(tree, *at))
+    changeset.cascades += [(*place, origin) for place in places if _hears(changeset, *place, arrival.time)]
+
+
+def _reports(tree: Tree, name: str, sent: Origin) -> bool:
+    return tree.kinds[name].contact is not None and tree.kinds[name].roles[sent.trigger] == "observation"
+
+
+def _places(tree: Tree, name: str, entity_id: str) -> Iterator[tuple[str, str]]:
+    """The places at and above an entity."""
+    for above, arity in tree.kinds[name].places:
+        yield above, ancestor_id(entity_id, arity)
+
+
+def _hears(changeset: Changeset, name: str, place_id: str, time: int) -> bool:
+    """Whether a place exists and has to record that it was heard at `time`, ns."""
+    place = changeset.above(place_id, name)
+    if place is None or place.facets[0].base.phase in (ABSENT, DELETED):
+        return False
+    return _is_due(changeset.tree, changeset.kinds[name], place, time)
+
+
+def _is_due(tree: Tree, kind: Kind, place: SceneEntity, time: int) -> bool:
+    """Whether a hearing at `time` (ns) has to be recorded: the place is not Fresh, or the last record is old enough."""
+    after = silence_of(place.attributes, tree.silence_after)
+    if not after > 0 or kind.contact is None:
+        return False
+    if place.facets[kind.contact].base.phase != FRESH:
+        return True
+    heard_at: int = place.attributes.get(HEARD_AT, 0)
+    return (time - heard_at) * RECORDED >= after * SECOND

@@ -1,0 +1,124 @@
+"""Snapshots of what an observer sees, so that what vanished while nobody looked is gone.
+
+Belongs here: which entities are there below others, and the events that say so, split by size. Does not: when to send
+them (`cluster`), what a snapshot does (the core).
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from phaseline.engine.observe.events import ObservedEvent
+
+MOST_BYTES = 700_000
+"""The most bytes of the ids in one snapshot. The rest of an event takes less than the rest of a message."""
+OVERHEAD = 8
+"""The bytes that an item takes beside its id."""
+PARTS = {
+    "application_set": 1, "application": 2, "resource": 5, "git_repo": 1, "bundle": 2, "bundle_deployment": 3,
+}  # fmt: skip
+"""The number of parts in the ids of the kinds that are remembered."""
+PLACES = ("application",)
+"""The kinds whose entities get heartbeats. The check-ins of Fleet's agents speak for its deployments."""
+
+
+class Presence:
+    """The entities that were seen and are not gone."""
+
+    def __init__(self) -> None:
+        self._there: dict[str, dict[str, None]] = {kind: {} for kind in PARTS}
+        self._heard: set[tuple[str, str]] = set()
+        """The places that were told of since the last heartbeats."""
+
+    def note(self, event: ObservedEvent) -> None:
+        """Learn from an event, whether it is sent or would only repeat the last one."""
+        if event.kind not in PARTS:
+            return
+        data = event.data or {}
+        nowhere = event.trigger == "observed" and "live" in data and data["live"] is data.get("desired") is None
+        if event.trigger == "removed" or (nowhere and "desired" in data):
+            self.forget(event.kind, event.id)
+            return
+        parts = event.id.split("/")
+        for kind, count in PARTS.items():
+            if kind == event.kind or (count < len(parts) and kind in ABOVE[event.kind]):
+                self._there[kind]["/".join(parts[:count])] = None
+
+    def heard(self, event: ObservedEvent) -> None:
+        """Note that an event about a place, or about something below it, is sent."""
+        for kind in PLACES:
+            if kind == event.kind or kind in ABOVE.get(event.kind, ()):
+                self._heard.add((kind, "/".join(event.id.split("/")[: PARTS[kind]])))
+
+    def forget(self, kind: str, entity_id: str) -> None:
+        """Forget an entity and all below it."""
+        self._there[kind].pop(entity_id, None)
+        for below, above in ABOVE.items():
+            if kind in above and below in self._there:
+                ids = self._there[below]
+                for one in [one for one in ids if one.startswith(f"{entity_id}/")]:
+                    del ids[one]
+
+    def ids(self, kind: str) -> list[str]:
+        """The ids of a kind that are there."""
+        return list(self._there[kind])
+
+    def snapshots(self, kind: str, below: str, start: str = "") -> Iterator[ObservedEvent]:
+        """The snapshots of each entity of a kind: what is there of the kind `below`, of ids that begin with `start`."""
+        count = PARTS[kind]
+        names: dict[str, list[str]] = {entity_id: [] for entity_id in self._there[kind]}
+        for one in self._there[below]:
+            parts = one.split("/")
+            name = "/".join(parts[count:])
+            if name.startswith(start):
+                names.setdefault("/".join(parts[:count]), []).append(name)
+        for entity_id, listed in names.items():
+            yield from snapshot(kind, entity_id, below, listed, start)
+
+    def heartbeats(self) -> Iterator[ObservedEvent]:
+        """A heartbeat for each place of which nothing was told since the last time."""
+        for kind in PLACES:
+            for entity_id in self._there[kind]:
+                if (kind, entity_id) not in self._heard:
+                    yield ObservedEvent(kind, "heartbeat", entity_id)
+        self._heard.clear()
+
+
+ABOVE = {
+    "application": ("application_set",), "resource": ("application_set", "application"), "bundle": ("git_repo",),
+    "bundle_deployment": ("git_repo", "bundle"), "bundle_resource": ("git_repo", "bundle", "bundle_deployment"),
+    "application_set": (), "git_repo": (),
+}  # fmt: skip
+"""The kinds above each kind."""
+
+
+def snapshot(
+    kind: str, entity_id: str, below: str, names: Iterable[str], start: str = "", most: int = MOST_BYTES
+) -> Iterator[ObservedEvent]:
+    """The events that list these names below an entity: one, or several that share its range.
+
+    start: only names that begin with it are spoken of. It ends with a slash; in byte order, the names that begin with
+    `a/` are those after `a/` up to `a0`.
+    """
+    after, last = (start, f"{start[:-1]}0") if start else (None, None)
+    pieces = [*_pieces(sorted(names, key=str.encode), most)] or [[]]
+    for number, piece in enumerate(pieces, 1):
+        upto = last if number == len(pieces) else piece[-1]
+        data: dict[str, Any] = {"kind": below, "items": [{"id": name} for name in piece]}
+        bounds = {"after": after, "upto": upto}
+        yield ObservedEvent(kind, "snapshot", entity_id, {**data, **{n: b for n, b in bounds.items() if b is not None}})
+        after = upto
+
+
+def _pieces(names: list[str], most: int) -> Iterator[list[str]]:
+    """The names in parts of at most so many bytes."""
+    piece: list[str] = []
+    size = 0
+    for name in names:
+        length = len(name.encode()) + OVERHEAD
+        if piece and size + length > most:
+            yield piece
+            piece, size = [], 0
+        piece.append(name)
+        size += length
+    if piece:
+        yield piece

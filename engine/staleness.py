@@ -1,0 +1,65 @@
+"""What is stale: states at or below a place that is silent may have changed since it was heard last.
+
+Belongs here: since when an entity's states are stale, reading the places that say so. Does not: when a place falls
+silent (`core.hearing`), how staleness is printed (`cli.render`).
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from phaseline.engine.errors import EntityUnknown
+from phaseline.engine.log.state_view import StateView
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.contact import SILENT, silent_since
+from phaseline.schemas.records import Entity, timestamp
+from phaseline.schemas.subjects import ancestor_id
+
+Key = tuple[str, str]
+"""A kind and an id."""
+ONE_BY_ONE = 32
+"""The most places that are read one by one. Of more, all silent ones of their kinds are read."""
+
+
+def places_of(kinds: Kinds, entity: Entity) -> Iterator[Key]:
+    """The places at and above an entity, from the bottom up."""
+    kind = kinds.get(entity.kind)
+    for name, arity in kind.places if kind is not None else ():
+        yield name, ancestor_id(entity.id, arity)
+
+
+def stale_since(kinds: Kinds, entity: Entity, silent: Mapping[Key, int]) -> int | None:
+    """When the lowest silent place at or above an entity was heard last, ns; None if there is no silent one.
+
+    silent: when each silent place was heard last.
+    """
+    return next((silent[place] for place in places_of(kinds, entity) if place in silent), None)
+
+
+async def silences(view: StateView, entities: Sequence[Entity]) -> dict[Key, int]:
+    """When each silent place at or above some entities was heard last, ns."""
+    kinds = view.installation.kinds
+    known = {(one.kind, one.id): one for one in entities}
+    missing = {place for one in entities for place in places_of(kinds, one)}.difference(known)
+    places = [*known.values(), *await _read(view, missing)]
+    return {(one.kind, one.id): since for one in places if (since := silent_since(one)) is not None}
+
+
+async def _read(view: StateView, places: Iterable[Key]) -> list[Entity]:
+    """The places that exist; of many, at least those that are silent."""
+    wanted = sorted(places)
+    if len(wanted) > ONE_BY_ONE:
+        found = await asyncio.gather(*(view.states(kind, state=SILENT) for kind in dict(wanted)))
+        return [record.entity for records in found for record in records]
+    return [one for one in await asyncio.gather(*(_one(view, place) for place in wanted)) if one is not None]
+
+
+async def _one(view: StateView, place: Key) -> Entity | None:
+    try:
+        return (await view.last(*place)).entity
+    except EntityUnknown:
+        return None
+
+
+def shown(since: int | None) -> dict[str, str]:
+    """`stale_since` as JSON shows it; empty if nothing is stale."""
+    return {} if since is None else {"stale_since": timestamp(since)}

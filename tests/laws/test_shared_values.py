@@ -1,0 +1,134 @@
+"""Values that are kept for further bodies change nothing: neither what is decoded, nor what is decided."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phaseline.schemas import bounds, codec, envelope, shared_values
+from phaseline.schemas.shared_values import SharedValues
+from tests.support.effort import examples
+from tests.support.gitops_history import GitOpsHistory
+from tests.support.large_deployment import desired, live
+from tests.support.manifests import kubernetes_object
+from tests.support.strategies import VALUES
+
+JSON = st.recursive(
+    VALUES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=9,
+)
+PADDING = "x" * envelope.LARGE
+DATA = st.fixed_dictionaries({}, optional={"live": JSON, "desired": JSON, "odd": JSON, "padding": st.just(PADDING)})
+TYPES = st.sampled_from(["resource.observed", "application.observed", "node.ready"])
+
+
+def body(type_: str, data: Any, **rest: Any) -> bytes:
+    return codec.encode({"specversion": "1.0", "id": "e", "source": "/o", "type": type_, "data": data, **rest})
+
+
+def told(work: Any) -> Any:
+    """What a call returns, or the error that it raises."""
+    try:
+        return work()
+    except (codec.Undecodable, envelope.Invalid) as error:
+        return type(error).__name__, str(error)
+
+
+def assert_is_the_same(found: bytes) -> None:
+    expected = told(lambda: envelope.write(envelope.read(codec.decode(found, bounds.LEVELS))))
+    for _ in range(2):
+        assert told(lambda: envelope.write(envelope.decode(found))) == expected
+
+
+@examples(300)
+@given(TYPES, DATA, st.sampled_from([{}, {"sequence": 3}, {"time": "2026-03-02T08:00:00Z"}, {"time": "x"}, {"odd": 1}]))
+def test_an_event_is_decoded_as_if_nothing_were_kept(type_: str, data: Any, rest: dict[str, Any]) -> None:
+    assert_is_the_same(body(type_, data, **rest))
+
+
+@examples(300)
+@given(DATA, st.integers(0, 1 << 20), st.binary(min_size=1, max_size=3))
+def test_a_spoiled_event_too(data: Any, at: int, spoilt: bytes) -> None:
+    whole = body("resource.observed", {**data, "padding": PADDING})
+    place = at % len(whole)
+    assert_is_the_same(whole[:place] + spoilt + whole[place + 1 :])
+
+
+@pytest.mark.parametrize("name", ["live", "desired", "odd"])
+@pytest.mark.parametrize("levels", [*range(94, 101), 500])
+def test_the_depth_is_bounded_as_before(name: str, levels: int) -> None:
+    deep: Any = {}
+    for _ in range(levels):
+        deep = {"a": deep}
+    assert_is_the_same(body("resource.observed", {name: deep, "padding": PADDING}))
+
+
+@pytest.mark.parametrize(
+    "raw", [b"\x81\xc4\x01a\x01", b"\x81\x01\x02", b"\x92\xc1\x01", b"\xd6\xff\0\0\0\1", b"\x82\xa1a\x01\xa1a\x02"]
+)
+def test_odd_values_are_judged_as_before(raw: bytes) -> None:
+    marker = codec.encode("MARKER")
+    for name in ("live", "desired"):
+        whole = body("resource.observed", {name: "MARKER", "padding": PADDING})
+        assert_is_the_same(whole.replace(marker, raw))
+        whole = body("resource.observed", {name: {"spec": "MARKER"}, "padding": PADDING})
+        assert_is_the_same(whole.replace(marker, raw))
+
+
+def test_deciding_changes_no_value_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = SharedValues()
+    monkeypatch.setattr(envelope, "SHARED", kept)
+    life = GitOpsHistory().configure(
+        ignore_differences=[
+            {"group": "*", "kind": "*", "jsonPointers": ["/spec/replicas"]},
+            {"group": "*", "kind": "*", "managedFieldsManagers": ["m"]},
+        ]
+    )
+    secret = kubernetes_object(
+        "v1", "Secret", data={"a": "masked:00000000"}, stringData={"b": "(secret)" + "+" * 0}, spec={"p": PADDING}
+    )
+    role = kubernetes_object(
+        "rbac.authorization.k8s.io/v1", "ClusterRole", rules=[{"verbs": [PADDING]}], aggregationRule={"a": PADDING}
+    )
+    ends = kubernetes_object("v1", "Endpoints", subsets=[{"ports": [{"port": 2, "name": PADDING}, {"port": 1}]}])
+    for turn in range(2):
+        life.observe(live("web", turn), desired=desired("web"))
+        for one in (secret, role, ends):
+            life.observe(one, desired={**one, "extra": PADDING})
+    assert len(kept._by_bytes) > 8
+    for raw, found in kept._by_bytes.items():
+        assert codec.encode(found.value) == raw
+
+
+def test_no_more_is_kept_than_may_be() -> None:
+    kept, made = SharedValues(most=1_000), []
+
+    def decode(raw: bytes) -> Any:
+        made.append(raw)
+        return codec.decode_part(raw, 9)
+
+    values = [codec.encode({"k": f"{number:0300}"}) for number in range(4)]
+    for raw in (*values[:3], values[0], values[3], values[0], values[1]):
+        assert kept.value(raw, decode) == codec.decode_part(raw, 9)
+    assert made == [values[0], values[1], values[2], values[3], values[1]]
+    assert sum(map(len, kept._by_bytes)) <= 1_000
+    assert len(kept._by_bytes) == len(kept._by_identity) == 3
+    for raw in (codec.encode({"k": "small"}), codec.encode("x" * 400), codec.encode({"k": "x" * 1_000})):
+        assert kept.value(raw, decode) == codec.decode_part(raw, 9)
+        assert raw not in kept._by_bytes
+
+
+def test_work_is_done_once_for_a_value_that_is_kept() -> None:
+    kept, calls = SharedValues(), list[str]()
+
+    def size(one: Any) -> int:
+        calls.append("size")
+        return len(one)
+
+    value = kept.value(codec.encode({"k": "x" * 100}), lambda raw: codec.decode_part(raw, 9))
+    for one in (value, value, dict(value)):
+        assert kept.once(one, "size", size) == 1
+    assert len(calls) == 2
+    assert shared_values.digest({"a": 1}) == shared_values.digest({"a": 1})

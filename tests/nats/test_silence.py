@@ -1,0 +1,87 @@
+"""Silence on a real server: the server fires the timer, a restart keeps it, and an audit decides as the workers did."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import phaseline
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.worker import Worker
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import Mark, Transition
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.log_check import audited, committed
+from tests.support.random_events import RandomEvents, publish
+
+LIMIT = 20
+"""Seconds until a test gives up."""
+
+
+@asynccontextmanager
+async def at_work(wire: Wire, settings: Settings) -> AsyncIterator[Layout]:
+    """A worker with these settings, drained at the end."""
+    stop = asyncio.Event()
+    worker = Worker(wire, settings, BUILT_IN_KINDS)
+    running = asyncio.create_task(worker.run(stop))
+    await worker.ready.wait()
+    try:
+        yield await provision(wire, settings)
+    finally:
+        stop.set()
+        await running
+
+
+async def contacts(wire: Wire, layout: Layout) -> list[str]:
+    """The phases of contact that the log has, in order."""
+    records = [wire_codec.read(message.body) for message in await committed(wire, layout, 0)]
+    return [r.after.phase for r in records if isinstance(r, Transition) and r.facet == "contact"]
+
+
+async def until(wire: Wire, layout: Layout, *phases: str) -> None:
+    async with asyncio.timeout(LIMIT):
+        while await contacts(wire, layout) != [*phases]:
+            await asyncio.sleep(0.05)
+
+
+async def test_a_cluster_falls_silent_and_comes_back(wire: Wire, settings: Settings) -> None:
+    settings = replace(settings, partitions=1)
+    fleet = RandomEvents(settings.prefix)
+    async with at_work(wire, settings) as layout:
+        adopted = fleet.event("cluster", "adopt", "c1", phase="Running")
+        await publish(wire, [adopted, fleet.event("cluster", "configure", "c1", silence_after=0.8)])
+        for _ in range(12):
+            await publish(wire, [fleet.event("cluster", "heartbeat", "c1")])
+            await asyncio.sleep(0.1)
+        await until(wire, layout, "Fresh", "Silent")
+        await publish(wire, [fleet.event("node", "adopt", "c1/p/n1", phase="Running")])
+        await until(wire, layout, "Fresh", "Silent", "Fresh")
+        records = [wire_codec.read(message.body) for message in await committed(wire, layout, 0)]
+    fresh, silent, _ = (one for one in records if isinstance(one, Transition) and one.facet == "contact")
+    assert 3 <= sum(isinstance(record, Mark) for record in records) <= 7
+    heard_at = silent.entity.attributes["heard_at"]
+    assert fresh.time < heard_at < silent.time
+    assert 0.8 <= (silent.time - heard_at) / 10**9 <= 0.8 * 1.25 + 1
+    report = await audited(wire, layout)
+    assert (report.divergences, report.by_others, report.holds) == ({}, 0, True)
+
+
+async def test_the_installations_time_is_in_the_log(wire: Wire, settings: Settings) -> None:
+    settings = replace(settings, partitions=1, lease=1.0)
+    fleet = RandomEvents(settings.prefix)
+    async with at_work(wire, replace(settings, silence_after=0.5)) as layout:
+        await publish(wire, [fleet.event("cluster", "heartbeat", "c1")])
+        await until(wire, layout, "Fresh", "Silent")
+    async with at_work(wire, settings):  # nobody waits any more
+        await publish(wire, [fleet.event("cluster", "heartbeat", "c1")])
+        await until(wire, layout, "Fresh", "Silent", "Unheard")
+    async with at_work(wire, replace(settings, silence_after=60.0)):
+        await publish(wire, [fleet.event("cluster", "heartbeat", "c1")])
+        await until(wire, layout, "Fresh", "Silent", "Unheard", "Fresh")
+        async with phaseline.connect(settings.nats[0], prefix=settings.prefix) as client:
+            dry = await client.dry_run("cluster", "heartbeat", "c9")
+            assert [record.facet for record in dry.transitions] == ["phase", "contact"]
+    report = await audited(wire, layout)
+    assert (report.divergences, report.by_others, report.holds) == ({}, 0, True)

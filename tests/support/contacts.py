@@ -1,0 +1,95 @@
+"""Places and their reporters, with a clock in seconds and timers that fire as the server's do.
+
+Belongs here: telling what happens, looking at what came of it. Does not: the tests.
+"""
+
+from typing import Any, Self
+
+from phaseline.engine.core import intake
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.testing import timers
+from phaseline.engine.testing.histories import SUBJECTS
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import SECOND, Entity, Record, Rejection
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.strategies import event
+
+
+class Contacts:
+    """A tree and a clock. `records`: what the last event made, or all that the last waiting made."""
+
+    def __init__(self, kinds: Kinds = BUILT_IN_KINDS, default: float = 0.0, start: float = 1_000.0) -> None:
+        """default: the seconds of `silence_after` of places without own ones."""
+        self.tree, self.now, self.position = Tree(kinds, NoScripts()), start, 0
+        self.tree.silence_after = default
+        self.records: list[Record] = []
+
+    def later(self, seconds: float) -> Self:
+        """Let time pass; no timer fires."""
+        self.now += seconds
+        return self
+
+    def wait(self, seconds: float) -> Self:
+        """Let time pass; timers that are due fire."""
+        start, self.now = self.now, self.now + seconds
+        waited = timers.wait(self.tree, self.position + 1, int(start * SECOND), int(self.now * SECOND))
+        self.records, self.position = waited.records, waited.position
+        return self
+
+    def beat(self, kind: str, entity_id: str) -> Self:
+        return self.say(kind, "heartbeat", entity_id)
+
+    def say(
+        self,
+        kind: str,
+        trigger: str,
+        entity_id: str,
+        *,
+        sequence: int | None = None,
+        at: str | None = None,
+        **data: Any,
+    ) -> Self:
+        """Decide an event. `at`: the time that its publisher gives."""
+        more = {"sequence": sequence, "time": at}
+        sent = event(kind, trigger, entity_id, data, **{name: each for name, each in more.items() if each is not None})
+        self.position += 1
+        read = intake.read(self.tree.kinds, SUBJECTS, sent.subject, sent.body, self.position, int(self.now * SECOND))
+        self.records = [read] if isinstance(read, Rejection) else decide(self.tree, read).records
+        for record in self.records:
+            evolve(self.tree, record)
+        return self
+
+    def entity(self, kind: str, entity_id: str) -> Entity:
+        return self.tree.entities[kind][entity_id]
+
+    def state(self, kind: str, entity_id: str) -> str:
+        """The state of the first facet."""
+        return str(self.entity(kind, entity_id).facets[0].state)
+
+    def contact(self, kind: str, entity_id: str) -> str:
+        return self.entity(kind, entity_id).facets[-1].state.phase
+
+    def stored(self, kind: str, entity_id: str) -> dict[str, Any]:
+        """The facets as a record holds them."""
+        facets: dict[str, Any] = wire_codec.entity_map(self.entity(kind, entity_id))["facets"]
+        return facets
+
+    def next_silence(self, kind: str, entity_id: str) -> float | None:
+        """When the place falls silent if nothing is heard any more."""
+        due = self.entity(kind, entity_id).timers.get("contact")
+        return None if due is None else due / SECOND
+
+    def states(self, but: str = "") -> dict[str, list[str]]:
+        """The states and bases of all entities, without the facet `but`."""
+        return {
+            f"{kind} {entity_id}": [
+                f"{facet.state} {facet.base}"
+                for name, facet in zip(entity.names, entity.facets, strict=True)
+                if name != but
+            ]
+            for kind, found in self.tree.entities.items()
+            for entity_id, entity in found.items()
+        }
