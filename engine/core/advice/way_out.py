@@ -238,7 +238,7 @@ def _is_there(machine: FacetMachine, base: State, goal: tuple[str, ...] | str) -
 def _after(kind: Kind, index: int, base: State, goal: Goal) -> dict[str, State]:
     """The bases that publishers can lead to from a base by the rows of the table, guards aside, by trigger."""
     machine, after = kind.machines[index], dict[str, State]()
-    written = {id(row) for row in kind.table.facets[index].rows}
+    written = {id(row) for row in kind.written.facets[index].rows}
     for trigger, by_phase in machine.steps.items():
         role = kind.roles[trigger]
         for step in by_phase.get(base.phase, ()) if role != "derived" else ():
