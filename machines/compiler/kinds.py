@@ -155,7 +155,7 @@ class Kind:
         self.reports = frozenset(
             name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
         )
-        self.judge = Judge(self.own, self.machines, self.bases) if REPORTED in self.reports else None
+        self.judge = Judge(completed_table, self.machines, self.bases) if REPORTED in self.reports else None
 
     def is_named(self, facet: str) -> bool:
         """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""

@@ -91,7 +91,7 @@ def test_bases_are_those_that_the_rows_lead_to(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SPEC_KINDS)
 def test_triggers_ids_and_roles(kind: str) -> None:
-    table: Table = KINDS[kind].own
+    table: Table = KINDS[kind].table
     triggers = {row[0] for row in spec_edge_hosting.ROWS[kind]}
     everywhere = {*spec_edge_hosting.CONTACT, "reported", "snapshot"}
     assert set(table.triggers).difference(everywhere) == triggers
