@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from benchmarks import core, emco, gitops, heartbeats, latency, replay, take_over, throughput
+from benchmarks import core, emco, gitops, heartbeats, latency, replay, snapshot, take_over, throughput
 
 Page = Callable[[dict[str, Any]], str]
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -26,10 +26,15 @@ async def _core() -> dict[str, Any]:
     return core.run()
 
 
+async def _snapshot() -> dict[str, Any]:
+    return snapshot.run()
+
+
 BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, Any]]], Page]] = {
     "throughput": ("Throughput", throughput.run, throughput.page),
     "latency": ("Latency at 50 events/s", latency.run, latency.page),
     "core": ("The core: where the microseconds go, memory", _core, core.page),
+    "snapshot": ("A snapshot of 5,000 nodes", _snapshot, snapshot.page),
     "emco": ("An app context coming up", emco.run, emco.page),
     "gitops": ("Health, comparison, observed events", gitops.run, gitops.page),
     "heartbeats": ("Heartbeats", heartbeats.run, heartbeats.page),

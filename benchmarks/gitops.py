@@ -26,6 +26,7 @@ from phaseline.machines.gitops.auto_sync import may_sync
 from phaseline.machines.kubernetes.assess import assess
 from phaseline.machines.kubernetes.diff.compare import compare
 from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
+from phaseline.machines.kubernetes.diff.normalize import LAST_APPLIED
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.language.table import RuleEvent
 from phaseline.schemas import codec
@@ -79,7 +80,9 @@ def _health(seconds: float) -> dict[str, float]:
 
 def _comparing(seconds: float) -> dict[str, float]:
     """Comparisons of a Deployment, and decoding and encoding of both manifests."""
-    git, cluster = desired(), live()
+    git, cluster, applied, other = desired(), live(), live(), live()
+    applied["metadata"]["annotations"] = {**cluster["metadata"]["annotations"], LAST_APPLIED: json.dumps(git)}
+    other["spec"]["template"]["spec"]["containers"][1]["image"] = "registry.example/other:1"
     packed = codec.encode({"live": cluster, "desired": git})
     pointers = Overrides(rules=(IgnoreRule("apps", "*", pointers=("/spec/replicas",)),))
     programs = Overrides(rules=(IgnoreRule("apps", "*", programs=(".spec.replicas",)),))
@@ -87,6 +90,8 @@ def _comparing(seconds: float) -> dict[str, float]:
         run_ = SandboxRunner(sandbox)
         return {
             "compared": _a_second(lambda: compare(git, cluster), seconds),
+            "compared with what was applied last": _a_second(lambda: compare(git, applied), seconds),
+            "compared, one image differs": _a_second(lambda: compare(git, other), seconds),
             "with health and a rule by pointer": _a_second(
                 lambda: assess(cluster, git, pointers, run_, now=NOW), seconds
             ),

@@ -54,6 +54,8 @@ class FacetState(msgspec.Struct, frozen=True, gc=False):
     base: State
     state: State
     since: int
+    interrupted: str | None = None
+    """In the accumulating phase, the phase that its causes interrupted, if it does not return to the healthy one."""
 
 
 SECOND = 1_000_000_000

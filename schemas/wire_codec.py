@@ -115,7 +115,13 @@ def state_to_wire(found: State) -> StateMap:
 def entity_to_wire(entity: Entity) -> EntityMap:
     """The `entity` of a record."""
     facets = {
-        name: FacetMap(facet.state.phase, facet.state.conditions, state_to_wire(facet.base), timestamp(facet.since))
+        name: FacetMap(
+            facet.state.phase,
+            facet.state.conditions,
+            state_to_wire(facet.base),
+            timestamp(facet.since),
+            facet.interrupted,
+        )
         for name, facet in facets_of(entity)
     }
     timers = {name: timestamp(due) for name, due in entity.timers.items()}
@@ -230,7 +236,10 @@ def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity
         entity_id,
         version,
         _shared(tuple(facets)),
-        tuple(FacetState(_state(facet.base), _state(facet), nanoseconds(facet.since)) for facet in facets.values()),
+        tuple(
+            FacetState(_state(facet.base), _state(facet), nanoseconds(facet.since), facet.interrupted)
+            for facet in facets.values()
+        ),
         found.attributes or NONE,
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,

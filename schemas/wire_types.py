@@ -34,13 +34,19 @@ class StateMap(Struct, frozen=True, gc=False):
     ]
 
 
-class FacetMap(StateMap, frozen=True, gc=False):
-    """One facet (state machine) of an entity: its current state, and the base under it."""
+class FacetMap(StateMap, frozen=True, gc=False, omit_defaults=True):
+    """One facet (state machine) of an entity: its current state, and the base under it.
+
+    `interrupted` is left out where the causes that stand interrupted nothing that comes back.
+    """
 
     base: Annotated[
         StateMap, Meta(description="The entity's own state. The visible state is this base after views are applied.")
     ]
     since: Annotated[Time, Meta(description="When the entity entered this state.")]
+    interrupted: Annotated[
+        str | None, Meta(description="The phase that causes interrupted. It comes back when the last one is cleared.")
+    ] = None
 
 
 class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):

@@ -81,6 +81,7 @@ SECTIONS: Sections = {
     },
     "Publish": {
         "publish": ("publish.publish", "Publish one event, or a file of events."),
+        "snapshot": ("snapshot.snapshot", "Publish all that there is below an entity; what is not listed is gone."),
         "observe": ("observe.observe", "Publish events about Kubernetes objects, as kubectl prints them."),
     },
     "Read states": {

@@ -4,9 +4,11 @@ Belongs here: its options and the layout of its results. Does not: the assessmen
 (`engine.observe.manifest_files`).
 """
 
+import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple, cast
 
 import click
 from rich.text import Text
@@ -34,6 +36,7 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
         ("kubectl get deploy -n shop -o json | phaseline assess --live - --desired ./shop", "compare with a directory"),
         ("phaseline assess --live live.yaml --desired git.yaml --rules argocd-cm.yaml", "with your own rules"),
         ("phaseline assess --live custom.yaml --rules health.lua", "with a health script"),
+        ("phaseline assess --desired ./shop --server-side", "by the API server's own dry run"),
     ],
 )  # fmt: skip
 @click.option("--live", type=PLACE, help="Objects in the cluster: a file, a directory, or - for standard input.")
@@ -45,13 +48,33 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 )  # fmt: skip
 @click.option("--dry-run", type=FILE, help="The API server's answer to a dry-run apply, for one resource.")
 @click.option(
+    "--server-side", is_flag=True,
+    help="Let the cluster's API server say what an apply of --desired would change (a dry run for each object)."
+    " Without --live, the live objects come from there too. Needs phaseline[kubernetes].",
+)  # fmt: skip
+@click.option(
+    "--kubeconfig", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="With --server-side: this kubeconfig.  [default: KUBECONFIG, ~/.kube/config, or in-cluster]",
+)  # fmt: skip
+@click.option("--context", help="With --server-side: this context of the kubeconfig.")
+@click.option(
+    "-n", "--namespace", default="default", show_default=True,
+    help="With --server-side: the namespace of objects that name none.",
+)  # fmt: skip
+@click.option(
+    "--field-manager", default="phaseline", show_default=True,
+    help="With --server-side: in whose name to ask. Fields that this manager applied before, and that Git does not have"
+    " any more, are differences.",
+)  # fmt: skip
+@click.option(
     "--profile", type=click.Choice([*PROFILES]), help="Assessment profile. Default: alauda, unless --rules sets one."
 )
 @click.option("--check", is_flag=True, help="Exit with 1 if any resource is not Healthy or not Synced.")
 @options.as_json
 @options.verbose
 def assess(
-    *, live: Path | None, desired: Path | None, rules: Sequence[Path], dry_run: Path | None, profile: str | None,
+    *, live: Path | None, desired: Path | None, rules: Sequence[Path], dry_run: Path | None, server_side: bool,
+    kubeconfig: Path | None, context: str | None, namespace: str, field_manager: str, profile: str | None,
     check: bool, as_json: bool,
 ) -> int | None:  # fmt: skip
     """Show the health and sync of manifests, with the reasons. Needs no server.
@@ -64,9 +87,15 @@ def assess(
         raise click.UsageError("nothing to assess: give --live FILE, --desired FILE, or both")
     if str(live) == str(desired) == "-":
         raise click.UsageError("only one of --live and --desired can be standard input")
-    pairs, planned = _pairs(live, desired), _planned(dry_run)
-    if dry_run is not None and len(pairs) != 1:
-        raise click.UsageError(f"--dry-run is for one resource, found {len(pairs)}")
+    if server_side and (desired is None or dry_run is not None):
+        raise click.UsageError("--server-side asks about --desired, and takes the place of --dry-run")
+    if server_side:
+        cluster = Reached(kubeconfig, context, namespace, field_manager)
+        pairs, planned = _of_server(live, cluster, [*read(cast("Path", desired), terminal.say)])
+    else:
+        pairs, planned = _pairs(live, desired), _planned(dry_run)
+        if dry_run is not None and len(pairs) != 1:
+            raise click.UsageError(f"--dry-run is for one resource, found {len(pairs)}")
     overrides = _overrides(rules, pairs, profile)
     for problem in (*overrides.notes, *no_effects(overrides.rules)):
         terminal.say(problem)
@@ -77,7 +106,7 @@ def assess(
             SandboxRunner(sandbox),
             now=int(time.time()),
             is_declared=desired is not None,
-            dry_run=planned,
+            dry_runs=planned,
         )
     (_show_json if as_json else _show)(application, overrides.profile)
     return int(check and not all(render_assessment.is_healthy(assessment) for _, assessment in application.resources))
@@ -93,11 +122,46 @@ def _pairs(live: Path | None, desired: Path | None) -> list[Pair]:
     return pairs
 
 
-def _planned(dry_run: Path | None) -> Manifest | None:
-    planned = next(read(dry_run), None) if dry_run is not None else None
-    if dry_run is not None and planned is None:
+def _planned(dry_run: Path | None) -> list[Manifest | None]:
+    if dry_run is None:
+        return []
+    planned = next(read(dry_run), None)
+    if planned is None:
         raise click.UsageError(f"no manifest in {dry_run}")
-    return planned
+    return [planned]
+
+
+class Reached(NamedTuple):
+    """The cluster to ask, the namespace of objects without one, and in whose name to ask."""
+
+    kubeconfig: Path | None
+    context: str | None
+    namespace: str
+    manager: str
+
+
+def _of_server(
+    live: Path | None, cluster: Reached, desired: Sequence[Manifest]
+) -> tuple[list[Pair], list[Manifest | None]]:
+    """The pairs, and the API server's answer for each."""
+    from phaseline.engine.cli import server_side  # noqa: PLC0415  # an extra
+    from phaseline.engine.observe import kubernetes_api  # noqa: PLC0415  # an extra
+
+    async def work() -> list[server_side.ServerAnswer]:
+        async with kubernetes_api.connected(cluster.kubeconfig, cluster.context) as api:
+            return await server_side.ask(api, desired, cluster.namespace, cluster.manager)
+
+    answers = asyncio.run(work())
+    there = [one.live for one in answers if one.live is not None] if live is None else [*read(live, terminal.say)]
+    pairs = pair_up(there, desired)
+    by_desired = {id(one): answer for one, answer in zip(desired, answers, strict=True)}
+    planned = []
+    for pair in pairs:
+        answer = by_desired.get(id(pair.desired))
+        if answer is not None and answer.problem:
+            terminal.say(f"{pair.key.short()} is compared without the API server: {answer.problem}")
+        planned.append(None if answer is None else answer.applied)
+    return pairs, planned
 
 
 def _overrides(rules: Sequence[Path], pairs: Sequence[Pair], profile: str | None) -> Overrides:

@@ -125,10 +125,13 @@ def observe(
         raise click.UsageError("--cluster and --resources go together: give both")
     watched = Watched(kubeconfig, context, namespace, (resources or "").split(",")) if cluster else None
     whose = Ownership(Tracking(argo_namespace, label_key, installation_id), application)
-    for found in () if applications is None else read(applications):
+    for found in () if applications is None else read(applications, terminal.say):
         whose.note(found, gone=False)
     observer = Observer(
-        source or compose.default_source("observe"), application, None if desired is None else [*read(desired)], whose
+        source or compose.default_source("observe"),
+        application,
+        None if desired is None else [*read(desired, terminal.say)],
+        whose,
     )
     events = _within_limit(
         _events(observer, file, settle) if watched is None else _of_cluster(observer, watched, heartbeat)

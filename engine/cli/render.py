@@ -16,6 +16,7 @@ from rich.text import Text
 
 from phaseline.engine import staleness
 from phaseline.engine.cli.controls import plain, plain_json
+from phaseline.engine.explain.causes import is_of_snapshot
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, label_of
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
@@ -160,11 +161,17 @@ def now_ns() -> int:
 
 
 def cause(record: Transition) -> Text:
-    """The cause of a transition: `created by /agent/c1`, `started (view of cluster/c1)`."""
+    """The cause of a transition: `created by /agent/c1`, `started (view of cluster/c1)`, `deleted by /a, unasked`."""
     trigger, by = text_of(record.trigger, "bold"), record.cause.by
     if by == "event":
-        return Text.assemble(trigger, " by ", text_of(record.cause.source))
-    return Text.assemble(trigger, f" ({by} of ", text_of(record.cause.origin), ")")
+        return Text.assemble(trigger, " by ", text_of(record.cause.source), unasked(record))
+    how = "snapshot" if is_of_snapshot(record) else by
+    return Text.assemble(trigger, f" ({how} of ", text_of(record.cause.origin), ")", unasked(record))
+
+
+def unasked(record: Transition) -> Text:
+    """`, unasked`: no request and no single observation leads there, so somebody acted outside."""
+    return text_of(", unasked" if record.unasked else "", "yellow")
 
 
 def reason_and_message(reason: str | None, message: str | None) -> Text:

@@ -10,6 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from phaseline.engine.cli import render
+from phaseline.engine.explain.causes import is_of_snapshot, is_outside
 from phaseline.engine.explain.model import (
     CauseChain,
     Explanation,
@@ -120,7 +121,7 @@ class ExplanationTree:
         )
         for before, record in pairwise(caused.records):
             branch = branch.add(Text.assemble(_other_entity(before, record), self.sentence(record)))
-        if caused.records[-1].cause.by not in ("event", "timer"):
+        if not is_outside(caused.records[-1]):
             branch = branch.add(Text.assemble("by", self.event(caused.records[-1])))
         if caused.missing is not None:
             (top if caused.at_latest else branch).add(render.text_of(caused.missing, "italic"))
@@ -131,12 +132,15 @@ class ExplanationTree:
     def sentence(self, record: Transition) -> Text:
         """A record in words: `overdue by /billing, event b-17 (seq 4711) at 08:12:05: it owes for March`."""
         trigger, cause = render.text_of(record.trigger, "bold"), record.cause
-        if cause.by == "event":
-            message = render.reason_and_message(record.reason, record.message)
-            source = render.text_of(cause.source)
-            return Text.assemble(trigger, " by ", source, ",", self.event(record), ": " if message else "", message)
         kind, _, entity_id = (cause.origin or "").partition("/")
         other = render.text_of(f"{kind} {entity_id}")
+        if cause.by == "event" or is_of_snapshot(record):
+            message = render.reason_and_message(record.reason, record.message)
+            of = Text.assemble(" in a snapshot of ", other) if cause.by == "cascade" else ""
+            by = Text.assemble(
+                of, " by ", render.text_of(cause.source), ",", self.event(record), render.unasked(record)
+            )
+            return Text.assemble(trigger, by, ": " if message else "", message)
         if cause.by == "timer":
             return Text.assemble(trigger, ", fired by a timer,", self.event(record))
         if cause.by == "cascade":

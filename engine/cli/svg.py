@@ -154,7 +154,7 @@ class _Picture:
         lines = [
             f"{lane.kind} {lane.id}: {interval.state}",
             f"since {self._moment(interval.start):%Y-%m-%d %H:%M:%S}, {length}",
-            f"{interval.record.trigger}, {by}, event {cause.sequence}",
+            f"{interval.record.trigger}, {by}, event {cause.sequence}{', unasked' if interval.record.unasked else ''}",
         ]
         return "\n".join([*lines, f"shown by a view; the base is {interval.base}"] if interval.viewed else lines)
 

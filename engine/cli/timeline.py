@@ -165,6 +165,7 @@ def _interval_map(one: Interval) -> dict[str, Any]:
         "from": timestamp(one.start),
         "to": timestamp(one.end),
         "trigger": one.record.trigger,
+        **({"unasked": True} if one.record.unasked else {}),
         "cause": {
             "sequence": one.record.cause.sequence,
             "event": one.record.cause.event,

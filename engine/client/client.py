@@ -20,7 +20,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
 from phaseline.engine.log.watch import RecordFilter, Watch
 from phaseline.engine.log.when import NOW, START, Moment, When
-from phaseline.engine.publish import compose, outcomes, pipeline, single
+from phaseline.engine.publish import compose, outcomes, pipeline, single, snapshots
 from phaseline.engine.publish.compose import EventDetails, EventMessage
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
@@ -158,6 +158,29 @@ class Client:
         else:
             messages = (compose.pack(subjects, event, kinds) for event in events)
         return await pipeline.publish_many(self._session.wire, messages, window, patience, progress)
+
+    async def snapshot(
+        self, kind: str, entity_id: str, below: str, items: Iterable[Mapping[str, Any]], *, seen: int | None = None,
+        after: str | None = None, upto: str | None = None, wait: float | None = None,
+        progress: Callable[[int, int], None] | None = None, **details: Unpack[EventDetails],
+    ) -> Sequence[Outcome]:  # fmt: skip
+        """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
+
+        items: maps with `id`, `phase`, and what else a report has. wait: the seconds to wait for the outcome of each
+        event; None does not wait. progress: called with the number of events sent, and of all. Raises as `publish` and
+        `publish_and_wait` do.
+        """
+        parts = snapshots.events(below, items, seen, after, upto)
+        found: list[Outcome] = []
+        for index, data in enumerate(parts):
+            if progress is not None:
+                progress(index, len(parts))
+            mine = snapshots.details_of(details, index, len(parts))
+            if wait is None:
+                found.append(Outcome(await self.publish(kind, "snapshot", entity_id, data, **mine)))
+            else:
+                found.append(await self.publish_and_wait(kind, "snapshot", entity_id, data, timeout=wait, **mine))
+        return found
 
     async def resend(self, sequence: int) -> Receipt:
         """Store again the event whose rejection is at `sequence` in the log, once the reason for it is gone."""

@@ -195,7 +195,12 @@ def _broken(body: str) -> str:
     if len(line) <= WIDTH:
         return body
     outer, _, inner = line.partition("(")
-    return f"{outer}(\n            {inner[:-1]}\n        )\n{others}"
+    second = f"            {inner[:-1]}"
+    if len(second) > WIDTH:
+        call, _, arguments = inner[:-2].partition("(")
+        spread = "".join(f"                {one},\n" for one in arguments.split(", "))
+        second = f"            {call}(\n{spread}            )"
+    return f"{outer}(\n{second}\n        )\n{others}"
 
 
 def _signature(method: Function, returns: str, indent: str, start: str, *, quoted: bool = False) -> str:

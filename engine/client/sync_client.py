@@ -154,6 +154,41 @@ class Client:
             self._source.publish_many(events, window=window, patience=patience, check=check, progress=progress)
         )
 
+    def snapshot(
+        self,
+        kind: str,
+        entity_id: str,
+        below: str,
+        items: Iterable[Mapping[str, Any]],
+        *,
+        seen: int | None = None,
+        after: str | None = None,
+        upto: str | None = None,
+        wait: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        **details: Unpack[EventDetails],
+    ) -> Sequence[Outcome]:
+        """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
+
+        items: maps with `id`, `phase`, and what else a report has. wait: the seconds to wait for the outcome of each
+        event; None does not wait. progress: called with the number of events sent, and of all. Raises as `publish` and
+        `publish_and_wait` do.
+        """
+        return self._portal.run(
+            self._source.snapshot(
+                kind,
+                entity_id,
+                below,
+                items,
+                seen=seen,
+                after=after,
+                upto=upto,
+                wait=wait,
+                progress=progress,
+                **details,
+            )
+        )
+
     def resend(self, sequence: int) -> Receipt:
         """Store again the event whose rejection is at `sequence` in the log, once the reason for it is gone."""
         return self._portal.run(self._source.resend(sequence))

@@ -1,9 +1,10 @@
 """The core: decides a stored event against the state of a tree and makes its records. It is pure and synchronous.
 
 Belongs here, in the order in which an event meets them: `process` (a slice of events becomes one batch), `intake`
-(bytes become an arrival), `decide` (which steps the event takes), `adoption` (missing parents), `judgement` (what
-stands in the way, and new attributes), `fast_path` or `changeset` (what the steps change), `hearing` (which places were
-heard), `transitions` and `timers` (the records of the changes), `rejections` (the records where no step is taken),
-`legal` (what would have been taken), `tree` (the state that records change), `message` (what the log stores).
+(bytes become an arrival), `decide` (which steps the event takes), `adoption` (missing parents), `reports` and
+`snapshot` (what reporters see), `judgement` (attributes, and what stands in the way), `fast_path` or `changeset`
+(what the steps change), `hearing` (which places were heard), `transitions` and `timers` (the records of the changes),
+`rejections` (the records where no step is taken), `advice` (what would have been taken), `tree` (the state that
+records change), `message` (what the log stores).
 Does not: clocks, randomness, files, processes, the network (an import contract checks this).
 """

@@ -27,8 +27,8 @@ class MissingParent(NamedTuple):
     adoptable: bool
 
     def __str__(self) -> str:
-        """The message of the rejection."""
-        return f"{self.name} is {PHASE_TEXTS[self.phase]}: create or adopt it first"
+        """`the cluster c1 is deleted`."""
+        return f"the {self.name.replace('/', ' ', 1)} is {PHASE_TEXTS[self.phase]}"
 
 
 def missing_parent(tree: Tree, kind: Kind, entity_id: str, *, is_intent: bool) -> MissingParent | None:

@@ -17,7 +17,7 @@ from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
-from phaseline.engine.core.rejections import mark, reject, without_step
+from phaseline.engine.core.rejections import below_missing, here, mark, reject, without_step
 from phaseline.engine.core.reports import read_report
 from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import Decision, transitions
@@ -48,7 +48,7 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
         arrival = report
     missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
-        return _rejected(tree, arrival, "unknown_parent", str(missing))
+        return Decision([below_missing(tree, arrival, missing)])
     if arrival.trigger in kind.interprets:
         fields = interpretation(tree, kind, entity, arrival)
         if isinstance(fields, Refusal):
@@ -86,7 +86,9 @@ def _rejected(tree: Tree, arrival: Arrival, reason: Reason, message: str) -> Dec
 
 
 def _refused(tree: Tree, arrival: Arrival, refusal: Refusal) -> Decision:
-    return _rejected(tree, arrival, "invalid" if refusal.invalid else "guard", refusal.message)
+    if refusal.invalid:
+        return _rejected(tree, arrival, "invalid", refusal.message)
+    return _rejected(tree, arrival, "guard", f"{here(tree, arrival)}: {refusal.message}")
 
 
 def _take(

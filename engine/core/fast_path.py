@@ -37,7 +37,8 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     state = kind.machines[index].shown(base, tree, arrival.id)
     if (base == old.base and state == old.state) or _affects_others(tree, kind, arrival.id, index, old, base, state):
         return None
-    facet = FacetState(base, state, old.since if state == old.state else arrival.time)
+    since = old.since if state == old.state else arrival.time
+    facet = FacetState(base, state, since, kind.machines[index].interrupted(old, base))
     sequences = entity.sequences
     if arrival.sequence is not None:
         sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)

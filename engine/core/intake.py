@@ -145,7 +145,7 @@ def check_trigger(kind: Kind, trigger: str) -> None:
     """Raise `RejectedEvent` unless a publisher may send `trigger`."""
     role = kind.roles.get(trigger)
     if role == "derived":
-        raise RejectedEvent("derived", f"{trigger} is fired by the engine only")
+        raise RejectedEvent("derived", f"{trigger} is fired by the engine only, after {kind.fired_by[trigger]}")
     if role is None:
         offered = ", ".join(name for name, role in kind.roles.items() if role != "derived")
         raise RejectedEvent("unknown_trigger", f"{kind.name} has no trigger {trigger!r}; it has {offered}")

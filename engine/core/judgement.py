@@ -1,7 +1,7 @@
 """What an event would do to its entity, and what stands in its way. Pure.
 
 Belongs here: reading the event's data, the bases and attributes that its steps lead to, the children that must follow.
-Does not: the order in which an event is judged, its records (`decide`), what publishers could send now (`legal`).
+Does not: the order in which an event is judged, its records (`decide`), what publishers could send now (`advice`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +11,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
+from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Cascade, Refusal, Row, RuleEvent
 from phaseline.schemas.records import Entity, State
 
@@ -90,9 +91,10 @@ def _child_problem(tree: Tree, cascade: Cascade, attributes: Mapping[str, Any], 
     child = tree.get(kind.name, child_id)
     needs = f"{arrival.trigger} needs that {kind.name} {child_id} takes {cascade.trigger}"
     if child is None:
-        return f"{needs}, but that is unknown: create it first"
+        return f"{needs}, but that is unknown; way out: {or_list(kind.births)} at {kind.name} {child_id}"
     data = {name: attributes.get(of) for name, of in cascade.data.items()}
     steps = kind.select(cascade.trigger, child.facets, tree, child_id, data).steps
     if steps and impossible_base(kind, steps, data) is None:
         return None
-    return f"{needs}, but that is {', '.join(str(facet.state) for facet in child.facets[: kind.contact])}"
+    found = ", ".join(str(facet.state) for facet in child.facets[: kind.contact])
+    return f"{needs}, but that is {found}, {cascade.trigger} needs {kind.starts[cascade.trigger]}"

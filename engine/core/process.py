@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from phaseline.engine.core import intake, timers
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.message import Message
-from phaseline.engine.core.record_size import bounded
+from phaseline.engine.core.rejections import bounded, situated
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
@@ -174,7 +174,7 @@ class Processor:
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns
             )
             if isinstance(arrival, Rejection):
-                return Decision([arrival])
+                return Decision([situated(self.tree, arrival)])
             return bounded(self.tree, arrival, decide(self.tree, arrival))
         except NotInstalled:  # another worker, which has the library, may decide the event
             raise

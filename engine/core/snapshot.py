@@ -72,27 +72,39 @@ class Snapshot:
 
     def _news(self) -> list[dict[str, Any]]:
         """The items that are not as the tree has them already. There may be thousands, and few of these."""
-        known, prefix, listed, news = self.known, self.prefix, self.listed, []
+        known, prefix, listed, news = self.known.get, self.prefix, self.listed, list[dict[str, Any]]()
         bounded = self.after is not None or self.upto is not None
-        needs_phase = self.below.judge is None or self.below.judge.needs_phase
         for item in self.items:
             name = item.get("id")
-            if type(name) is not str:
-                self.unreadable = True
-                self._leave_out(item, "invalid", "its id must be a text: the part of the id below the entity")
-                continue
-            whole = prefix + name
-            if whole in listed:
-                self._leave_out(item, "invalid", "its id is listed twice: the first item with it counts")
-                continue
-            if bounded and not self._is_in_range(name):
-                self._leave_out(item, "invalid", f"its id is not in the range of the snapshot ({self._range()})")
-                continue
-            listed.add(whole)
-            entity = known.get(whole)
-            if entity is None or not _is_so(item, entity, needs_phase=needs_phase):
+            if type(name) is str:
+                entity = known(whole := prefix + name)
+                if entity is not None and whole not in listed and not (bounded and not self._is_in_range(name)):
+                    state, named = entity.facets[0].state, item.get(CONDITIONS)
+                    same = named is None or (type(named) is list and tuple(named) == state.conditions)
+                    if same and item.get(PHASE) == state.phase and "attributes" not in item:
+                        listed.add(whole)
+                        continue
+            if self._is_news(item, name):
                 news.append(item)
         return news
+
+    def _is_news(self, item: dict[str, Any], name: object) -> bool:
+        """Whether an item that is not as simple as most of them is about one entity, and not as the tree has it."""
+        if not isinstance(name, str):
+            self.unreadable = True
+            self._leave_out(item, "invalid", "its id must be a text: the part of the id below the entity")
+            return False
+        whole = self.prefix + name
+        if whole in self.listed:
+            self._leave_out(item, "invalid", "its id is listed twice: the first item with it counts")
+            return False
+        if not self._is_in_range(name):
+            self._leave_out(item, "invalid", f"its id is not in the range of the snapshot ({self._range()})")
+            return False
+        self.listed.add(whole)
+        entity = self.known.get(whole)
+        needs_phase = self.below.judge is None or self.below.judge.needs_phase
+        return entity is None or not _is_so(item, entity, needs_phase=needs_phase)
 
     def _changed(self, item: dict[str, Any]) -> Iterator[Correction]:
         """The change that an item makes, if it makes one."""
@@ -219,7 +231,7 @@ def _left_out(tree: Tree, arrival: Arrival, snapshot: Snapshot) -> Rejection:
 
 
 def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool) -> bool:
-    """Whether the entity shows what an item says, by its first facet. Most items of a snapshot do."""
+    """Whether the entity shows what an item says, by its first facet."""
     state, phase, named = entity.facets[0].state, item.get(PHASE), item.get(CONDITIONS)
     if phase is None:
         if needs_phase or state.phase == DELETED:

@@ -157,7 +157,7 @@ def _facets_after(
     assigned = index in change.origins and index != kind.contact and _is_assigned(kind, entity, change.attributes)
     if new.base == old.base and new.state == old.state and not assigned:
         return None
-    facet = FacetState(new.base, new.state, old.since if new.state == old.state else time)
+    facet = FacetState(new.base, new.state, old.since if new.state == old.state else time, new.interrupted)
     if kind.contact is not None and silence_of(change.attributes, changeset.tree.silence_after) > 0:
         before = (*before[:-1], _begun(before[-1], time))
     return (*before[:index], facet, *before[index + 1 :])

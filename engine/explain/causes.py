@@ -11,6 +11,7 @@ from typing import NamedTuple
 from phaseline.engine.explain.model import CauseChain, Role
 from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.reports import REPORTED
 from phaseline.machines.language.contact import HEARD
 from phaseline.machines.language.table import ABSENT, OK, PROGRESSING, Facet
 from phaseline.schemas.records import Entity, State, Transition, state
@@ -148,8 +149,8 @@ def attribute_record(history: History, name: str) -> Transition | None:
 def trace(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], str | None]:
     """The records from this one back to the outside event's own, all of one event; and what is missing of them."""
     chain, sequence = [record], record.cause.sequence
-    while (cause := chain[-1].cause).by not in ("event", "timer"):
-        kind, _, entity_id = (cause.origin or "").partition("/")
+    while not is_outside(chain[-1]):
+        kind, _, entity_id = (chain[-1].cause.origin or "").partition("/")
         # An entity that passed a cascade on without a change has no record. Then one of its ancestors has.
         for above in _upwards(kinds, kind, entity_id):
             if (history := lookup(*above)) is None:
@@ -163,6 +164,16 @@ def trace(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Trans
                 return tuple(chain), None
             return tuple(chain), f"the log has no record of event {sequence} at {kind} {entity_id}"
     return tuple(chain), None
+
+
+def is_outside(record: Transition) -> bool:
+    """Whether the outside event, or a timer, led to a record directly."""
+    return record.cause.by in ("event", "timer") or is_of_snapshot(record)
+
+
+def is_of_snapshot(record: Transition) -> bool:
+    """Whether a record is of an item of a snapshot, or of what a snapshot does not list."""
+    return record.trigger == REPORTED and record.cause.by == "cascade"
 
 
 def _upwards(kinds: Kinds, kind: str | None, entity_id: str) -> Iterator[tuple[str, str]]:

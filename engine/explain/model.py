@@ -168,6 +168,7 @@ def _record_map(record: Transition) -> dict[str, Any]:
         "trigger": record.trigger,
         "reason": record.reason,
         "message": record.message,
+        **({"unasked": True} if record.unasked else {}),
         "time": timestamp(record.time),
         "cause": {
             "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,

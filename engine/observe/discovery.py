@@ -41,6 +41,12 @@ async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
     return [await _resource(api, name, core, groups) for name in names]
 
 
+async def resource_of(api: Any, version: str, kind: str) -> Resource | None:
+    """The resource of an apiVersion and a kind; None if the server has none. Raises what `get` raises."""
+    path = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    return next((one for one, _ in await _resources(api, path) if one.kind == kind), None)
+
+
 async def _resource(api: Any, name: str, core: Sequence[NamedResource], groups: Sequence[str]) -> Resource:
     """The first resource of that name. Like kubectl, it looks in the core API first, then in the groups."""
     plural, _, group = name.partition(".")

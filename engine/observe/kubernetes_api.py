@@ -51,6 +51,26 @@ async def get(api: Any, path: str, query: Sequence[tuple[str, str]] = ()) -> Map
     return found if isinstance(found, Mapping) else {}
 
 
+async def exchange(
+    api: Any, method: str, path: str, query: Sequence[tuple[str, str]] = (), body: Any = None
+) -> tuple[int, Mapping[str, Any]]:
+    """The status and the mapping of an answer, whatever the status. body: is applied on the server's side.
+
+    Raises `UNAVAILABLE`.
+    """
+    headers = {"Accept": "application/json"}
+    if body is not None:
+        headers["Content-Type"] = "application/apply-patch+yaml"
+    response = await api.call_api(
+        path, method, query_params=list(query), header_params=headers, auth_settings=["BearerToken"],
+        body=body, _preload_content=False,
+        _request_timeout=aiohttp.ClientTimeout(total=60),
+    )  # fmt: skip
+    async with response:
+        found = json.loads(await response.read())
+    return response.status, found if isinstance(found, Mapping) else {}
+
+
 @asynccontextmanager
 async def request(api: Any, path: str, query: Sequence[tuple[str, str]], seconds: float) -> AsyncIterator[Any]:
     """A successful response, whose body is still to be read.

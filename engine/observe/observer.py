@@ -13,8 +13,9 @@ from typing import Any
 
 import structlog
 
-from phaseline.engine.observe import argo, generic, ownership
-from phaseline.engine.observe.argo_projects import Projects
+from phaseline.engine.observe import generic, ownership
+from phaseline.engine.observe.argo import objects as argo
+from phaseline.engine.observe.argo.projects import Projects
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
 from phaseline.engine.observe.fleet import objects as fleet
 from phaseline.engine.observe.generic import SKIPPED, DesiredObjects
@@ -142,9 +143,9 @@ class Observer:
             self.unowned[str(key)] = whose.why
             return
         self.unowned.pop(str(key), None)
-        own = generic.observed(manifest, whose.id, self.desired, gone=gone)
-        if own is not None:
-            yield own
+        seen = generic.observed(manifest, whose.id, self.desired, gone=gone)
+        if seen is not None:
+            yield seen
 
     def _hold(self, key: ObjectKey, whose: Whose, change: ObjectChange) -> None:
         """Keep an object whose Application was not seen yet, and only the latest of these."""

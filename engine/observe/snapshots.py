@@ -17,8 +17,8 @@ PARTS = {
     "application_set": 1, "application": 2, "resource": 5, "git_repo": 1, "bundle": 2, "bundle_deployment": 3,
 }  # fmt: skip
 """The number of parts in the ids of the kinds that are remembered."""
-PLACES = ("application", "bundle_deployment")
-"""The kinds that fall silent when nothing is heard of them."""
+PLACES = ("application",)
+"""The kinds whose entities get heartbeats. The check-ins of Fleet's agents speak for its deployments."""
 
 
 class Presence:

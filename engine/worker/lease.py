@@ -93,7 +93,8 @@ class Leases:
         while not stop.is_set():
             try:
                 await unless_stopped(self._renew_all(gained, lost), stop)
-                self._log_outcome(None)
+                if not stop.is_set():  # otherwise the renewal may have been cut short
+                    self._log_outcome(None)
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                 self._log_outcome(error)
             try:

@@ -9,7 +9,7 @@ ROLLING = PENDING.event("release", "approve", "v2").event("release", "start", "v
 
 
 def test_a_release_waits_for_approval() -> None:
-    PENDING.when("release", "start", "v2").then_rejected("guard", "needs that the release is Approved")
+    PENDING.when("release", "start", "v2").then_rejected("guard", "start needs Approved")
     PENDING.when("release", "approve", "v2").when("release", "start", "v2").then("release", "v2", "Rolling")
 
 

@@ -10,7 +10,8 @@ from graphlib import CycleError, TopologicalSorter
 
 from phaseline.machines.compiler import reachability
 from phaseline.machines.compiler.checks import WrongTable
-from phaseline.machines.compiler.machine import FacetMachine, phases_of
+from phaseline.machines.compiler.conditions import phases_of
+from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.language import contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, SAME, Facet, Table, View

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from phaseline.machines.compiler import fingerprint, reachability
-from phaseline.machines.compiler.conditions import own_condition, stands_alone
-from phaseline.machines.compiler.machine import phases_of, starts_of
+from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
 from phaseline.machines.language import contact
 from phaseline.machines.language.rules import declaration_of
 from phaseline.machines.language.table import (

@@ -4,9 +4,10 @@ The rules are in docs/spec/reading-the-tables.md, section Conditions.
 Belongs here: the conditions of one facet. Does not: which row or view applies (`machine`, `kinds`).
 """
 
+from collections.abc import Mapping
 from functools import cache
 
-from phaseline.machines.language.table import DELETED, OK, SAME, Facet, Row, View
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, OK, SAME, At, Facet, Live, Row, Source, View
 from phaseline.schemas.records import State, state
 
 
@@ -61,3 +62,44 @@ def _joined(kept: list[str], arriving: str | None, own: str | None) -> tuple[str
     if arriving is not None and arriving != OK and arriving not in kept:
         kept.append(arriving)
     return tuple(kept) or ((own,) if own is not None else ())
+
+
+def phases_of(facet: Facet) -> tuple[str, ...]:
+    """Every phase of a facet, in the order of its labels: its beginning first, Deleted last if a row leads there."""
+    named = [label.phase for label in facet.labels]
+    ends = [DELETED] if any(row.to == DELETED for row in facet.rows) else []
+    return tuple(dict.fromkeys([facet.begins, *named, *ends]))
+
+
+def starts_of(start: Source, phases: tuple[str, ...]) -> list[At]:
+    """One source of a row, as one `At` for each phase."""
+    if isinstance(start, Live):
+        return [At(phase, has=start.has) for phase in phases if phase not in (*start.but, ABSENT, DELETED)]
+    return [start if isinstance(start, At) else At(start)]
+
+
+@cache
+def returns(facet: Facet) -> Mapping[str, str]:
+    """The phases that come back when the last cause is cleared, each with the phase that follows then.
+
+    A stable phase comes back itself. A pending one comes back as what it was on the way to: the only stable phase to
+    which its rows lead. Phases that the healthy phase follows are left out, so that nothing has to be remembered.
+    """
+    phases = phases_of(facet)
+    rows = [(row, {at.phase for source in row.source for at in starts_of(source, phases)}) for row in facet.rows]
+    found = {}
+    for phase in phases:
+        if phase in (ABSENT, DELETED, facet.accumulates_in):
+            continue
+        leads_to = [row.to for row, sources in rows if phase in sources]
+        if facet.accumulates_in in leads_to and (after := _settled(facet, phase, leads_to)) != facet.healthy:
+            found[phase] = after
+    return found
+
+
+def _settled(facet: Facet, phase: str, leads_to: list[str]) -> str:
+    """The phase itself if it is stable; for a pending one the only stable one to which it leads, or the healthy one."""
+    if phase not in facet.pending:
+        return phase
+    ends = set(leads_to).difference(facet.pending, (SAME, FROM_DATA, ABSENT, DELETED), [facet.accumulates_in])
+    return ends.pop() if len(ends) == 1 else facet.healthy

@@ -5,7 +5,7 @@ Belongs here: the verdict on one report, and what observations alone can lead to
 takes (`reports`, `Kind.select`), which event is a report (`engine.core.reports`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -35,6 +35,18 @@ class Judged(NamedTuple):
 
     verdict: Verdict
     base: State | None = None
+
+
+class PendingPhase(NamedTuple):
+    """What becomes of reports while a base is in a pending phase, in words: `Failed with NotReady`, `other Failed`.
+
+    taken: the states whose report is taken in any case. held: those whose report is held to be older than the request,
+    unless the reporter has read the record of the request.
+    """
+
+    phase: str
+    taken: tuple[str, ...]
+    held: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -124,6 +136,19 @@ class Judge:
             return Judged("older")
         return Judged("taken", wanted)
 
+    def pending_phases(self) -> Iterator[PendingPhase]:
+        """What becomes of reports in each pending phase, in the order of the table."""
+        live = [base for base in self.bases if base.phase not in (ABSENT, DELETED)]
+        for phase in self.machine.facet.pending:
+            reached = {found for base in live if base.phase == phase for found in self.observed[0].by_any(base)}
+            taken, held = list[str](), list[str]()
+            for other in (one for one in self.machine.phases if one not in (phase, ABSENT, DELETED)):
+                some, rest = ({b for b in live if b.phase == other and (b in reached) is yes} for yes in (True, False))
+                taken += [_in_words(other, some)] if some and rest else [other] if some else []
+                held += [f"other {other}"] if some and rest else [other] if rest else []
+            (held if phase in self.arriving else taken).append(DELETED)
+            yield PendingPhase(phase, tuple(taken), tuple(held))
+
     def is_unasked(self, facet: int, trigger: str, before: State, after: State) -> bool:
         """Whether a report moved a base where no single observation row of the table leads."""
         if trigger not in (REPORTED, UNREQUESTED) or before.phase == ABSENT or before == after:
@@ -157,6 +182,12 @@ class Judge:
             yield state(phase, tuple(named))
         if not named and own is not None:
             yield state(phase, (own,))
+
+
+def _in_words(phase: str, some: Collection[State]) -> str:
+    """Some of the states of a phase: `Failed with ResourceCleanupFailed`, if they have that in common."""
+    common = set.intersection(*(set(found.conditions) for found in some))
+    return f"{phase} with {' and '.join(sorted(common))}" if common else f"some {phase}"
 
 
 def has_seen(data: Mapping[str, Any], asked: int) -> bool:

@@ -11,12 +11,14 @@ from msgspec.structs import replace
 
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
+from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.judging import Judge
-from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of
+from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, with_contact
-from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Facet, Field, Role, Table
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
+from phaseline.machines.language.sources import source_text
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, OWNER_GONE, Facet, Field, Role, Table
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 
 
@@ -69,7 +71,8 @@ class SelectedSteps(NamedTuple):
 class Kind:
     """A table, compiled.
 
-    table: the table, with what the language gives to it (`completion`, `reports`).
+    table: the table, with what the language gives to it (`completion`, `reports`). written: the table as it was
+    written, which can be compiled again.
     version: the version of the table, which records contain.
     arity: how many parts an id has. names: the names of the facets.
     machines: the facets, compiled.
@@ -78,6 +81,8 @@ class Kind:
     contact: the index of the facet `contact`; None if the kind is no place. places: the kinds of the places at or above
     an entity, each with the number of parts of its ids.
     may_stay_unknown: whether entities may live below an unknown one, because adopting it leaves it Absent.
+    starts: from where each trigger has rows, as a clause. births: the triggers that begin a life from outside.
+    fired_by: what fires each derived trigger, as a clause.
     timeouts: for each facet, the timeouts by phase.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
     fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
@@ -93,7 +98,7 @@ class Kind:
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """Compile the table that is written so; `tables` are all of the installation, completed."""
-        completed_table = tables[written.kind]
+        self.written, completed_table = written, tables[written.kind]
         self.reported_below = reports.reported_below(completed_table, tables)
         self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.name = table.kind
@@ -119,6 +124,15 @@ class Kind:
         self.places = tuple(places_of(table, tables))
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
         self.may_stay_unknown = table.known_by != "itself" and all(base.phase == ABSENT for base in self.adopted)
+        self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}
+        self.births = tuple(
+            trigger
+            for trigger, role in self.roles.items()
+            if role != "derived"
+            and trigger != REPORTED
+            and any(ABSENT in machine.steps.get(trigger, ()) for machine in self.machines)
+        )
+        self.fired_by = {trigger: what_fires(table, trigger, tables) for trigger in table.derived}
         self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
         self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
@@ -141,7 +155,7 @@ class Kind:
         self.reports = frozenset(
             name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
         )
-        self.judge = Judge(completed_table, self.machines, self.bases) if REPORTED in self.reports else None
+        self.judge = Judge(self.own, self.machines, self.bases) if REPORTED in self.reports else None
 
     def is_named(self, facet: str) -> bool:
         """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""
@@ -168,7 +182,7 @@ class Kind:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
-                if step.fits(judged, facet.base, data):
+                if step.fits(judged, facet.base, data, facet.interrupted):
                     failed = step.failed_guard(scene, entity_id) if step.row.when else None
                     if failed is None:
                         taken.append((index, step))
@@ -185,12 +199,18 @@ class Kind:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
-                if step.is_offered(judged, facet.base) and step.failed_guard(scene, entity_id) is None:
+                if (
+                    step.is_offered(judged, facet.base, facet.interrupted)
+                    and step.failed_guard(scene, entity_id) is None
+                ):
                     yield index, step
 
     def already_so(self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]) -> bool:
-        """Whether an observation is redundant: the base of one of its facets is already what it reports."""
+        """Whether an observation is redundant: one of its facets is already what it reports, or comes back as that."""
         for index, by_phase in self._steps[trigger]:
+            machine, under = self.machines[index], facets[index].interrupted
+            if under is not None and any(s.dest == machine.returns.get(under) for s in by_phase.get(under, ())):
+                return True
             for steps in by_phase.values():
                 chosen = [step for step in steps if step.row.given and step.has_given(data)]
                 if any(step.reports(facets[index].base, data) for step in chosen or steps):
@@ -268,6 +288,30 @@ def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, 
         if above.place:
             yield above.kind, len(above.id)
         above = tables[above.parent] if above.parent else None
+
+
+def starts_of_trigger(table: Table, trigger: str) -> str:
+    """The states from which a trigger has rows: `Running, Failed or Stopped`."""
+    sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
+    return or_list(tuple(dict.fromkeys(map(source_text, sources))))
+
+
+def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
+    """What makes the engine fire a derived trigger: `delete of cluster`, `120 s in Creating`."""
+    if trigger == OWNER_GONE:
+        return "the end of an entity above it"
+    above = [
+        (other, on)
+        for other in tables.values()
+        for fired, kind, ons in check_kinds.downward(other)
+        if (fired, kind) == (trigger, table.kind)
+        for on in ons
+    ]
+    sent = [(other, on) for other, on in above if other.role(on) != "derived"]
+    found = [f"{on} of {other.kind}" for other, on in sent or above]
+    found += [f"`{one.when.text()}`" for one in table.on_tally if one.trigger == trigger]
+    found += [f"time in {t.phase}" for facet in table.facets for t in facet.timeouts if t.trigger == trigger]
+    return or_list(tuple(dict.fromkeys(found)))
 
 
 def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:

@@ -13,10 +13,18 @@ from typing import Any, cast
 from transitions import EventData, Machine
 from transitions import Transition as _Arrow
 
-from phaseline.machines.compiler.conditions import accumulated_conditions, base_after, stands_alone, state_shown
+from phaseline.machines.compiler.conditions import (
+    accumulated_conditions,
+    base_after,
+    phases_of,
+    returns,
+    stands_alone,
+    starts_of,
+    state_shown,
+)
 from phaseline.machines.language.predicates import Predicate, Scene
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Live, Row, Source, View
-from phaseline.schemas.records import State, state
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Row, View
+from phaseline.schemas.records import FacetState, State, state
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +35,7 @@ class Step:
     start: the row's source, narrowed to this phase.
     last: if the row may clear the last accumulated condition, it has two steps: True for the one that clears the last
         condition, False for the one that leaves another; None for all other steps.
+    over: a phase to whose interruption the step that clears the last condition puts an end; None for the healthy one.
     results: the base after the step, by the base before it. Filled as bases are asked for.
     plain: whether the step fits in its phase always, whatever the conditions and the data are.
     """
@@ -37,6 +46,7 @@ class Step:
     dest: str
     start: At
     last: bool | None = None
+    over: str | None = None
     results: dict[State, State] = field(default_factory=dict)
     plain: bool = False
 
@@ -45,8 +55,11 @@ class Step:
         narrow = start.has or start.base or start.lacks or row.given or row.to == FROM_DATA
         self.plain = not narrow and self.last is None
 
-    def fits(self, judged: State, base: State, data: Mapping[str, Any]) -> bool:
-        """Whether the step can be taken, guards aside. `judged`: the state for an intent, else the base."""
+    def fits(self, judged: State, base: State, data: Mapping[str, Any], interrupted: str | None = None) -> bool:
+        """Whether the step can be taken, guards aside. `judged`: the state for an intent, else the base.
+
+        interrupted: the phase that causes interrupted.
+        """
         if self.plain:
             return True
         start, row = self.start, self.row
@@ -60,7 +73,9 @@ class Step:
             return False
         if row.to == FROM_DATA:
             return bool(data.get("phase") == self.dest)
-        return self.last is None or self.last == self._clears_last(base)
+        if self.last is None or self.last != self._clears_last(base):
+            return self.last is None
+        return not self.last or self.dest == returns(self.facet).get(interrupted or "", self.facet.healthy)
 
     def failed_guard(self, scene: Scene, entity_id: str) -> Predicate | None:
         """The first guard of the row that does not hold; None if all hold."""
@@ -69,9 +84,9 @@ class Step:
                 return guard
         return None
 
-    def is_offered(self, judged: State, base: State) -> bool:
+    def is_offered(self, judged: State, base: State, interrupted: str | None = None) -> bool:
         """Whether the step fits with some data, guards aside."""
-        return self.plain or self.fits(judged, base, {**self.row.given, "phase": self.dest})
+        return self.plain or self.fits(judged, base, {**self.row.given, "phase": self.dest}, interrupted)
 
     def reports(self, base: State, data: Mapping[str, Any]) -> bool:
         """Whether the base is already what the row, with this data, reports: its target, or nothing left to clear."""
@@ -79,7 +94,8 @@ class Step:
         if not self.has_given(data):
             return False
         if row.clears:
-            return base.phase in (self.source, self.dest) and not any(c in base.conditions for c in row.clears)
+            home = self.dest if self.over is None else self.source
+            return base.phase in (self.source, home) and not any(c in base.conditions for c in row.clears)
         if row.to == FROM_DATA:
             named = data.get("conditions") or base.conditions
             return data.get("phase") == base.phase and sorted(named) == sorted(base.conditions)
@@ -131,12 +147,14 @@ class FacetMachine:
     """One facet, compiled.
 
     steps: by trigger and phase, the steps to try, in the order of the table.
+    returns: the phases that come back after an interruption, each with the phase to which it returns.
     views: by phase of the base, the views to try, in the order of the table.
     """
 
     def __init__(self, facet: Facet) -> None:
         """Build the machine from the facet, and read the lookup back from it."""
         self.facet = facet
+        self.returns = returns(facet)
         self.phases = phases_of(facet)
         self.machine = _Machine(
             model=None, states=list(self.phases), initial=facet.begins, auto_transitions=False, send_event=True
@@ -162,6 +180,14 @@ class FacetMachine:
             for phase in self.phases
         }
 
+    def interrupted(self, before: FacetState, after: State) -> str | None:
+        """The phase that causes interrupted, after a base has followed on that of `before`."""
+        if not self.returns or after.phase != self.facet.accumulates_in:
+            return None
+        if before.base.phase == after.phase:
+            return before.interrupted
+        return before.base.phase if before.base.phase in self.returns else None
+
     def shown(self, base: State, scene: Scene, entity_id: str) -> State:
         """The state over a base: what the first view that fits shows, or else the base itself."""
         view = self.shown_view(base, scene, entity_id) if self.views[base.phase] else None
@@ -177,33 +203,23 @@ class FacetMachine:
                 return view
         return None
 
-    def drive(self, model: Model, trigger: str, judged: State, base: State, data: Mapping[str, Any]) -> bool:
+    def drive(
+        self, model: Model, trigger: str, judged: State, base: State, data: Mapping[str, Any],
+        interrupted: str | None = None,
+    ) -> bool:  # fmt: skip
         """Let the machine itself take `trigger`, guards aside. The lookup must agree with the result."""
         event = self.machine.events[trigger]
         if judged.phase not in event.transitions:
             return False
-        return bool(event.trigger(model, judged=judged, base=base, data=data))
+        return bool(event.trigger(model, judged=judged, base=base, data=data, interrupted=interrupted))
 
 
 def _condition(step: Step) -> Any:
     def fits(event: EventData) -> bool:
-        return step.fits(event.kwargs["judged"], event.kwargs["base"], event.kwargs["data"])
+        given = event.kwargs
+        return step.fits(given["judged"], given["base"], given["data"], given["interrupted"])
 
     return fits
-
-
-def phases_of(facet: Facet) -> tuple[str, ...]:
-    """Every phase of a facet, in the order of its labels: its beginning first, Deleted last if a row leads there."""
-    named = [label.phase for label in facet.labels]
-    ends = [DELETED] if any(row.to == DELETED for row in facet.rows) else []
-    return tuple(dict.fromkeys([facet.begins, *named, *ends]))
-
-
-def starts_of(start: Source, phases: tuple[str, ...]) -> list[At]:
-    """One source of a row, as one `At` for each phase."""
-    if isinstance(start, Live):
-        return [At(phase, has=start.has) for phase in phases if phase not in (*start.but, ABSENT, DELETED)]
-    return [start if isinstance(start, At) else At(start)]
 
 
 def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:
@@ -214,6 +230,7 @@ def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:
             Step(row, facet, at.phase, dest, at) for at in starts for dest in phases if dest not in (ABSENT, DELETED)
         ]
     steps: list[Step] = []
+    back = {facet.healthy: None, **{to: phase for phase, to in returns(facet).items()}}
     for at in starts:
         source = at.phase
         if (
@@ -222,10 +239,8 @@ def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:
             and source == facet.accumulates_in
             and accumulated_conditions(facet).intersection(row.clears)
         ):
-            steps += [
-                Step(row, facet, source, facet.healthy, at, last=True),
-                Step(row, facet, source, source, at, last=False),
-            ]
+            steps += (Step(row, facet, source, to, at, last=True, over=phase) for to, phase in back.items())
+            steps.append(Step(row, facet, source, source, at, last=False))
         else:
             steps.append(Step(row, facet, source, source if row.to == SAME else row.to, at))
     return steps

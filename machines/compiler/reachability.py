@@ -109,6 +109,7 @@ def _covers(earlier: Step, later: Step) -> bool:
         and first.base in (None, second.base)
         and set(first.lacks) <= set(second.lacks)
         and earlier.last in (None, later.last)
+        and (earlier.last is None or earlier.dest == later.dest)
     )
 
 
@@ -134,6 +135,10 @@ def moves(machine: FacetMachine, base: State, intents: Collection[str], but: Row
     for trigger, by_source in machine.steps.items():
         for judged in (base, *views) if trigger in intents else (base,):
             for step in by_source.get(judged.phase, ()):
-                if step.row is not but and step.row.to != FROM_DATA and step.fits(judged, base, step.row.given):
+                if (
+                    step.row is not but
+                    and step.row.to != FROM_DATA
+                    and step.fits(judged, base, step.row.given, step.over)
+                ):
                     found = step.result(base, step.row.given)
                     yield state(found.phase, tuple(sorted(found.conditions)))

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from phaseline.machines.compiler.check_kinds import path
 from phaseline.machines.compiler.checks import WrongTable
-from phaseline.machines.compiler.machine import phases_of, starts_of
+from phaseline.machines.compiler.conditions import phases_of, starts_of
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, LIVE, SAME, Facet, Field, Live, Row, Table
 from phaseline.schemas.records import CONTACT
 

@@ -6,8 +6,8 @@ Belongs here: channels and operations. Does not: the content of messages (`messa
 
 from typing import Any, get_args
 
+from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.compiler.machine import phases_of
 from phaseline.machines.docs import json_schema, messages
 from phaseline.schemas.envelope import SCHEMA_VERSION
 from phaseline.schemas.records import Reason, What

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.compiler.machine import phases_of
 from phaseline.machines.docs import wording
 from phaseline.machines.language.table import ABSENT, COMMON, MAX_TEXT, Facet, Field
 from phaseline.schemas.envelope import SCHEMA_VERSION, Event

@@ -6,8 +6,9 @@ draws Mermaid too, but it draws *live* as an arrow from each phase and *adopt* a
 
 from collections.abc import Iterator
 
+from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.machine import FacetMachine, Step, phases_of, steps_of
+from phaseline.machines.compiler.machine import FacetMachine, Step, steps_of
 from phaseline.machines.docs import wording
 from phaseline.machines.language.table import ABSENT, FROM_DATA, Live, Row, Source
 

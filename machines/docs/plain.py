@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from phaseline.machines.compiler.conditions import phases_of
+from phaseline.machines.compiler.judging import PendingPhase
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.machine import phases_of
 from phaseline.machines.docs import wording
 from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.rules import declaration_of
@@ -45,6 +46,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "place": table.place,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
+        "reports": [] if found.judge is None else [_pending(one) for one in found.judge.pending_phases()],
         "facets": [_facet(table, facet) for facet in table.facets],
         "cascades": [_cascade(cascade) for cascade in (*table.cascades, *found.implied)],
         "fan_outs": [_fan_out(fan_out) for fan_out in table.fan_outs],
@@ -60,6 +62,10 @@ def _trigger(found: Kind, trigger: str) -> dict[str, Any]:
         "role": found.roles[trigger],
         "fields": [_field(field) for field in found.fields[trigger]],
     }
+
+
+def _pending(found: PendingPhase) -> dict[str, Any]:
+    return {"phase": found.phase, "taken": list(found.taken), "held": list(found.held)}
 
 
 def _facet(table: Table, facet: Facet) -> dict[str, Any]:

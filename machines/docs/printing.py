@@ -42,6 +42,7 @@ def sections(kind: Kind) -> tuple[Section, ...]:
         name = facet.name if len(table.facets) > 1 else ""
         found += [_states(name, facet), _rows(name, table, facet), _views(name, facet), _timeouts(name, facet)]
     found += [
+        _reports(kind),
         _cascades(kind),
         _fan_outs(table),
         _on_tally(table),
@@ -83,6 +84,14 @@ def _views(name: str, facet: Facet) -> Section:
 def _timeouts(name: str, facet: Facet) -> Section:
     rows = [(timeout.phase, wording.duration(timeout), timeout.trigger) for timeout in facet.timeouts]
     return _section("timeouts", ("in phase", "for", "fires at itself"), rows, name)
+
+
+def _reports(kind: Kind) -> Section:
+    found = () if kind.judge is None else kind.judge.pending_phases()
+    rows = [(one.phase, ", ".join(one.taken), ", ".join(one.held)) for one in found]
+    columns = ("in pending phase", "reports that are taken", "reports that are held to be older than the request")
+    notes = ("A report that is held to be older is taken if its `seen` is at or above `asked` of the entity.",)
+    return _section("reports", columns, rows, notes=notes)
 
 
 def _cascades(kind: Kind) -> Section:

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from phaseline.machines.compiler.conditions import accumulated_conditions, own_condition
+from phaseline.machines.compiler.reports import RECENT
 from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import (
     ABSENT,
@@ -75,7 +76,12 @@ def _adds(facet: Facet, row: Row) -> bool:
 def data(row: Row) -> str:
     """The data that a row asks for, the attributes that it assigns, the rule that computes attributes."""
     given = (
-        f"{name}: {plain_value(value)}" if value is not None else f"without {name}" for name, value in row.given.items()
+        "seen at or above asked"
+        if name == RECENT
+        else f"{name}: {plain_value(value)}"
+        if value is not None
+        else f"without {name}"
+        for name, value in row.given.items()
     )
     assigns = row.assigns if isinstance(row.assigns, tuple) else ("attributes",) if row.assigns else ()
     return "; ".join(filter(None, [", ".join([*given, *assigns]), summary(row.computes)]))

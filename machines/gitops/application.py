@@ -16,12 +16,20 @@ from phaseline.machines.gitops.auto_sync import (
     wait,
 )
 from phaseline.machines.gitops.auto_sync import SET_HERE as OWN
-from phaseline.machines.gitops.controller import OPERATION, REPORTED, ROLLOUT, note_controller
+from phaseline.machines.gitops.controller import HEALTHS, OPERATION, REPORTED, ROLLOUT, note_controller
 from phaseline.machines.gitops.labels import CANNOT_COMPARE, SYNC_UNKNOWN, SYNCS
-from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
+from phaseline.machines.gitops.observe import ASIDE, NOT_COMPARED, SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
-from phaseline.machines.kubernetes.health_labels import HEALTHS
-from phaseline.machines.kubernetes.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
+from phaseline.machines.kubernetes.profiles import (
+    DEGRADED,
+    HEALTHY,
+    MISSING,
+    NOT_ASSESSED,
+    PAUSED,
+    PROGRESSING,
+    UNKNOWN,
+)
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -52,6 +60,12 @@ SET_HERE = (*(field.name for field in SETTINGS), *OWN)
 def some(facet: int, phase: str) -> AnyBelow:
     """At least one resource of the application is in a phase."""
     return AnyBelow("application", "resource", (phase,), facet)
+
+
+def says(name: str, value: str, facet: int) -> tuple[AttributeIs, AllBelow]:
+    """Its controller says so, and no resource says anything else here."""
+    silent = (NOT_ASSESSED, ASIDE) if facet == HEALTH else (NOT_COMPARED,)
+    return AttributeIs("application", name, value), AllBelow("application", "resource", silent, facet)
 
 
 NOTHING_LIVES = (some(HEALTH, MISSING), AllBelow("application", "resource", (MISSING, ASIDE), HEALTH))
@@ -105,7 +119,7 @@ APPLICATION = Table(
             healthy=HEALTHY,
             adopted=State(HEALTHY),
             message_names=("resource", HEALTH),
-            labels=HEALTHS,
+            labels=HEALTH_LABELS,
             rows=(
                 #   from               trigger          to
                 Row((ABSENT, DELETED), "configure",     HEALTHY, assigns=SET_HERE, computes=schedule_sync),
@@ -131,6 +145,7 @@ APPLICATION = Table(
                 View(PAUSED,      (*ALAUDA, some(HEALTH, PAUSED))),
                 View(PROGRESSING, (some(HEALTH, PROGRESSING),)),
                 View(PAUSED,      (*ARGO, some(HEALTH, PAUSED))),
+                *(View(health, says("reported_health", health, HEALTH)) for health in HEALTHS[:-1]),
             ),
         ),
         Facet(
@@ -155,6 +170,7 @@ APPLICATION = Table(
                 View(SYNC_FAILED,  (some(SYNC, SYNC_FAILED),)),
                 View(SYNC_UNKNOWN, (AttributeIs("application", "sync_unknown", True),)),
                 View(OUT_OF_SYNC,  (some(SYNC, OUT_OF_SYNC),)),
+                View(OUT_OF_SYNC,  says("reported_sync", OUT_OF_SYNC, SYNC)),
                 View(SYNCING,      (some(SYNC, SYNCING),)),
             ),
             timeouts=(Timeout(

@@ -5,13 +5,18 @@ asked for here (`auto_sync`), reading Argo CD's objects (the engine).
 """
 
 from phaseline.machines.gitops.auto_sync import RESULTS, RUNNING, TERMINATING, timed
+from phaseline.machines.kubernetes.profiles import DEGRADED, HEALTHY, MISSING, PAUSED, PROGRESSING, UNKNOWN
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Attributes, Field, RuleEvent
 
 SYNCS = ("Synced", "OutOfSync", "Unknown")
+HEALTHS = (UNKNOWN, DEGRADED, MISSING, PROGRESSING, PAUSED, HEALTHY)
+"""In the order of Argo CD, worst first."""
 ROLLOUTS = ("Waiting", "Pending", "Progressing", "Healthy")
 
 REPORTED = (
+    Field("reported_sync",   str,  "its sync by its controller; it counts where nothing is compared here", SYNCS),
+    Field("reported_health", str,  "its health by its controller; it counts where nothing is assessed here", HEALTHS),
     Field("sync_unknown",    bool, "whether its controller cannot compare it with Git"),
     Field("spec_invalid",    bool, "whether its specification is invalid, so that nothing is known of it"),
     Field("sync_message",    str,  "the reason why it cannot be compared"),
@@ -39,7 +44,7 @@ ROLLOUT = (
 NAMES = (*(field.name for field in REPORTED), *(field.name for field in OPERATION))
 
 
-@rule("gitops.note_controller", revision=1)
+@rule("gitops.note_controller", revision=2)
 def note_controller(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes what the controller reports; what it no longer reports is dropped."""
     kept = {name: value for name, value in attributes.items() if name not in NAMES}

@@ -6,6 +6,7 @@ roll-up (`rollup`), reading files.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.assess import Assessment, assess
@@ -113,15 +114,15 @@ def assess_pairs(
     *,
     now: int,
     is_declared: bool,
-    dry_run: Manifest | None = None,
+    dry_runs: Sequence[Manifest | None] = (),
 ) -> ApplicationAssessment:
     """Assess each pair, and all of them as one application.
 
     is_declared: whether the desired objects are known at all. now: the time for scripts, whole seconds since 1970.
-    dry_run: the API server's answer to a dry-run apply, for a single pair.
+    dry_runs: for each pair the API server's answer to a dry-run apply, if there is one; none at all may be given.
     """
     found = []
-    for pair in pairs:
+    for pair, dry_run in zip_longest(pairs, dry_runs[: len(pairs)]):
         # Git never declares what another object created, so nothing is missing from Git there.
         known = is_declared and not (pair.desired is None and pair.live is not None and is_owned(pair.live))
         assessment = assess(

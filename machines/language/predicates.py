@@ -7,7 +7,7 @@ How the engine uses them: docs/spec/reading-the-tables.md, Base and state.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import FacetState
@@ -52,6 +52,33 @@ class Predicate(Protocol):
         """Return the predicate as a clause, for printed tables and for the messages of rejections."""
 
 
+class Unmet(NamedTuple):
+    """Why a predicate does not hold.
+
+    found: what was found, as a clause: `the cluster is Stopped [Balance]`.
+    wanted: what would do: `Running or Updating`.
+    """
+
+    found: str
+    wanted: str
+
+
+@runtime_checkable
+class SaysWhyNot(Protocol):
+    """A predicate that says what it found. Optional for predicates of your own: others are quoted by their text."""
+
+    def unmet(self, scene: Scene, entity_id: str) -> Unmet:
+        """Return why the predicate does not hold for the entity `entity_id`."""
+
+
+def states_of(entity: SceneEntity | None, facet: int, *, base: bool = False) -> str:
+    """The state of a facet, as a rejection names it: `Stopped [Balance]`, `unknown`."""
+    if entity is None:
+        return "unknown"
+    found = entity.facets[facet]
+    return str(found.base if base else found.state)
+
+
 def or_list(words: tuple[str, ...]) -> str:
     """Join words for a sentence: `A, B or C`."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
@@ -82,7 +109,16 @@ class Above:
 
     def text(self) -> str:
         """`the cluster is Running or Updating`."""
-        return f"the {self.kind}{chr(39) + 's base' if self.base else ''} is {or_list(self.phases)}"
+        return f"{self._who} is {or_list(self.phases)}"
+
+    def unmet(self, scene: Scene, entity_id: str) -> Unmet:
+        """`the cluster is Stopped [Balance]`, `Running or Updating`."""
+        found = states_of(scene.above(entity_id, self.kind), self.facet, base=self.base)
+        return Unmet(f"{self._who} is {found}", or_list(self.phases))
+
+    @property
+    def _who(self) -> str:
+        return f"the {self.kind}{chr(39) + 's base' if self.base else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +138,35 @@ class AttributeIs:
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Compare the attribute; False while the entity is unknown."""
-        entity = scene.above(entity_id, self.kind)
-        if entity is None:
+        if scene.above(entity_id, self.kind) is None:
             return False
-        value = entity.attributes.get(self.name)
+        value = self._value(scene, entity_id)
+        return value in self.value if isinstance(self.value, tuple) else value == self.value
+
+    def _value(self, scene: Scene, entity_id: str) -> object:
+        entity = scene.above(entity_id, self.kind)
+        value = None if entity is None else entity.attributes.get(self.name)
         if value is None and self.or_of is not None and (above := scene.above(entity_id, self.or_of)) is not None:
             value = above.attributes.get(self.name)
-        return value in self.value if isinstance(self.value, tuple) else value == self.value
+        return value
 
     def text(self) -> str:
         """`the node_pool's autoscaling_mode is Recycle`."""
-        value = (
-            or_list(tuple(str(one or "not set") for one in self.value)) if isinstance(self.value, tuple) else self.value
-        )
-        or_of = f" (or else the {self.or_of}'s)" if self.or_of is not None else ""
-        return f"the {self.kind}'s {self.name}{or_of} is {value if value is not None else 'not set'}"
+        return f"{self._what} is {self._wanted}"
+
+    def unmet(self, scene: Scene, entity_id: str) -> Unmet:
+        """`the node_pool's autoscaling_mode is not set`, `Recycle`."""
+        if scene.above(entity_id, self.kind) is None:
+            return Unmet(f"the {self.kind} is unknown", f"its {self.name} to be {self._wanted}")
+        return Unmet(f"{self._what} is {_named(self._value(scene, entity_id))}", self._wanted)
+
+    @property
+    def _what(self) -> str:
+        return f"the {self.kind}'s {self.name}{f' (or else the {self.or_of}{chr(39)}s)' if self.or_of else ''}"
+
+    @property
+    def _wanted(self) -> str:
+        return or_list(tuple(_named(one) for one in (self.value if isinstance(self.value, tuple) else (self.value,))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +200,16 @@ class Child:
         none = f"it has no {self.named}, or " if self.none else ""
         return f"{none}the {self.kind} that its {self.named} names is {or_list(self.phases)}"
 
+    def unmet(self, scene: Scene, entity_id: str) -> Unmet:
+        """`the app_context that its context names (c1) is Instantiating`, `Terminated or none`."""
+        entity = scene.above(entity_id, self.of)
+        name = None if entity is None else entity.attributes.get(self.named)
+        wanted = or_list((*self.phases, *(("none",) if self.none else ())))
+        if name is None:
+            return Unmet(f"it has no {self.named}", f"one that is {wanted}")
+        found = states_of(scene.above(f"{entity_id}/{name}", self.kind), 0)
+        return Unmet(f"the {self.kind} that its {self.named} names ({name}) is {found}", wanted)
+
 
 @dataclass(frozen=True, slots=True)
 class AnyBelow:
@@ -177,6 +237,11 @@ class AnyBelow:
         """`a node_pool is Creating, Deleting or Scaling`."""
         return f"a {self.kind}{_with(self.has)} is {or_list(self.phases)}"
 
+    def unmet(self, scene: Scene, entity_id: str) -> Unmet:
+        """`of its node_pools, 2 are Running`, `one that is Creating`."""
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
+        return Unmet(_counted(self.kind, self.has, tally), f"one that is {or_list(self.phases)}")
+
 
 @dataclass(frozen=True, slots=True)
 class AllBelow:
@@ -203,6 +268,23 @@ class AllBelow:
     def text(self) -> str:
         """`every rsync_resource is Applied`."""
         return f"every {self.kind}{_with(self.has)} is {or_list(self.phases)}"
+
+    def unmet(self, scene: Scene, entity_id: str) -> Unmet:
+        """`of its rsync_resources, 1 is Failed`, `every one to be Applied`."""
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
+        others = {phase: count for phase, count in tally.items() if phase not in (*self.phases, "Deleted")}
+        return Unmet(_counted(self.kind, self.has, others), f"every one to be {or_list(self.phases)}")
+
+
+def _named(value: object) -> str:
+    """An attribute's value as a rejection names it."""
+    return "not set" if value is None else str(value)
+
+
+def _counted(kind: str, has: str | None, tally: Mapping[str, int]) -> str:
+    """`of its nodes, 2 are Running and 1 is Failed`."""
+    counts = [f"{count} {'is' if count == 1 else 'are'} {phase}" for phase, count in sorted(tally.items()) if count]
+    return f"of its {kind}s{_with(has)}, {' and '.join(counts)}" if counts else f"it has no {kind}{_with(has)}"
 
 
 def _with(condition: str | None) -> str:

@@ -34,6 +34,18 @@ class Live:
     has: str | None = None
 
 
+def source_text(source: "Source") -> str:
+    """A source as a rejection names it: `Failed [NotReady]`, `any live state but Creating`."""
+    if isinstance(source, Live):
+        but = f" but {', '.join(source.but)}" if source.but else ""
+        return f"any live state{but}{f' with {source.has}' if source.has else ''}"
+    if isinstance(source, At):
+        has = f" [{source.has}]" if source.has else ""
+        lacks = f" without {', '.join(source.lacks)}" if source.lacks else ""
+        return f"{source.phase}{has}{lacks}{f' with the base {source.base}' if source.base else ''}"
+    return source
+
+
 LIVE = Live()
 """Every phase but Absent and Deleted."""
 Source = str | At | Live

@@ -272,8 +272,9 @@ class Facet:
     rows: the rows, in the order in which they are tried.
     views: the views, in the order in which they are tried.
     sticky: conditions that stay when the phase changes, until a row clears them.
-    accumulates_in: the phase in which conditions add up; the facet leaves it when the last one is cleared.
-    healthy: the phase to which it then falls back.
+    accumulates_in: the phase in which conditions add up; the facet leaves it when the last one is cleared. The stable
+        phase that they interrupted comes back then; a pending one comes back as what it was on the way to.
+    healthy: the phase that follows where nothing was interrupted that comes back.
     order: conditions, the most important first. If a state has several conditions, the first one in this list gives the
         label.
     adopted: the base of an entity that an event at something below it makes known.

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from phaseline.machines.kubernetes.rollup import Rollup
     from phaseline.schemas.base_error import PhaselineError
     from phaseline.schemas.envelope import Event
-    from phaseline.schemas.records import Cause, Entity, FacetState, Mark, Rejection, State, Transition
+    from phaseline.schemas.records import Cause, Entity, FacetState, LeftOut, Mark, Rejection, State, Transition
 
 __all__ = [
     "AppCluster",
@@ -131,6 +131,7 @@ __all__ = [
     "Kinds",
     "KnownType",
     "Lane",
+    "LeftOut",
     "Logged",
     "Mark",
     "Message",
@@ -236,7 +237,16 @@ _HOMES = {
     "phaseline.machines.kubernetes.rollup": ("Rollup",),
     "phaseline.schemas.base_error": ("PhaselineError",),
     "phaseline.schemas.envelope": ("Event",),
-    "phaseline.schemas.records": ("Cause", "Entity", "FacetState", "Mark", "Rejection", "State", "Transition"),
+    "phaseline.schemas.records": (
+        "Cause",
+        "Entity",
+        "FacetState",
+        "LeftOut",
+        "Mark",
+        "Rejection",
+        "State",
+        "Transition",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -21,6 +21,7 @@ from phaseline.machines.language.predicates import (
     Predicate,
     Scene,
     SceneEntity,
+    Unmet,
 )
 from phaseline.machines.language.rules import Revision, Uses, rule
 from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunner
@@ -98,6 +99,7 @@ __all__ = [
     "Table",
     "TargetsRule",
     "Timeout",
+    "Unmet",
     "Uses",
     "View",
     "WrongTable",

@@ -72,8 +72,12 @@ def data_to_try(history: History, kind: Kind, trigger: str, entity_id: str, trie
 
 
 def is_readable(kind: Kind, trigger: str) -> bool:
-    """Whether random data of this trigger can be read. Manifests and reports of Kubernetes objects cannot."""
-    return not any(field.type is dict and field.required for field in kind.fields[trigger])
+    """Whether data drawn at random can be read. Manifests, reports, and texts that rules read cannot."""
+    read = trigger in kind.interprets
+    return trigger not in kind.reports and not any(
+        field.required and (field.type is dict or (read and field.type is str and not field.options))
+        for field in kind.fields[trigger]
+    )
 
 
 def legal_is_what_would_be_taken(history: History) -> None:

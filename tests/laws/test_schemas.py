@@ -6,6 +6,7 @@ Belongs here: schemas against the code. Does not: whether the files are up to da
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import pytest
@@ -41,6 +42,7 @@ def closed(schema: Any) -> Any:
     return {name: closed(each) for name, each in schema.items()} | extra
 
 
+@cache
 def part(path: str, name: str, *, named_only: bool = False) -> Draft202012Validator:
     """One definition of a file as a schema. named_only: forbid fields that it does not name."""
     definitions = FILES[path]["$defs"]

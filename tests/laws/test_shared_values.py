@@ -121,11 +121,11 @@ def test_no_more_is_kept_than_may_be() -> None:
 
 
 def test_work_is_done_once_for_a_value_that_is_kept() -> None:
-    kept, calls = SharedValues(), list[Any]()
+    kept, calls = SharedValues(), list[str]()
 
-    def size(value: Any) -> int:
-        calls.append(value)
-        return len(value)
+    def size(one: Any) -> int:
+        calls.append("size")
+        return len(one)
 
     value = kept.value(codec.encode({"k": "x" * 100}), lambda raw: codec.decode_part(raw, 9))
     for one in (value, value, dict(value)):

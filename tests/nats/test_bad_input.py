@@ -73,7 +73,7 @@ ROWS = [
     ("c9.node.zap.p.n1", envelope("node.zap"), "unknown_trigger", "cordon"),
     ("c9.node.remove.p.n1", envelope("node.remove"), "derived", "engine"),
     ("c9.node.owner_gone.p.n1", envelope("node.owner_gone"), "derived", "engine"),
-    ("c9.node.create.p.n1", envelope("node.create"), "unknown_parent", "node_pool/c9/p"),
+    ("c9.node.create.p.n1", envelope("node.create"), "unknown_parent", "node_pool c9/p"),
     ("c9.cluster.update", envelope("cluster.update"), "illegal", "Absent"),
     ("c9.cluster.created", envelope("cluster.created"), "illegal", "Absent"),
 ]  # fmt: skip
@@ -114,7 +114,11 @@ async def test_a_guard_says_what_it_needs(wire: Wire, layout: Layout) -> None:
     script += [fleet.event("node", "adopt", "c1/plain/n", phase="Running"), fleet.event("node", "stop", "c1/plain/n")]
     await publish(wire, script)
     (found,) = await rejections(wire, layout, sent=len(script))
-    assert (found.reason, found.message) == ("guard", "stop needs that the node_pool's autoscaling_mode is Recycle")
+    assert (found.reason, found.message) == (
+        "guard",
+        "node c1/plain/n is Running [Ok]: the node_pool's autoscaling_mode is not set, stop needs Recycle; "
+        "way out: configure at node_pool c1/plain with autoscaling_mode Recycle",
+    )
 
 
 async def test_the_server_refuses_a_subject_without_kind(wire: Wire, layout: Layout) -> None:

@@ -71,7 +71,7 @@ async def test_one_tree_by_itself(wire: Wire, layout: Layout) -> None:
 
 
 async def test_a_record_that_is_missing_is_named(wire: Wire, layout: Layout) -> None:
-    place = (await logged(wire, layout, "c2"))[5]
+    place = (await logged(wire, layout, "c2"))[3]  # alone in its event
     await wire.api(f"STREAM.MSG.DELETE.{layout.log}", {"seq": place})
     verdict = await audit(wire, layout)
     (told,) = verdict.divergences.values()
@@ -133,7 +133,7 @@ async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monk
     assert verdict.reworded == len(rejections) > SHOWN == len(verdict.rewordings)
     told = verdict.rewordings[0]
     assert told.expected == "that cannot be"
-    assert str(told.found).endswith("is not legal there")
+    assert "is not legal there" in str(told.found)
 
 
 async def test_what_else_differs_is_a_difference_however_it_is_worded(

@@ -1,6 +1,6 @@
 """The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
 
-from benchmarks import core, gitops, latency, take_over, throughput
+from benchmarks import core, gitops, latency, snapshot, take_over, throughput
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support import large_deployment
 
@@ -28,6 +28,12 @@ def test_the_core_counts_its_stages_and_its_memory() -> None:
     found = core.run(events=3_000, entities=2_000)
     assert found["memory"]["entities"] >= 2_000
     assert "decide and evolve" in core.page(found)
+
+
+def test_a_snapshot_of_which_three_differ_makes_three_records() -> None:
+    found = snapshot.run(nodes=300, differ=3, rounds=3)
+    assert found["records"] == 3
+    assert "Median of the ratios" in snapshot.page(found)
 
 
 async def test_gitops_measures_its_three() -> None:

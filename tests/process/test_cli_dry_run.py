@@ -73,7 +73,10 @@ async def test_why_it_would_be_refused(shell: Shell, fleet: Client) -> None:
             "cluster c1  crate, unknown_trigger: cluster has no trigger 'crate'; it has create",
         ),
         (("clutter", "create", "c1"), "clutter c1  create, unknown_kind: kind 'clutter' is unknown; there are cluster"),
-        (("node", "create", "c9/p/n"), "node c9/p/n  create, unknown_parent: node_pool/c9/p is unknown"),
+        (
+            ("node", "create", "c9/p/n"),
+            "node c9/p/n  create, unknown_parent: node c9/p/n is Absent: the node_pool c9/p is unknown",
+        ),
     ):
         said = await dry_run(shell, *words)
         assert (said.code, said.err) == (1, DRY)

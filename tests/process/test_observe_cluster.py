@@ -187,6 +187,36 @@ async def test_from_a_cluster_into_states(
     await until_decided(wire, await inspect(wire, working))
 
 
+async def test_what_vanished_while_nobody_looked_is_gone(
+    kube: tuple[Kube, Path], shell: Shell, client: Client, working: Settings, wire: Wire
+) -> None:
+    server, path = kube
+    for name in "abc":
+        await server.put("ConfigMap", name)
+    words = ("observe", "--cluster", "--kubeconfig", str(path), "--resources", "cm", "-n", "shop", "--application", APP)
+
+    async def there() -> list[str]:
+        return sorted([one.id[-1] async for one in client.list("resource")])
+
+    async def observed(name: str) -> None:
+        """Run the command until an object is there, and kill it."""
+        process = await shell.start(*words)
+        async with asyncio.timeout(60):
+            while name not in await there():
+                await asyncio.sleep(0.05)
+        process.kill()
+        await process.wait()
+
+    await observed("c")
+    await server.delete("ConfigMap", "a")
+    await server.put("ConfigMap", "d")
+    server.forget()
+    await observed("d")
+    async with asyncio.timeout(60):
+        while await there() != ["b", "c", "d"]:
+            await asyncio.sleep(0.05)
+
+
 async def test_words_that_go_together(shell: Shell) -> None:
     for words in (("--cluster",), ("--resources", "cm")):
         said = await shell("observe", *words)

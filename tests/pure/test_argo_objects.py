@@ -108,7 +108,7 @@ def test_one_source_and_several() -> None:
     assert data_of(found, "configure")["sources"][1] == {
         "repository": "https://charts", "chart": "redis", "ref": "values", "revision": "1.x",
     }  # fmt: skip
-    assert data_of(found, "observed") == {"revisions": {"1": "abc", "2": "1.2"}}
+    assert data_of(found, "observed") == {"reported_sync": "Synced", "revisions": {"1": "abc", "2": "1.2"}}
 
 
 # ---- operations
@@ -227,12 +227,28 @@ def test_why_it_cannot_be_compared_is_the_message_of_its_transition() -> None:
     [data] = [event["data"] for event in life.observer.see(ObjectChange(broken))]
     step = life.history.say("application", "observed", HERE, **data)
     moved = [one for one in step.records if isinstance(one, Transition)]
-    [record] = [one for one in moved if one.facet == "sync" and one.entity.kind == "application"]
+    [record] = [one for one in moved if (one.entity.kind, one.facet) == ("application", "sync")]
     assert (str(record.after), record.message) == ("Unknown", "ComparisonError: no such path")
     again = web(
         status={"conditions": [{"type": "ComparisonError", "message": "no such path", "lastTransitionTime": "2"}]}
     )
     assert told(life.observer, again) == []
+
+
+def test_what_argo_cd_says_counts_where_nothing_is_compared_or_assessed_here() -> None:
+    life, here = Life(), f"{HERE}/core:ConfigMap/shop/it"
+    found = web(status={"sync": {"status": "OutOfSync"}, "health": {"status": "Suspended"}})
+    assert life.see(found).history.states(entity_id=HERE) == ("Paused", "OutOfSync")
+    life.history.do("resource", "observed", here, live=config(a="1"))
+    assert life.history.states(entity_id=HERE) == ("Paused", "OutOfSync")
+    life.history.do("resource", "observed", here, live=config(a="1"), desired=config(a="1"))
+    assert life.history.states(entity_id=HERE)[1] == "Synced"
+    one = deployment(replicas=2)
+    life.history.do("resource", "observed", f"{HERE}/apps:Deployment/shop/it", live={**one, "status": {"replicas": 2}})
+    assert life.history.states(entity_id=HERE)[0] == "Progressing"
+    for health in ("Unknown", "Degraded", "Missing", "Progressing", "Healthy"):
+        alone = web(status={"health": {"status": health}, "sync": {"status": "Synced"}})
+        assert Life().see(alone).history.states(entity_id=HERE) == (health, "Synced")
 
 
 def test_orphaned_resources_are_counted() -> None:

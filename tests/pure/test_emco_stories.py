@@ -85,7 +85,7 @@ def test_instantiated_again_with_a_new_set_of_resources() -> None:
     life = instantiated(A).each("applied", A).do("emco_resource", "terminate", GROUP).each("terminated", A)
     refused = life.refused("emco_resource", "instantiate", GROUP, context=CTX)
     assert (
-        refused.message == f"instantiate needs that app_context {context()} takes instantiate, but that is Terminated"
+        f"instantiate needs that app_context {context()} takes instantiate, but that is Terminated" in refused.message
     )
     life.context(resource(ctx=NEW), ctx=NEW).do("emco_resource", "instantiate", GROUP, context=NEW)
     assert life.state("app_context", context(NEW)) == "Instantiating"
@@ -121,10 +121,10 @@ def test_roll_back_to_a_revision_that_is_known() -> None:
     refused = life.refused("emco_resource", "rollback", GROUP, revision=9)
     assert (refused.reason, refused.message) == (
         "guard",
-        "rollback needs a revision that is known: 9 is not, there are 1 to 3",
+        f"emco_resource {GROUP} is Instantiated: rollback needs a revision that is known: 9 is not, there are 1 to 3",
     )
     assert life.refused("emco_resource", "rollback", GROUP, revision=0).reason == "guard"
-    assert life.refused("emco_resource", "rollback", GROUP, revision=3).message.endswith("but that is Instantiated")
+    assert life.refused("emco_resource", "rollback", GROUP, revision=3).message.find("but that is Instantiated,") > 0
     life.do("emco_resource", "rollback", GROUP, revision=2)
     assert life.attributes("emco_resource", GROUP)["contexts"] == [CTX, NEW, CTX, NEW]
 
@@ -171,19 +171,23 @@ def test_nothing_is_under_way_so_there_is_nothing_to_stop() -> None:
     life = instantiated(A).each("applied", A)
     refused = life.refused("emco_resource", "stop", GROUP)
     assert refused.reason == "guard"
-    assert refused.message.startswith("stop needs that the app_context that its context names is Instantiating")
+    assert "is Instantiated, stop needs Instantiating, PreTerminate, Terminating or Updating" in refused.message
 
 
 def test_a_context_that_is_unknown_is_no_context() -> None:
     life = EmcoHistory().group()
-    assert "unknown: create it first" in life.refused("emco_resource", "instantiate", GROUP, context="c9").message
+    assert (
+        "unknown; way out: create at app_context"
+        in life.refused("emco_resource", "instantiate", GROUP, context="c9").message
+    )
     assert life.refused("emco_resource", "instantiate", GROUP).reason == "invalid"
     for name in ("", "a/b"):
         assert life.refused("emco_resource", "instantiate", GROUP, context=name).reason == "invalid"
     assert life.refused("rsync_resource", "add", A).reason == "unknown_parent"
     assert life.refused("app_cluster", "bundle_state", cluster(), status={}).reason == "unknown_parent"
     assert life.refused("app_context", "create", "elsewhere/c1").message == (
-        "emco_resource/elsewhere is unknown: create or adopt it first"
+        "app_context elsewhere/c1 is Absent: the emco_resource elsewhere is unknown, create needs it alive; "
+        "way out: create at emco_resource elsewhere"
     )
 
 

@@ -313,3 +313,50 @@ def test_every_rule_answers_an_empty_object() -> None:
         found = assess_health({"apiVersion": f"{group}/{version}" if group else version, "kind": kind}, ALAUDA)
         assert found is not None
         assert found.status in ALAUDA.order
+
+
+@pytest.mark.parametrize(("generation", "status", "expected"), [
+    (0, {}, None),
+    (0, {"phase": "Ready"}, None),
+    (0, {"conditions": []}, None),
+    (0, {"conditions": [condition("Nice")]}, None),
+    (0, {"conditions": {"Ready": True}}, None),
+    (0, {"conditions": ["Ready"]}, None),
+    (0, {"conditions": [condition("Ready")]}, H),
+    (0, {"conditions": [condition("Ready", "False")]}, P),
+    (0, {"conditions": [condition("Ready", "Unknown")]}, P),
+    (0, {"conditions": [condition("Ready", "odd")]}, None),
+    (0, {"conditions": [condition("Available")]}, H),
+    (0, {"conditions": [condition("Available", "False")]}, P),
+    (0, {"conditions": [condition("NamesAccepted"), condition("Established")]}, H),
+    (0, {"conditions": [condition("Complete")]}, H),
+    (0, {"conditions": [condition("Failed")]}, D),
+    (0, {"conditions": [condition("Ready"), condition("Failed", "False")]}, H),
+    (0, {"conditions": [condition("Ready"), condition("Stalled")]}, D),
+    (0, {"conditions": [condition("Ready"), condition("Reconciling")]}, P),
+    (0, {"conditions": [condition("Reconciling"), condition("Stalled")]}, D),
+    (0, {"conditions": [condition("Reconciling", "False"), condition("Stalled", "False"), condition("Ready")]}, H),
+    (3, {"observedGeneration": 2, "conditions": [condition("Ready")]}, P),
+    (3, {"observedGeneration": 3}, H),
+    (3, {"conditions": [condition("Ready", observedGeneration=2)]}, P),
+    (3, {"conditions": [condition("Ready", observedGeneration=3)]}, H),
+])  # fmt: skip
+def test_a_kind_without_a_rule_has_the_health_of_its_conditions(
+    generation: int, status: dict[str, Any], expected: str | None
+) -> None:
+    found = kubernetes_object("example.io/v1", "Widget", metadata={"generation": generation}, status=status)
+    assert said(found, ALAUDA) == expected
+    assert said(found) is None
+    leaving = {**found, "metadata": {**found["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    assert said(leaving, ALAUDA) == P
+
+
+def test_the_message_is_that_of_the_condition() -> None:
+    for one, message in (
+        (condition("Ready", "False", reason="Issuing", message="it is issued"), "it is issued"),
+        (condition("Ready", "False", reason="Issuing"), "Issuing"),
+        (condition("Ready", "False"), "Ready is False"),
+    ):
+        health = assess_health(kubernetes_object("example.io/v1", "Widget", status={"conditions": [one]}), ALAUDA)
+        assert health is not None
+        assert health.message == message

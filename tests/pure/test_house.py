@@ -131,6 +131,8 @@ def long_lines(path: Path, folder: str) -> list[int]:
     """
     lines = path.read_text(encoding="utf-8").splitlines()
     wide = {number for number, line in enumerate(lines, 1) if len(line) > MAX_COLUMNS and " " in line.strip(" -*>")}
+    if not wide:
+        return []
     if path.suffix == ".md" or folder == "machines":
         wide -= table_lines(path)
     elif folder == "tests":

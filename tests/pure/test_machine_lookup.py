@@ -4,6 +4,7 @@ Belongs here: comparing the two. Does not: whether either is what the spec says 
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import pytest
@@ -34,18 +35,22 @@ def data_for(kind: Kind, machine: FacetMachine, trigger: str) -> Iterator[Mappin
     yield {"condition": "no such condition"}
 
 
-def looked_up(machine: FacetMachine, trigger: str, at: tuple[State, State], data: Mapping[str, Any]) -> str | None:
+def looked_up(
+    machine: FacetMachine, trigger: str, at: tuple[State, State], data: Mapping[str, Any], interrupted: str | None
+) -> str | None:
     """The phase that the first fitting step leads to."""
     state, base = at
     steps = machine.steps[trigger].get(state.phase, ())
-    return next((step.dest for step in steps if step.fits(state, base, data)), None)
+    return next((step.dest for step in steps if step.fits(state, base, data, interrupted)), None)
 
 
-def driven(machine: FacetMachine, trigger: str, at: tuple[State, State], data: Mapping[str, Any]) -> str | None:
+def driven(
+    machine: FacetMachine, trigger: str, at: tuple[State, State], data: Mapping[str, Any], interrupted: str | None
+) -> str | None:
     """The phase that the library moves a throwaway model to."""
     state, base = at
     model = Model(state.phase)
-    taken = machine.drive(model, trigger, state, base, data)
+    taken = machine.drive(model, trigger, state, base, data, interrupted)
     assert taken or model.state == state.phase
     return model.state if taken else None
 
@@ -57,9 +62,9 @@ def test_the_lookup_is_the_machine(kind: Kind) -> None:
         for trigger in machine.steps:
             every = list(data_for(kind, machine, trigger))
             for at in judged(machine, bases):
-                for data in every:
-                    found = looked_up(machine, trigger, at, data)
-                    assert found == driven(machine, trigger, at, data), (trigger, at, data)
+                for data, interrupted in product(every, (None, *machine.returns)):
+                    found = looked_up(machine, trigger, at, data, interrupted)
+                    assert found == driven(machine, trigger, at, data, interrupted), (trigger, at, data)
                     tried += 1
                     moved += found is not None
     assert 0 < moved < tried
@@ -72,5 +77,5 @@ def test_a_step_leads_its_base_to_the_phase_it_names(kind: Kind) -> None:
             for base in bases:
                 for step in by_phase.get(base.phase, ()):
                     data = {**step.row.given, "phase": step.dest}
-                    if step.fits(base, base, data):
+                    if step.fits(base, base, data, step.over):
                         assert step.result(base, data).phase == step.dest

@@ -51,7 +51,8 @@ def test_a_rejected_given_event_fails_at_once() -> None:
     assert said.startswith(
         'expected the given event cluster create c1 {"reason": "Why"} #3 to be accepted; it is rejected as illegal\n\n'
         'cluster create c1 {"reason": "Why"} #3 made:\n'
-        "  cluster c1: create rejected as illegal, cluster c1 is Running [Ok]: create is not legal there (legal: update"
+        "  cluster c1: create rejected as illegal, cluster c1 is Running [Ok]: create is not legal there, it needs Absent or "
+        "Deleted; way out: delete, then deleted, at cluster c1 (legal: update"
     )
     assert "unknown_trigger" in failure(lambda: RUNNING.event("cluster", "crate", "c1"))
     with pytest.raises(Unsendable):

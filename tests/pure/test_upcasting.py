@@ -50,7 +50,7 @@ def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
 def without_later_words(record: Record) -> Record:
     """The record without what was added within version 2, and without what tables may change."""
     if isinstance(record, Rejection):
-        return replace(record, legal=(), message="")
+        return replace(record, legal=(), message="", state=None)
     return replace(record, entity=replace(record.entity, asked=0))
 
 
@@ -89,7 +89,7 @@ def comparable(body: bytes) -> bytes:
     """The bytes of a record without what was added within version 2, and without what tables may change."""
     found = codec.decode(body)
     found["data"].get("entity", {}).pop("asked", None)  # absent where it is 0
-    found["data"] |= {name: "" for name in ("legal", "message") if "legal" in found["data"]}
+    found["data"] |= {name: "" for name in ("legal", "message", "state") if "legal" in found["data"]}
     return codec.encode({**found, "tableversion": ""})
 
 

@@ -22,6 +22,7 @@ NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 PATH = re.compile(r"[\w.-]+(/[\w.-]+)+/?|[\w-]+\.(py|md|toml|yaml)")
 
 
+@cache
 def files(suffix: str, *folders: str) -> list[Path]:
     """The files with this suffix in these folders, and at the top if no folder is given. Links are not followed."""
     found = [path for folder in folders or FOLDERS for path in (ROOT / folder).rglob(f"*{suffix}")]

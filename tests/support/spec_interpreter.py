@@ -27,10 +27,11 @@ State = tuple[str, tuple[str, ...]]
 
 
 class Thing(NamedTuple):
-    """The base and the attributes of an entity."""
+    """The base and the attributes of an entity. `stopped`: whether causes interrupted a node that stopped, or stops."""
 
     base: State
     attributes: Mapping[str, Any] = {}
+    stopped: bool = False
 
 
 World = dict[tuple[str, str], Thing]
@@ -76,7 +77,8 @@ def act(world: World, kind: str, entity_id: str, trigger: str, data: Mapping[str
     judged = shown(world, kind, entity_id) if intent else thing.base
     row = chosen(kind, trigger, data, judged, thing.base)
     if row is None:
-        return world if not intent and already_so(kind, trigger, data, thing.base) else "illegal"
+        so = already_so(kind, trigger, data, thing.base) or (thing.stopped and trigger == "stopped")
+        return world if not intent and so else "illegal"
     if not guarded(world, kind, entity_id, trigger):
         return "guard"
     if row[2] == "named" and not can_arise(kind, named(kind, data)):
@@ -219,10 +221,13 @@ def take(world: World, kind: str, entity_id: str, row: tuple[Any, ...], data: Ma
     trigger, _, becomes, *_ = row
     old = known(world, kind, entity_id)
     base = named(kind, data) if becomes == "named" else after_row(kind, becomes, old.base)
+    stopped = base[0] == "Failed" and (old.stopped or old.base[0] in ("Stopped", "Stopping"))
+    if old.stopped and (old.base[0], base[0]) == ("Failed", "Running"):
+        base = settled(kind, "Stopped", base[1])
     attributes = {} if old.base[0] in ENDS else dict(old.attributes)
     if trigger in ("create", "adopt", "configure") and (kind != "cluster" or trigger == "configure"):
         attributes |= {name: data[name] for name in ATTRIBUTES[kind] if data.get(name) is not None}
-    world[kind, entity_id] = Thing(base, attributes)
+    world[kind, entity_id] = Thing(base, attributes, stopped)
     for on, fired, kinds in FIRED[kind]:
         entered = on == "-> Deleted" and base[0] == "Deleted" != old.base[0]
         if entered or (on == trigger and data.get("cascade") is not False):

@@ -1,8 +1,8 @@
 """Health rules by kind, and the health of one object.
 
 Belongs here: which rule applies to a kind, the checks that come before every rule. Does not: the rules themselves
-(`pods`, `workloads`, `network`, ...), rules of installed packages (`plugins`), health of an application
-(`kubernetes.rollup`).
+(`pods`, `workloads`, `network`, ...), kinds without one (`conditions`), rules of installed packages (`plugins`),
+health of an application (`kubernetes.rollup`).
 """
 
 from collections.abc import Callable, Mapping
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from phaseline.machines.kubernetes.health.apiregistration import api_service
 from phaseline.machines.kubernetes.health.argo import workflow
 from phaseline.machines.kubernetes.health.autoscaling import autoscaler
+from phaseline.machines.kubernetes.health.conditions import by_conditions
 from phaseline.machines.kubernetes.health.network import ingress, service
 from phaseline.machines.kubernetes.health.pods import job, pod
 from phaseline.machines.kubernetes.health.reader import Manifest, ManifestPart, UnreadableManifest
@@ -21,7 +22,7 @@ from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.profiles import ALAUDA, Profile
 from phaseline.machines.language.rules import Revision
 
-HEALTH = Revision("kubernetes.health", 2)
+HEALTH = Revision("kubernetes.health", 3)
 """Raise it when an object gets another health or message than before."""
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
 
@@ -65,7 +66,9 @@ def assess_health(live: Manifest, profile: Profile = ALAUDA, custom: CustomRule 
         if found is not None:
             return found
         rule = RULES.get(group_kind(live))
-        return None if rule is None else _judged(part, rule, profile)
+        if rule is None:
+            return by_conditions(part) if profile.reads_conditions else None
+        return _judged(part, rule, profile)
     except UnreadableManifest as error:
         return unknown(str(error))
 

@@ -14,11 +14,13 @@ from phaseline.engine.core.judgement import attributes_before, attributes_of, in
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
-from phaseline.machines.language.table import FROM_DATA, Cascade, Field, Refusal
+from phaseline.machines.language.table import FROM_DATA, Cascade, Field, Refusal, Role
 from phaseline.schemas.records import NONE, Entity
 
 MOST = 1_000
 """The most data that are tried for one row."""
+ROLES: tuple[Role, ...] = ("intent", "observation")
+"""The roles of the triggers that publishers send."""
 UNKNOWN = object()
 """Stands for the values of a field that nobody can list."""
 
@@ -31,29 +33,27 @@ def legal_triggers(tree: Tree, arrival: Arrival) -> list[str]:
     """
     kind = tree.kinds[arrival.kind]
     entity = tree.get(kind.name, arrival.id)
-    barred: dict[str, bool] = {}
-    legal = []
-    for trigger, role in kind.roles.items():
-        if role == "derived":
-            continue
-        probe = replace(arrival, trigger=trigger, data=NONE, sequence=None, timer=None)
-        if role not in barred:
-            missing = missing_parent(tree, kind, probe.id, is_intent=role == "intent")
-            barred[role] = missing is not None and not missing.adoptable
-        if not barred[role] and _may_be_taken(tree, kind, entity, probe):
-            legal.append(trigger)
-    return legal
+    barred = {}
+    for role in ROLES:
+        missing = missing_parent(tree, kind, arrival.id, is_intent=role == "intent")
+        barred[role] = missing is not None and not missing.adoptable
+    return [
+        trigger
+        for trigger, role in kind.roles.items()
+        if not barred.get(role, True) and _may_be_taken(tree, kind, entity, arrival, trigger)
+    ]
 
 
-def _may_be_taken(tree: Tree, kind: Kind, entity: Entity | None, probe: Arrival) -> bool:
-    """Whether the trigger of `probe` would be taken with some data."""
+def _may_be_taken(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, trigger: str) -> bool:
+    """Whether the trigger would be taken with some data, parents aside."""
     facets = kind.unborn if entity is None else entity.facets
-    required = [c for c in kind.table.cascades if c.required and probe.trigger in c.on]
-    for index, step in kind.offered(probe.trigger, facets, tree, probe.id):
+    for index, step in kind.offered(trigger, facets, tree, arrival.id):
         if step.row.to == FROM_DATA and all(base.phase != step.dest for base in kind.bases[index]):
             continue
-        if not (probe.trigger in kind.interprets or step.row.computes is not None or required):
+        required = [cascade for cascade in kind.table.cascades if cascade.required and trigger in cascade.on]
+        if not (trigger in kind.interprets or step.row.computes is not None or required):
             return True
+        probe = replace(arrival, trigger=trigger, data=NONE, sequence=None, timer=None)
         if _with_some_data(tree, kind, entity, probe, step, required):
             return True
     return False

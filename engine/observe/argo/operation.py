@@ -1,6 +1,6 @@
 """The operation of an Argo CD Application: its phase, retries and hooks, and the resources that failed.
 
-Belongs here: reading the state of the operation. Does not: settings and conditions of an Application (`argo`).
+Belongs here: reading the state of the operation. Does not: settings and conditions of an Application (`objects`).
 """
 
 from collections.abc import Iterator

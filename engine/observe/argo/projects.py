@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from phaseline.engine.observe.argo import settings
+from phaseline.engine.observe.argo.objects import settings
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, maps, text
 from phaseline.machines.gitops.sync_windows import FIELDS, MOST, read
 

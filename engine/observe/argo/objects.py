@@ -1,13 +1,13 @@
 """The adapters for Argo CD's own objects: Application and ApplicationSet (docs/spec/gitops.md, What observe publishes).
 
-Belongs here: their settings, conditions and rollouts as events. Does not: operations (`argo_operation`), windows of
-projects (`argo_projects`), the objects that an application deploys (`generic`), whose an object is (`ownership`).
+Belongs here: their settings, conditions and rollouts as events. Does not: operations (`operation`), windows of
+projects (`projects`), the objects that an application deploys (`generic`), whose an object is (`ownership`).
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from phaseline.engine.observe.argo_operation import operation, resource_failures
+from phaseline.engine.observe.argo.operation import operation, resource_failures
 from phaseline.engine.observe.events import (
     Manifest,
     ObservedEvent,
@@ -17,6 +17,8 @@ from phaseline.engine.observe.events import (
     text,
     without_empty,
 )
+from phaseline.machines.gitops.controller import HEALTHS, ROLLOUTS, SYNCS
+from phaseline.machines.kubernetes.profiles import ALIASES
 
 DESTINATION = {"namespace": "namespace", "server": "server", "cluster": "name"}
 RULE = ("group", "kind", "name", "namespace", "jsonPointers", "jqPathExpressions", "managedFieldsManagers")
@@ -29,7 +31,6 @@ CANNOT_COMPARE = ("InvalidSpecError", "ComparisonError", "UnknownError")
 """Conditions with which Argo CD does not know whether an Application matches Git."""
 ORPHANED = "OrphanedResourceWarning"
 SOURCE = {"repoURL": "repository", "path": "path", "chart": "chart", "ref": "ref", "targetRevision": "revision"}
-ROLLOUTS = ("Waiting", "Pending", "Progressing", "Healthy")
 LONGEST = 4_096
 MOST = 100
 """The most conditions, sources or hooks of one Application that are told."""
@@ -42,7 +43,7 @@ def application(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[O
         return
     yield ObservedEvent("application", "configure", entity_id, settings(manifest))
     status = mapping(manifest, "status")
-    found = {**_problems(status), **operation(status)}
+    found = {**_seen(status), **_problems(status), **operation(status)}
     revisions = mapping(status, "sync").get("revisions")
     if isinstance(revisions, list) and "revisions" not in found:
         found["revisions"] = {str(n): one for n, one in enumerate(revisions[:MOST], 1) if isinstance(one, str)}
@@ -96,6 +97,15 @@ def _retry(found: Manifest) -> dict[str, Any]:
         limit=limit if type(limit) is int else None, factor=factor if type(factor) is int else None,
         duration=text(backoff, "duration"), maxDuration=text(backoff, "maxDuration"),
     )  # fmt: skip
+
+
+def _seen(status: Manifest) -> dict[str, Any]:
+    """Sync and health as Argo CD sees them."""
+    sync, health = text(mapping(status, "sync"), "status"), text(mapping(status, "health"), "status")
+    health = ALIASES.get(health, health)
+    return {
+        "reported_sync": sync if sync in SYNCS else None, "reported_health": health if health in HEALTHS else None,
+    }  # fmt: skip
 
 
 def _problems(status: Manifest) -> dict[str, Any]:

@@ -1,0 +1,250 @@
+"""What would have to happen first, so that a rejected event could be taken. Pure.
+
+Belongs here: the shortest way to a state in which the event is legal, as a clause. Does not: why it is not legal now
+(`rejections`, `language.predicates`), what is legal now (`legal`).
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from phaseline.engine.core.adoption import missing_parent
+from phaseline.engine.core.advice.legal import legal_triggers
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.machine import FacetMachine
+from phaseline.machines.compiler.reports import REPORTED, SNAPSHOT
+from phaseline.machines.language.predicates import Above, AttributeIs, Predicate, or_list
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA
+from phaseline.schemas.records import NONE, Entity, State
+from phaseline.schemas.subjects import ancestor_id
+
+FAR, DEEP = 400, 3
+"""The most bases that are visited on the way, and the most entities above each other that are helped."""
+
+WHOLE = (REPORTED, SNAPSHOT)
+"""Observations that name a whole state: they lead anywhere, so they are no way out of their own."""
+
+
+class Turn(NamedTuple):
+    """One thing that must happen: one of these triggers, or what `wait` says, at an entity."""
+
+    triggers: tuple[str, ...]
+    kind: str
+    id: str
+    wait: str = ""
+
+
+def way_out(tree: Tree, arrival: Arrival, legal: Sequence[str], guard: Predicate | None = None) -> str:
+    """A way out as the end of a sentence; if none is known, what is legal now.
+
+    legal: the triggers that the entity would take. guard: what did not hold.
+    """
+    found = dict.fromkeys(turns(tree, arrival, legal, guard))
+    told = [_told([*group]) for _, group in groupby(found, key=lambda turn: (turn.kind, turn.id))]
+    if told:
+        return f"; way out: {'; then '.join(told)}"
+    return f"; legal now: {or_list(tuple(legal))}" if legal else "; nothing is legal now"
+
+
+def _told(group: list[Turn]) -> str:
+    """`renewed, then started, at cluster c1`."""
+    first = group[0]
+    if first.wait:
+        return first.wait
+    steps = ", then ".join(or_list(turn.triggers) for turn in group)
+    return f"{steps}{',' if len(group) > 1 else ''} at {first.kind} {first.id}"
+
+
+def turns(
+    tree: Tree, arrival: Arrival, legal: Sequence[str], guard: Predicate | None, depth: int = DEEP
+) -> Iterator[Turn]:
+    """What must happen so that the trigger of this event becomes legal."""
+    kind = tree.kinds[arrival.kind]
+    missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
+    if missing is not None and not missing.adoptable:
+        above, _, above_id = missing.name.partition("/")
+        at = replace(arrival, kind=above, id=above_id)
+        yield from _births(tree, at, legal_triggers(tree, at), depth)
+    elif guard is not None:
+        yield from _past_guard(tree, arrival, guard, depth)
+    elif kind.roles[arrival.trigger] == "intent":
+        yield from _own_way(tree, kind, arrival, depth)
+    else:
+        yield from _told_by_reporter(tree, kind, arrival, legal, depth)
+
+
+def _told_by_reporter(tree: Tree, kind: Kind, arrival: Arrival, legal: Sequence[str], depth: int) -> Iterator[Turn]:
+    """How somebody who saw what cannot be so can say what is so: by naming the state that was seen."""
+    by_name = tuple(t for t in legal if t in kind.base_from_data and t != arrival.trigger)
+    if by_name:
+        how = f"{or_list(by_name)} at {kind.name} {arrival.id}, with the state that was seen"
+        yield Turn((), kind.name, arrival.id, how)
+    elif not is_alive(tree.get(kind.name, arrival.id)) and arrival.trigger not in kind.births:
+        yield from _births(tree, arrival, legal, depth)
+
+
+def is_alive(entity: Entity | None) -> bool:
+    """Whether the entity is known and not deleted."""
+    return entity is not None and entity.facets[0].base.phase not in (ABSENT, DELETED)
+
+
+def _births(tree: Tree, at: Arrival, legal: Sequence[str], depth: int) -> Iterator[Turn]:
+    """How an entity that is unknown or deleted comes to life."""
+    kind = tree.kinds[at.kind]
+    entity = tree.get(kind.name, at.id)
+    facets = kind.unborn if entity is None else entity.facets
+    if named := tuple(trigger for trigger in legal if trigger not in WHOLE):
+        yield Turn(named, kind.name, at.id)
+        return
+    for trigger in kind.births if depth else ():
+        found = kind.select(trigger, facets, tree, at.id, NONE)
+        if found.steps or found.refused is not None:
+            yield from turns(tree, replace(at, trigger=trigger, data=NONE), legal, found.refused, depth - 1)
+            yield Turn((trigger,), kind.name, at.id)
+            return
+
+
+def _past_guard(tree: Tree, arrival: Arrival, guard: Predicate, depth: int) -> Iterator[Turn]:
+    """What makes a guard hold: the ancestor reaches a phase, or gets an attribute."""
+    if not isinstance(guard, Above | AttributeIs) or (above := tree.above(arrival.id, guard.kind)) is None:
+        return
+    kind = tree.kinds[guard.kind]
+    at = replace(arrival, kind=kind.name, id=ancestor_id(arrival.id, kind.arity))
+    if isinstance(guard, AttributeIs):
+        triggers = (
+            t for t in legal_triggers(tree, at) if t not in WHOLE and any(f.name == guard.name for f in kind.fields[t])
+        )
+        wanted = guard.value if isinstance(guard.value, tuple) else (guard.value,)
+        value = or_list(tuple(str(one) for one in wanted if one is not None))
+        if (sets := or_list(tuple(triggers))) and value:
+            yield Turn((), kind.name, at.id, f"{sets} at {kind.name} {at.id} with {guard.name} {value}")
+    elif above.facets[guard.facet].base.phase in guard.phases:
+        yield from _until_view_ends(tree, kind, at, guard.facet, depth)
+    else:
+        alive = is_alive(tree.get(arrival.kind, arrival.id))
+        yield from _along(tree, kind, at, guard.facet, Goal(guard.phases, dies=not alive), depth)
+
+
+def _until_view_ends(tree: Tree, kind: Kind, at: Arrival, index: int, depth: int) -> Iterator[Turn]:
+    """The base would do: what must happen so that no view covers it."""
+    entity = tree.entities[kind.name][at.id]
+    view = kind.machines[index].shown_view(entity.facets[index].base, tree, at.id)
+    if view is None:
+        return
+    seen = view.while_[0]
+    if len(view.while_) == 1 and isinstance(seen, Above) and seen.kind != kind.name and depth:
+        above = tree.kinds[seen.kind]
+        healthy = above.table.facets[seen.facet].healthy
+        lifted = replace(at, kind=above.name, id=ancestor_id(at.id, above.arity))
+        if healthy not in seen.phases:
+            yield from _along(tree, above, lifted, seen.facet, Goal((healthy,), dies=False), depth - 1)
+    else:
+        while_ = " and ".join(predicate.text() for predicate in view.while_)
+        yield Turn((), kind.name, at.id, f"wait, it is so only while {while_}")
+
+
+def _own_way(tree: Tree, kind: Kind, arrival: Arrival, depth: int) -> Iterator[Turn]:
+    """How the entity itself comes to a state in which the intent is legal."""
+    entity = tree.get(kind.name, arrival.id)
+    index = next(i for i, machine in enumerate(kind.machines) if arrival.trigger in machine.steps)
+    base = (kind.unborn if entity is None else entity.facets)[index].base
+    goal = Goal(arrival.trigger, dies=not is_alive(entity) or arrival.trigger in kind.births)
+    if not (_is_there(kind.machines[index], base, goal.at) or shortest(kind, index, base, goal)):
+        return
+    turns_: list[Turn] = []
+    if entity is not None and base.phase != entity.facets[index].state.phase:
+        turns_ += _until_view_ends(tree, kind, arrival, index, depth)
+    turns_ += _along(tree, kind, arrival, index, goal, depth)
+    blocked = any(True for _ in _unmet(tree, kind, arrival.id, arrival.trigger))
+    past = [*_guards(tree, kind, arrival, arrival.trigger, depth)]
+    if past or not blocked:
+        yield from (*turns_, *past)
+
+
+class Goal(NamedTuple):
+    """Where a way shall lead: phases of the base, or a trigger that shall have a step.
+
+    dies: whether the way may lead over Deleted.
+    """
+
+    at: tuple[str, ...] | str
+    dies: bool
+
+
+def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: int) -> list[Turn]:
+    """The turns on the shortest way of one facet, and before each what its guards need; none if these cannot be met."""
+    entity = tree.get(kind.name, at.id)
+    base = (kind.unborn if entity is None else entity.facets)[index].base
+    found: list[Turn] = []
+    for triggers in () if _is_there(kind.machines[index], base, goal.at) else shortest(kind, index, base, goal):
+        free = tuple(t for t in triggers if not any(True for _ in _unmet(tree, kind, at.id, t)))
+        if not free:
+            past = [*_guards(tree, kind, at, triggers[0], depth)]
+            if not past:
+                return []
+            found += past
+        found.append(Turn(free or triggers[:1], kind.name, at.id))
+    return found
+
+
+def _guards(tree: Tree, kind: Kind, at: Arrival, trigger: str, depth: int) -> Iterator[Turn]:
+    """What the guards of a trigger need."""
+    for guard in _unmet(tree, kind, at.id, trigger) if depth else ():
+        yield from _past_guard(tree, replace(at, trigger=trigger, data=NONE), guard, depth - 1)
+        return
+
+
+def _unmet(tree: Tree, kind: Kind, entity_id: str, trigger: str) -> Iterator[Predicate]:
+    """The guards of a trigger that do not hold; none if it has a row whose guards hold."""
+    rows = [row for facet in kind.table.facets for row in facet.rows if row.trigger == trigger]
+    found = [[guard for guard in row.when if not guard.holds(tree, entity_id)] for row in rows]
+    if all(found):
+        yield from found[0] if found else ()
+
+
+@lru_cache(maxsize=4096)
+def shortest(kind: Kind, index: int, base: State, goal: Goal) -> tuple[tuple[str, ...], ...]:
+    """The triggers on the shortest way from a base of a facet to the goal, guards aside; empty if there is none.
+
+    Of the last turn, all triggers that lead there are named, or those that lead to the healthy phase. No way leads over
+    an observation that something failed.
+    """
+    machine, seen = kind.machines[index], {base}
+    queue: list[tuple[State, tuple[str, ...]]] = [(base, ())]
+    for found, way in queue:
+        after = _after(kind, index, found, goal)
+        ends = {trigger: result.phase for trigger, result in after.items() if _is_there(machine, result, goal.at)}
+        if ends:
+            best = tuple(trigger for trigger, phase in ends.items() if phase == machine.facet.healthy)
+            return (*((trigger,) for trigger in way), best or tuple(ends))
+        for trigger, result in after.items():
+            if result not in seen and len(seen) < FAR:
+                seen.add(result)
+                queue.append((result, (*way, trigger)))
+    return ()
+
+
+def _is_there(machine: FacetMachine, base: State, goal: tuple[str, ...] | str) -> bool:
+    if isinstance(goal, tuple):
+        return base.phase in goal
+    return any(step.is_offered(base, base) for step in machine.steps[goal].get(base.phase, ()))
+
+
+def _after(kind: Kind, index: int, base: State, goal: Goal) -> dict[str, State]:
+    """The bases that publishers can lead to from a base by the rows of the table, guards aside, by trigger."""
+    machine, after = kind.machines[index], dict[str, State]()
+    written = {id(row) for row in kind.written.facets[index].rows}
+    for trigger, by_phase in machine.steps.items():
+        role = kind.roles[trigger]
+        for step in by_phase.get(base.phase, ()) if role != "derived" else ():
+            fails = role == "observation" and step.dest == machine.facet.accumulates_in != step.source
+            ends = step.dest == DELETED and not goal.dies
+            left_out = step.row.to == FROM_DATA or id(step.row) not in written or fails or ends
+            if not left_out and step.is_offered(base, base):
+                after.setdefault(trigger, step.result(base, step.row.given))
+    return after

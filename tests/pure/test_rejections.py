@@ -1,0 +1,242 @@
+"""What a rejection says: the present state, the rule that was not met with the value found, a way out that works.
+
+Belongs here: the sentences, and the states of entities whose event could not be read. Does not: the law of `legal`
+(`tests/laws/test_legal_laws`), rejections on a server (`tests/nats/test_bad_input`).
+"""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from phaseline.engine.core.advice.way_out import Turn, turns
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.process import Processor
+from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.engine.testing.histories import SUBJECTS
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, SAME, Facet, Row, Table
+from phaseline.schemas.records import Rejection, State
+from tests.support import edge_worlds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.sample_kinds import label
+from tests.support.strategies import History, Sent, event, play, random_history
+
+Said = tuple[str, str, str] | tuple[str, str, str, dict[str, Any]]
+
+
+def history(*said: Said, kinds: Kinds = BUILT_IN_KINDS) -> History:
+    made = History(kinds)
+    for one in said:
+        step = made.take(event(*one))
+        assert step.accepted, step.records
+    return made
+
+
+def refused(made: History, *one: Any) -> Rejection:
+    [found] = made.decide(event(*one)).records
+    assert isinstance(found, Rejection)
+    return found
+
+
+UP: tuple[Said, ...] = (
+    ("cluster", "adopt", "c", {"phase": "Running"}),
+    ("node_pool", "adopt", "c/p", {"phase": "Running"}),
+)
+NODE: tuple[Said, ...] = (*UP, ("node", "adopt", "c/p/n", {"phase": "Running"}))
+GONE: tuple[Said, ...] = (*UP, ("cluster", "delete", "c"), ("cluster", "deleted", "c"))
+GROUP: tuple[Said, ...] = (
+    ("emco_resource", "create", "g"), ("emco_resource", "approve", "g"), ("app_context", "create", "g/1"),
+    ("emco_resource", "instantiate", "g", {"context": "1"}),
+)  # fmt: skip
+
+SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
+    "a guard on an ancestor": (
+        (*UP, ("cluster", "overdue", "c")), ("node_pool", "create", "c/q"),
+        "node_pool c/q is Absent: the cluster is Stopped [Balance], create needs Running or Updating; "
+        "way out: renewed, then started, at cluster c",
+    ),
+    "a guard on a state that a view shows": (
+        (*UP, ("node_pool", "delete", "c/p")), ("component", "create", "c/k"),
+        "component c/k is Absent: the cluster is Updating [Progressing], create needs Running; "
+        "way out: wait, it is so only while a node_pool is Creating, Deleting or Scaling",
+    ),
+    "a guard on an attribute": (
+        NODE, ("node", "stop", "c/p/n"),
+        "node c/p/n is Running [Ok]: the node_pool's autoscaling_mode is not set, stop needs Recycle; "
+        "way out: configure at node_pool c/p with autoscaling_mode Recycle",
+    ),
+    "an intent in the wrong state": (
+        (("cluster", "create", "c"),), ("cluster", "delete", "c"),
+        "cluster c is Creating [Progressing]: delete is not legal there, it needs Running, Failed or Stopped; "
+        "way out: created at cluster c",
+    ),
+    "an intent under a view": (
+        (*UP, ("cluster", "overdue", "c")), ("node_pool", "update", "c/p"),
+        "node_pool c/p is Failed [ClusterNotRunning]: update is not legal there, it needs Running; "
+        "way out: renewed, then started, at cluster c",
+    ),
+    "an observation in the wrong state": (
+        (("cluster", "create", "c"),), ("cluster", "started", "c"),
+        "cluster c is Creating [Progressing]: started is not legal there, it needs Starting",
+    ),
+    "an observation under a view": (
+        (*UP, ("cluster", "overdue", "c")), ("node_pool", "cleanup_failed", "c/p"),
+        "node_pool c/p is Failed [ClusterNotRunning] (base Running [Ok]): cleanup_failed is not legal there, it needs Deleting",
+    ),
+    "an observation of what is unknown": (
+        UP, ("node", "ready", "c/p/n"),
+        "node c/p/n is Absent: ready is not legal there, it needs Failed [NotReady]; "
+        "way out: adopt or reported at node c/p/n, with the state that was seen",
+    ),
+    "an intent below what is unknown": (
+        (), ("node", "create", "c/p/n"),
+        "node c/p/n is Absent: the node_pool c/p is unknown, create needs it alive; way out: adopt at node_pool c/p",
+    ),
+    "below what is deleted": (
+        GONE, ("node", "not_ready", "c/p/n"),
+        "node c/p/n is Absent: the node_pool c/p is deleted, not_ready needs it alive; "
+        "way out: create at cluster c; then create at node_pool c/p",
+    ),
+    "a child that must follow": (
+        GROUP[:2], ("emco_resource", "instantiate", "g", {"context": "9"}),
+        "emco_resource g is Approved: instantiate needs that app_context g/9 takes instantiate, but that is unknown; "
+        "way out: create at app_context g/9",
+    ),
+    "a child that cannot follow": (
+        (*GROUP, ("app_context", "terminate", "g/1")), ("emco_resource", "update", "g", {"context": "1"}),
+        "emco_resource g is Instantiated: the app_context that its context names (1) is Terminated, update needs "
+        "Instantiated or InstantiateFailed",
+    ),
+    "the child that an attribute names": (
+        (*GROUP, ("emco_resource", "terminate", "g"), ("app_context", "resume", "g/1")), ("emco_resource", "stop", "g"),
+        "emco_resource g is Terminated: the app_context that its context names (1) is Terminated, stop needs "
+        "Instantiating, PreTerminate, Terminating or Updating",
+    ),
+    "a rule of the kind": (
+        (*GROUP, ("app_context", "create", "g/2")), ("emco_resource", "rollback", "g", {"revision": 9}),
+        "emco_resource g is Instantiated: rollback needs a revision that is known: 9 is not, there are 1 to 1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "sent", "sentence"), SENTENCES.values(), ids=list(SENTENCES))
+def test_a_rejection_says_what_is_so_what_was_needed_and_what_to_do(
+    before: tuple[Said, ...], sent: Said, sentence: str
+) -> None:
+    found = refused(history(*before), *sent)
+    assert found.message.startswith(sentence)
+    assert found.message == sentence or found.message[len(sentence)] in ";, "
+
+
+def test_a_tally_says_what_it_counts() -> None:
+    on = Row((ABSENT, DELETED), "made", "On"), Row(("On",), "off", "Off"), Row((LIVE,), "gone", DELETED)
+    room = Table(
+        "room", ("room",), (Facet("phase", (label("On"), label("Off")), (
+            *on, Row((LIVE,), "shut", SAME, when=(AllBelow("room", "lamp", ("Off",)),)),
+            Row((LIVE,), "read", SAME, when=(AnyBelow("room", "lamp", ("On",)),)),
+        ), adopted=State("On", (OK,))),), ("shut", "read"),
+    )  # fmt: skip
+    lamp = Table("lamp", ("room", "lamp"), (Facet("phase", (label("On"), label("Off")), on),), (), parent="room")
+    made = history(
+        ("room", "made", "r"), ("lamp", "made", "r/1"), ("lamp", "made", "r/2"), ("lamp", "made", "r/3"),
+        ("lamp", "off", "r/1"), kinds=Kinds((room, lamp)),
+    )  # fmt: skip
+    assert ": of its lamps, 2 are On, shut needs every one to be Off" in refused(made, "room", "shut", "r").message
+    for number in (2, 3):
+        made.take(event("lamp", "off", f"r/{number}"))
+    assert ": of its lamps, 3 are Off, read needs one that is On" in refused(made, "room", "read", "r").message
+    empty = history(("room", "made", "r"), kinds=Kinds((room, lamp)))
+    assert ": it has no lamp, read needs one that is On" in refused(empty, "room", "read", "r").message
+
+
+def test_predicates_say_what_they_found_of_what_is_not_there() -> None:
+    tree = history(("emco_resource", "create", "g")).tree
+    assert Above("cluster", ("Running",)).unmet(tree, "c/k") == ("the cluster is unknown", "Running")
+    assert AttributeIs("cluster", "x", 1).unmet(tree, "c/k") == ("the cluster is unknown", "its x to be 1")
+    child = Child("emco_resource", "app_context", "context", ("Terminated",), none=False)
+    assert child.unmet(tree, "g") == ("it has no context", "one that is Terminated")
+
+
+def test_only_what_is_possible_now_is_legal() -> None:
+    made = history(*GROUP)
+    assert "rollback" not in refused(made, "emco_resource", "create", "g").legal
+    assert "update" not in refused(made, "emco_resource", "create", "g").legal
+    made.take(event("app_context", "create", "g/2"))
+    found = refused(made, "emco_resource", "create", "g")
+    assert "update" in found.legal
+    assert "rollback" not in found.legal
+    windows = [{"kind": "deny", "schedule": "* * * * *", "duration": "1h", "applications": ["*"]}]
+    closed = history(
+        ("application_set", "configure", "s"), ("application", "configure", "s/a", {"sync_windows": windows})
+    )
+    assert "sync" not in refused(closed, "application", "sync", "s/a").legal
+    wanted = history(
+        ("git_repo", "created", "r"), ("bundle", "created", "r/b"), ("bundle_deployment", "configure", "r/b/c")
+    )
+    assert "apply_failed" not in refused(wanted, "bundle_deployment", "apply_failed", "r/b/c").legal
+
+
+UNREADABLE = {
+    "derived": Sent(event("node", "remove", "c/p/n").subject, b"{}"),
+    "unknown_trigger": event("node", "explode", "c/p/n"),
+    "invalid": event("node", "ready", "c/p/n", {"reason": 7}),
+    "undecodable": Sent(event("node", "ready", "c/p/n").subject, b"\x93"),
+}
+
+
+@pytest.mark.parametrize("sent", UNREADABLE.values(), ids=list(UNREADABLE))
+def test_what_could_not_be_read_is_answered_with_the_state_too(sent: Sent) -> None:
+    processor = Processor(history(*NODE).tree, SUBJECTS, 0)
+    [found] = processor.answer(StoredEvent(sent.subject, sent.body, 9, 9)).records
+    assert isinstance(found, Rejection)
+    assert found.state == {"phase": State("Running", ("Ok",))}
+    assert {"cordon", "delete", "not_ready"} <= set(found.legal)
+    assert "stop" not in found.legal
+
+
+def test_a_derived_trigger_is_answered_with_what_fires_it() -> None:
+    said = refused(history(*NODE), "node", "remove", "c/p/n").message
+    assert said == "remove is fired by the engine only, after delete of node_pool"
+    assert refused(history(*NODE), "node", "owner_gone", "c/p/n").message.endswith("the end of an entity above it")
+    kinds = Kinds(BUILT_IN)
+    assert kinds["application"].fired_by["auto_sync"] == "time in OutOfSync"
+
+
+def way_of(made: History, kind: str, trigger: str, entity_id: str) -> list[Turn] | None:
+    """The way out of a rejected intent; None if it is taken, or if the way is no sequence of triggers."""
+    step = made.decide(event(kind, trigger, entity_id))
+    if not isinstance(step.read, Arrival) or step.accepted:
+        return None
+    guard = made.kinds[kind].select(trigger, made.tree.entities[kind][entity_id].facets, made.tree, entity_id, {})
+    way = [*dict.fromkeys(turns(made.tree, step.read, made.legal(kind, entity_id), guard.refused))]
+    return None if any(turn.wait for turn in way) else way
+
+
+def rejected_intents(seeds: int) -> Iterator[tuple[History, str, str, str]]:
+    """Rejected intents of random histories, each with a history of its own."""
+    dice = Random(11)
+    for _ in range(seeds):
+        made = random_history(edge_worlds.KINDS, [dice.randbytes(24) for _ in range(40)])
+        for kind in made.kinds.values():
+            for entity_id in [*made.tree.entities[kind.name]][:3]:
+                for trigger in kind.table.intents:
+                    if way_of(made, kind.name, trigger, entity_id):
+                        yield play(made.kinds, [step.sent for step in made.steps]), kind.name, trigger, entity_id
+
+
+def test_ways_out_work() -> None:
+    """The first turn of a way out is taken. Who follows the ways out one after another arrives."""
+    followed, arrived = 0, 0
+    for made, kind, trigger, entity_id in rejected_intents(6):
+        followed += 1
+        for _ in range(6):
+            way = way_of(made, kind, trigger, entity_id) or []
+            taken = [made.take(event(turn.kind, turn.triggers[0], turn.id)).accepted for turn in way]
+            assert all(taken[:1]), (way, made)
+        arrived += trigger in made.legal(kind, entity_id)
+    assert followed > 90
+    assert arrived / followed > 0.85
