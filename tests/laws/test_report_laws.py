@@ -75,7 +75,9 @@ def truths(kinds: Kinds, tree: Tree, choices: bytes) -> Iterator[tuple[Kind, str
                 below = kinds[name]
                 ids = sorted(tree.descendants(above.name, entity_id, name))[:6]
                 ids.append("/".join([entity_id, *("new" for _ in below.table.id[above.arity :])]))
-                bases = sorted(base for base in below.bases[0] if base.phase not in (ABSENT, DELETED))
+                by_timers = frozenset[str]().union(*below.expiring[0].values())  # no reporter sees these conditions
+                live = (base for base in below.bases[0] if base.phase not in (ABSENT, DELETED))
+                bases = sorted(base for base in live if by_timers.isdisjoint(base.conditions))
                 there = {each: dice.of(bases) for each in ids if dice.of((True, True, True, False))}
                 if takes(kinds, tree, above, entity_id, below):
                     yield above, entity_id, below, there
