@@ -195,6 +195,12 @@ class InvalidId(InvalidInput):
     problem: str
 
 
+class NoState(InvalidInput):
+    """{problem}"""
+
+    problem: str
+
+
 class AmbiguousId(InvalidInput):
     """{id!r} names a {kinds}: choose one, for instance with --kind {kind}"""
 

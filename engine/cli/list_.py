@@ -26,13 +26,16 @@ from phaseline.schemas.records import Entity
     examples=[
         ("phaseline list node --state Failed", ""),
         ("phaseline list --tree c1/pool-a", ""),
+        ("phaseline list node --condition Balance", "nodes in arrears, whatever else they are"),
+        ("phaseline list node --state '{Failed,[Balance,*]}'", "nodes that failed, with arrears among the causes"),
         ("phaseline list node --state Failed --at 2h", "nodes that had failed two hours ago"),
         ("phaseline list node --json | jq -r .id", ""),
     ],
 )
 @click.argument("kind", type=names.KIND, required=False)
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
-@click.option("--state", type=names.STATE, metavar="STATE", help="Only entities in this state, for example Failed.")
+@names.state
+@names.condition
 @options.include_deleted
 @options.at
 @options.language
@@ -44,6 +47,7 @@ def list_(
     *,
     tree: str | None,
     state: str | None,
+    condition: tuple[str, ...],
     deleted: bool,
     at: When | None,
     lang: Language,
@@ -54,7 +58,8 @@ def list_(
     async def work() -> None:
         async with Client.open(settings) as client:
             view = await client.at(at)
-            found = [entity async for entity in view.list(kind, tree=tree, state=state, deleted=deleted)]
+            chosen = view.list(kind, tree=tree, state=state, condition=condition, deleted=deleted)
+            found = [entity async for entity in chosen]
             stale = await view.stale_since(found)
             if as_json:
                 for entity in found:

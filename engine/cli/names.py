@@ -127,3 +127,13 @@ async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionIte
                 if entity.id.startswith(incomplete) and len(found) < MOST:
                     found.append(CompletionItem(entity.id, help=f"{kind} {entity.facets[0].state}"))
     return found
+
+
+state = click.option(
+    "--state", type=STATE, metavar="STATE",
+    help="Only this state: a phase (Failed), or {Failed,[Balance,*]}, with * for any other condition.",
+)  # fmt: skip
+condition = click.option(
+    "--condition", multiple=True, metavar="CONDITION",
+    help="Only states with this condition, for example Balance. Repeat it for several that stand together.",
+)  # fmt: skip

@@ -3,6 +3,7 @@
 Belongs here: their options and layout. Does not: reading the log, sending (`phaseline.engine.client`).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -13,12 +14,13 @@ from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.watch import show_records
 from phaseline.engine.client.client import WAIT, Client
+from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.errors import NotRejected
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import When
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
-from phaseline.schemas.records import MAX_PAYLOAD, Rejection
+from phaseline.schemas.records import MAX_PAYLOAD, Rejection, timestamp
 
 
 class Group(Page, click.Group):
@@ -36,6 +38,7 @@ class Group(Page, click.Group):
     examples=[
         ("phaseline rejections", "all rejections"),
         ("phaseline rejections node --reason guard", "some rejections"),
+        ("phaseline rejections --summary --from 1d", "how many of which sort, since yesterday"),
         ("phaseline rejections show 4711", "one rejection, with its event"),
         ("phaseline rejections resend 4711", "send its event again, once the reason is gone"),
     ],
@@ -56,21 +59,66 @@ def rejections() -> None:
 @click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
               help="Where to begin: start, a place in the log, a time, or how long ago (15m).")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")
+@click.option("--summary", is_flag=True, help="Count them by reason, kind and source, each with the last one.")
 @options.as_json
 @options.connected
 def list_(
-    settings: Settings, kind: str | None, *, start: When, follow: bool, as_json: bool, **which: Any
+    settings: Settings, kind: str | None, *, start: When, follow: bool, summary: bool, as_json: bool, **which: Any
 ) -> int | None:
-    """List rejections in order: the place in the log, the time, the event and the reason."""
+    """List rejections in order: the place in the log, the time, the event and the reason.
+
+    With --summary, count them: for each reason, kind and source the number, the last time, and the last one.
+    """
+    if summary and follow:
+        raise click.UsageError("give either --summary or --follow")
 
     async def work() -> None:
         async with Client.open(settings) as client:
+            if summary:
+                show_summary(await client.rejection_counts(kind, start=start, **which), as_json=as_json)
+                return
             records = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
             shown = await show_records(client, records, None, as_json=as_json)
             if not as_json:
                 terminal.say(f"{shown:,} rejection{'' if shown == 1 else 's'}" if shown else "no rejections")
 
     return terminal.run(work())
+
+
+def show_summary(found: Sequence[RejectionCount], *, as_json: bool) -> None:
+    """Print the counts, the most frequent first."""
+    if as_json:
+        for one in found:
+            render.show_json(count_map(one))
+        return
+    if found:
+        table = render.columns("NUMBER", "REASON", "KIND", "SOURCE", "LAST", "PLACE", "EXAMPLE")
+        for one in found:
+            cells = (
+                f"{one.count:,}",
+                one.reason,
+                one.kind,
+                one.source,
+                render.local_time(one.last.time),
+                str(one.place),
+            )
+            example = f"{one.last.trigger} {one.last.id}: {one.last.message}"
+            table.add_row(*map(render.text_of, (*cells, example)))
+        render.show(table)
+    total = sum(one.count for one in found)
+    terminal.say(f"{total:,} rejection{'' if total == 1 else 's'}" if found else "no rejections")
+
+
+def count_map(one: RejectionCount) -> dict[str, Any]:
+    """A count as JSON shows it."""
+    return {
+        "reason": one.reason,
+        "kind": one.kind,
+        "source": one.source,
+        "count": one.count,
+        "last": timestamp(one.last.time),
+        "example": {"place": one.place, "id": one.last.id, "trigger": one.last.trigger, "message": one.last.message},
+    }
 
 
 @rejections.command(cls=Page)

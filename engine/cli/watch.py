@@ -20,14 +20,14 @@ from phaseline.engine.settings import Settings
     examples=[
         ("phaseline watch", "all transitions, from now on"),
         ("phaseline watch node --state Failed", "nodes that fail"),
+        ("phaseline watch --state '{Failed,[Balance,*]}'", "what fails with arrears among the causes"),
         ("phaseline watch --tree c1 --from 15m", "one cluster, from 15 minutes ago on"),
         ("phaseline watch --from start --no-follow --json", "the whole log, for programs"),
     ],
 )
 @click.argument("kind", type=names.KIND, required=False)
-@click.option(
-    "--state", type=names.STATE, metavar="STATE", help="Only transitions into this state, for example Failed."
-)
+@names.state
+@names.condition
 @click.option("--facet", metavar="FACET", help="Only this facet, for kinds with several.")
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--from", "start", type=options.WhenType(), default="now", show_default=True,
@@ -48,8 +48,7 @@ def watch(
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            records = client.watch(which["kind"], start=start, follow=not no_follow, facet=which["facet"],
-                                  state=which["state"], tree=which["tree"], rejections=which["rejections"])  # fmt: skip
+            records = client.watch(which.pop("kind"), start=start, follow=not no_follow, **which)
             await show_records(client, records, limit, as_json=as_json)
 
     return terminal.run(work())

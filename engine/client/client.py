@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, Unpack, overload
 
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.products import Emco, Fleet, Gitops
+from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.client.session import Session
 from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explain.model import Explanation
@@ -18,7 +19,7 @@ from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.changes import Change, Changes
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
-from phaseline.engine.log.watch import RecordFilter, Watch
+from phaseline.engine.log.watch import RecordFilter, Watch, chosen
 from phaseline.engine.log.when import NOW, START, Moment, When
 from phaseline.engine.publish import compose, outcomes, pipeline, single, snapshots
 from phaseline.engine.publish.compose import EventDetails, EventMessage
@@ -246,11 +247,16 @@ class Client:
         return await (await self.at(at)).last(kind, entity_id)
 
     async def list(
-        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False,
-        at: When | None = None,
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False, at: When | None = None,
     ) -> AsyncIterator[Entity]:  # fmt: skip
-        """The entities that fit, ids in natural order. tree: this id and those below it. deleted: deleted ones too."""
-        async for entity in (await self.at(at)).list(kind, tree=tree, state=state, deleted=deleted):
+        """The entities that fit, ids in natural order.
+
+        tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
+        several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
+        """
+        view = await self.at(at)
+        async for entity in view.list(kind, tree=tree, state=state, condition=condition, deleted=deleted):
             yield entity
 
     async def tree(self, root: str, *, deleted: bool = False, at: When | None = None) -> Sequence[Entity]:
@@ -277,25 +283,30 @@ class Client:
     @overload
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
-        start: When = NOW, rejections: Literal[False] = False, follow: bool = True,
+        condition: str | Sequence[str] = (), start: When = NOW, rejections: Literal[False] = False, follow: bool = True,
     ) -> Watch[Transition]: ...  # fmt: skip
 
     @overload
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
-        start: When = NOW, rejections: bool, follow: bool = True,
+        condition: str | Sequence[str] = (), start: When = NOW, rejections: bool, follow: bool = True,
     ) -> Watch[Transition | Rejection]: ...  # fmt: skip
 
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
-        start: When = NOW, rejections: bool = False, follow: bool = True,
+        condition: str | Sequence[str] = (), start: When = NOW, rejections: bool = False, follow: bool = True,
     ) -> Watch[Any]:  # fmt: skip
         """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
 
+        state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
         start: a place or a time, included; after a `Moment`, so that a watch continues a view without a gap. follow: go
         on after the last record that is there.
         """
-        wanted = RecordFilter(kind=kind, facet=facet, state=state, below=tree, rejections=rejections)
+        choice = chosen(state, condition)
+        wanted = RecordFilter(
+            kind=kind, facet=facet, state=choice.phase, below=tree, rejections=rejections,
+            choice=choice if choice.looks_at_conditions else None,
+        )  # fmt: skip
         return self._session.watch(wanted, start, follow=follow)
 
     def history(self, kind: str, entity_id: str, *, follow: bool = False) -> Watch[Transition]:
@@ -309,6 +320,16 @@ class Client:
         """The rejections, in order; `watch.sequence` is what `resend` takes."""
         wanted = RecordFilter(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
         return self._session.watch(wanted, start, follow=follow)
+
+    async def rejection_counts(
+        self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None, start: When = START,
+    ) -> Sequence[RejectionCount]:  # fmt: skip
+        """How many rejections there are from `start` on, by reason, kind and source, the most frequent first."""
+        found = RejectionCounts()
+        async with self.rejections(kind, tree=tree, reason=reason, start=start) as watch:
+            async for record in watch:
+                found.take(watch.sequence, record)
+        return found.sorted()
 
     async def record(self, sequence: int) -> Logged:
         """The record at `sequence` of the log; raises `RecordNotFound`."""

@@ -13,7 +13,7 @@ from phaseline.engine.explain import fetch
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import latest, resolve_kind
 from phaseline.engine.log.state_view import StateView
-from phaseline.engine.log.watch import RecordFilter
+from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import Moment
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition
@@ -61,12 +61,19 @@ class EntityView(Generic[M_co]):
         return await self._states.last(kind, entity_id)
 
     async def list(
-        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False
-    ) -> AsyncIterator[Entity]:
-        """The entities that fit, ids in natural order. tree: this id and those below it. deleted: deleted ones too."""
-        RecordFilter(kind=kind, state=state, below=tree).check(self.kinds)
-        for record in await self._states.states(kind, tree, state, deleted=deleted):
-            yield record.entity
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False,
+    ) -> AsyncIterator[Entity]:  # fmt: skip
+        """The entities that fit, ids in natural order.
+
+        tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
+        several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
+        """
+        choice = chosen(state, condition)
+        RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
+        for record in await self._states.states(kind, tree, choice.phase, deleted=deleted):
+            if not choice.looks_at_conditions or any(choice.selects(facet.state) for facet in record.entity.facets):
+                yield record.entity
 
     async def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""

@@ -196,7 +196,9 @@ def _broken(body: str) -> str:
         return body
     outer, _, inner = line.partition("(")
     second = f"            {inner[:-1]}"
-    if len(second) > WIDTH:
+    if len(second) > WIDTH and "(" not in inner:
+        second = "\n".join(f"            {one}," for one in inner[:-1].split(", "))
+    elif len(second) > WIDTH:
         call, _, arguments = inner[:-2].partition("(")
         spread = "".join(f"                {one},\n" for one in arguments.split(", "))
         second = f"            {call}(\n{spread}            )"

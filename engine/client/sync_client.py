@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, Unpack, overload
 from phaseline.engine.client import client, connecting
 from phaseline.engine.client.client import WAIT
 from phaseline.engine.client.portal import Opened, Watch
+from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.client.sync_views import Emco, EntityView, Fleet, Gitops
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log.changes import Change
@@ -247,11 +248,18 @@ class Client:
         *,
         tree: str | None = None,
         state: str | None = None,
+        condition: str | Sequence[str] = (),
         deleted: bool = False,
         at: When | None = None,
     ) -> Iterator[Entity]:
-        """The entities that fit, ids in natural order. tree: this id and those below it. deleted: deleted ones too."""
-        return self._portal.iterate(self._source.list(kind, tree=tree, state=state, deleted=deleted, at=at))
+        """The entities that fit, ids in natural order.
+
+        tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
+        several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
+        """
+        return self._portal.iterate(
+            self._source.list(kind, tree=tree, state=state, condition=condition, deleted=deleted, at=at)
+        )
 
     def tree(self, root: str, *, deleted: bool = False, at: When | None = None) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
@@ -280,6 +288,7 @@ class Client:
         facet: str | None = None,
         state: str | None = None,
         tree: str | None = None,
+        condition: str | Sequence[str] = (),
         start: When = NOW,
         rejections: Literal[False] = False,
         follow: bool = True,
@@ -293,6 +302,7 @@ class Client:
         facet: str | None = None,
         state: str | None = None,
         tree: str | None = None,
+        condition: str | Sequence[str] = (),
         start: When = NOW,
         rejections: bool,
         follow: bool = True,
@@ -305,17 +315,26 @@ class Client:
         facet: str | None = None,
         state: str | None = None,
         tree: str | None = None,
+        condition: str | Sequence[str] = (),
         start: When = NOW,
         rejections: bool = False,
         follow: bool = True,
     ) -> Watch[Any]:
         """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
 
+        state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
         start: a place or a time, included; after a `Moment`, so that a watch continues a view without a gap. follow: go
         on after the last record that is there.
         """
         source = self._source.watch(
-            kind, facet=facet, state=state, tree=tree, start=start, rejections=rejections, follow=follow
+            kind,
+            facet=facet,
+            state=state,
+            tree=tree,
+            condition=condition,
+            start=start,
+            rejections=rejections,
+            follow=follow,
         )
         return Watch(self._portal, source)
 
@@ -336,6 +355,12 @@ class Client:
         """The rejections, in order; `watch.sequence` is what `resend` takes."""
         source = self._source.rejections(kind, tree=tree, reason=reason, start=start, follow=follow)
         return Watch(self._portal, source)
+
+    def rejection_counts(
+        self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None, start: When = START
+    ) -> Sequence[RejectionCount]:
+        """How many rejections there are from `start` on, by reason, kind and source, the most frequent first."""
+        return self._portal.run(self._source.rejection_counts(kind, tree=tree, reason=reason, start=start))
 
     def record(self, sequence: int) -> Logged:
         """The record at `sequence` of the log; raises `RecordNotFound`."""

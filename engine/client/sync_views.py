@@ -177,10 +177,22 @@ class EntityView(Generic[M_co]):
         return self._portal.run(self._source.last(kind, entity_id))
 
     def list(
-        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None, deleted: bool = False
+        self,
+        kind: str | None = None,
+        *,
+        tree: str | None = None,
+        state: str | None = None,
+        condition: str | Sequence[str] = (),
+        deleted: bool = False,
     ) -> Iterator[Entity]:
-        """The entities that fit, ids in natural order. tree: this id and those below it. deleted: deleted ones too."""
-        return self._portal.iterate(self._source.list(kind, tree=tree, state=state, deleted=deleted))
+        """The entities that fit, ids in natural order.
+
+        tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
+        several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
+        """
+        return self._portal.iterate(
+            self._source.list(kind, tree=tree, state=state, condition=condition, deleted=deleted)
+        )
 
     def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""

@@ -4,11 +4,11 @@ Belongs here: the choice of subjects, and the iterator. Does not: states (`lates
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar, cast, get_args
 
-from phaseline.engine.errors import EntityUnknown, NameUnknown
+from phaseline.engine.errors import EntityUnknown, NameUnknown, NoState
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.log import latest
@@ -17,6 +17,7 @@ from phaseline.engine.log.log_records import logged
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Reason, Rejection, Transition, timestamp
+from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
 
 SLICE = 500
@@ -37,6 +38,8 @@ class RecordFilter:
     reason: str | None = None
     transitions: bool = True
     rejections: bool = False
+    choice: StateChoice | None = None
+    """Selects transitions further, by the conditions after them."""
 
     def check(self, kinds: Kinds) -> None:
         """Raise `NameUnknown` or `InvalidId` if no record can ever match."""
@@ -44,11 +47,18 @@ class RecordFilter:
         _check("facet", self.facet, [name for kind in among for name in kind.names])
         phases = [phase for kind in among for machine in kind.machines for phase in machine.phases[1:]]
         _check("state", self.state, phases)
+        conditions = [label.condition for kind in among for facet in kind.table.facets for label in facet.labels]
+        for condition in sorted(self.choice.conditions) if self.choice is not None else ():
+            _check("condition", condition, [known for known in conditions if known is not None])
         _check("reason", self.reason, list(get_args(Reason)))
         if self.below is not None:
             latest.check_tree(self.below)
         if self.id is not None:
             latest.check_name(kinds, self.kind or "", self.id)
+
+    def fits(self, record: Transition | Rejection) -> bool:
+        """Whether a record on one of the `filters` is selected."""
+        return self.choice is None or isinstance(record, Rejection) or self.choice.selects(record.after)
 
     def filters(self, installation: Installation) -> list[str]:
         """The filter subjects of LOG for these records."""
@@ -77,6 +87,14 @@ class RecordFilter:
             return [">"]
         tokens = ".".join(quote(part)[:SHORTENED] for part in self.below.split("/"))
         return [tokens, f"{tokens}.>"]
+
+
+def chosen(state: str | None, conditions: str | Sequence[str]) -> StateChoice:
+    """The states that a text and conditions select; raises `NoState`."""
+    try:
+        return StateChoice.read(state, (conditions,) if isinstance(conditions, str) else conditions)
+    except ValueError as error:
+        raise NoState(problem=str(error)) from None
 
 
 def feed_of(prefix: str, filters: list[str]) -> list[str]:
@@ -147,7 +165,7 @@ class Watch(Generic[R]):
         while True:
             reader = await self._fill()
             found = logged(reader.stream, self._held.popleft())
-            if found is not None:
+            if found is not None and self._wanted.fits(found.record):
                 self.sequence, self.wire = found.sequence, found.wire
                 return cast("R", found.record)
 

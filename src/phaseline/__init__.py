@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from phaseline.engine.client.entity_view import EntityView
     from phaseline.engine.client.fleet_counts import FleetClusterCounts, FleetCounts, FleetDisplay, FleetPart
     from phaseline.engine.client.products import Emco, EmcoView, Fleet, FleetView, Gitops
+    from phaseline.engine.client.rejection_counts import RejectionCount
     from phaseline.engine.core.message import Message
     from phaseline.engine.emco_status.query import EmcoNamesQuery, EmcoStatusQuery, SourceStatusQuery, StatusQuery
     from phaseline.engine.emco_status.schema import (
@@ -148,6 +149,7 @@ __all__ = [
     "PublishResult",
     "Receipt",
     "Rejection",
+    "RejectionCount",
     "Rollup",
     "Settings",
     "SourceApp",
@@ -184,6 +186,7 @@ _HOMES = {
     "phaseline.engine.client.entity_view": ("EntityView",),
     "phaseline.engine.client.fleet_counts": ("FleetClusterCounts", "FleetCounts", "FleetDisplay", "FleetPart"),
     "phaseline.engine.client.products": ("Emco", "EmcoView", "Fleet", "FleetView", "Gitops"),
+    "phaseline.engine.client.rejection_counts": ("RejectionCount",),
     "phaseline.engine.core.message": ("Message",),
     "phaseline.engine.emco_status.query": ("EmcoNamesQuery", "EmcoStatusQuery", "SourceStatusQuery", "StatusQuery"),
     "phaseline.engine.emco_status.schema": (

@@ -7,7 +7,7 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
-from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, NotProvisioned, TreeUnknown
+from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, NoState, NotProvisioned, TreeUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import Entity, State
@@ -126,6 +126,10 @@ UNKNOWN: list[tuple[Callable[[Client], Awaitable[Any]], type[Exception], str]] =
     (lambda client: client.tree("c1//"), InvalidId, "empty part"),
     (lambda client: anext(aiter(client.list("claster"))), NameUnknown, "kind 'claster'"),
     (lambda client: anext(aiter(client.list("node", state="Scaling"))), NameUnknown, "state 'Scaling'"),
+    (lambda client: anext(aiter(client.list("node", condition="Arrears"))), NameUnknown, "condition 'Arrears'"),
+    (lambda client: anext(aiter(client.list("node", state="{Failed"))), NoState, "write a phase"),
+    (lambda client: anext(aiter(client.list(state="{Failed,[Mood,*]}"))), NameUnknown, "condition 'Mood'"),
+    (lambda client: anext(client.watch(condition=("Balance", "Mood"))), NameUnknown, "condition 'Mood'"),
     (lambda client: anext(aiter(client.list("cluster", tree="c1/a"))), InvalidId, "no cluster can be under"),
     (lambda client: anext(client.history("node", "c1/a/n1")), EntityUnknown, "no node"),
     (lambda client: anext(client.rejections(reason="mood")), NameUnknown, "illegal, guard"),
@@ -150,3 +154,38 @@ async def test_no_installation_is_said_so(wire: Wire, settings: Settings) -> Non
         await client.get("cluster", "c1")
     with pytest.raises(NotProvisioned):
         await anext(client.watch())
+
+
+async def test_selecting_by_conditions(client: Client) -> None:
+    for name, conditions in (("a", ["Balance"]), ("b", ["Unschedulable", "Balance"]), ("c", ["NotReady"])):
+        await client.publish("node", "adopt", f"c1/p/{name}", {"phase": "Failed", "conditions": conditions})
+    await client.publish_and_wait("node", "cordon", "c1/p/c")
+
+    async def found(**which: Any) -> list[str]:
+        return [entity.id[-1] async for entity in client.list("node", **which)]
+
+    async def unschedulable() -> int:
+        return len(await found(condition="Unschedulable"))
+
+    await until_answer(unschedulable, 2)
+    assert await found(condition="Balance") == ["a", "b"]
+    assert await found(condition=("Balance", "Unschedulable")) == ["b"]
+    assert await found(state="{Failed,[Balance,*]}") == ["a", "b"]
+    assert await found(state="{Failed,[Balance]}") == ["a"]
+    assert await found(state="Running", condition="Balance") == []
+    watch = client.watch("node", state="{*,[Unschedulable,*]}", start="start", follow=False)
+    assert [(record.entity.id[-1], record.trigger) async for record in watch] == [("b", "adopt"), ("c", "cordon")]
+
+
+async def test_rejections_in_numbers(client: Client) -> None:
+    for number in range(3):
+        await client.publish("cluster", "update", f"c{number}", source="/ops")
+    done = await client.publish_and_wait("cluster", "update", "c9", source="/me")
+    counts = await client.rejection_counts()
+    assert [(one.count, one.reason, one.kind, one.source) for one in counts] == [
+        (3, "illegal", "cluster", "/ops"), (1, "illegal", "cluster", "/me"),
+    ]  # fmt: skip
+    assert (counts[0].last.trigger, counts[1].last) == ("update", done.rejection)
+    assert await client.rejection_counts(reason="guard") == []
+    late = await client.rejection_counts(start=max(one.place for one in counts))
+    assert [one.count for one in late] == [1]

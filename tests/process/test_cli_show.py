@@ -108,7 +108,7 @@ async def test_a_rejection_with_what_was_sent(shell: Shell, client: Client, wire
     async for rejection in refused:
         assert rejection.reason == "guard"
     shown = (await shell("rejections", "show", str(refused.sequence))).out
-    assert "the node_pool's autoscaling_mode is Recycle" in shown
+    assert "autoscaling_mode is not set, stop needs Recycle" in shown
     assert '"type": "node.stop"' in shown
     assert "event, decoded:" in shown
     place = await refuse_bytes(client, wire, b"\xc1\x00nonsense\x1b[31m")
@@ -245,3 +245,23 @@ async def test_errors_tell_their_causes_and_tracebacks_only_where_asked_for(shel
         "list"
     )
     assert "Traceback" in by_environment.err
+
+
+async def test_selecting_by_conditions_and_counting_rejections(shell: Shell, client: Client) -> None:
+    await seed(client)
+    await client.publish_and_wait("node", "ready", "c1/p/n2", source="/agent")
+    found = (await shell("watch", "node", "--condition", "NotReady", "--from", "start", "--no-follow", "--json")).lines
+    assert [record["data"]["id"] for record in found] == ["c1/p/n10"]
+    shown = await shell("list", "node", "--state", "{Failed,[NotReady,*]}", "--json")
+    assert [entity["facets"]["phase"]["state"] for entity in shown.lines] == ["Failed"]
+    wrong = await shell("list", "node", "--state", "{Failed,[NotReady")
+    assert (wrong.code, "'{Failed,[NotReady' is no state: write a phase (Failed)" in wrong.err) == (1, True)
+    counted = (await shell("rejections", "--summary", "--json")).lines
+    assert [(one["reason"], one["kind"], one["source"], one["count"]) for one in counted] == [
+        ("guard", "node", "/agent", 1)
+    ]
+    assert counted[0]["example"]["trigger"] == "stop"
+    table = await shell("rejections", "--summary")
+    assert "guard" in table.out
+    assert "stop c1/p/n2: node c1/p/n2 is Running [Ok]" in " ".join(table.out.split())
+    assert table.err.endswith("1 rejection\n")
