@@ -49,8 +49,7 @@ def agrees_with_the_specification(history: History) -> None:
         if found.sequence is not None:
             last[source] = found.sequence
     live = {
-        key: (facets[0], without_contact(attributes))
-        for key, (facets, attributes) in states_of(history.tree).items()
+        key: (facets[0], without_contact(attributes)) for key, (facets, attributes) in states_of(history.tree).items()
     }
     assert live == {key: ((thing.base, shown(world, *key)), thing.attributes) for key, thing in world.items()}
 
