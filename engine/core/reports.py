@@ -16,8 +16,8 @@ from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.judging import Judge, has_seen
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import CONDITIONS, PHASE, RECENT, REPORTED, SEEN
-from phaseline.machines.language.table import DELETED
+from phaseline.machines.compiler.reports import CONDITIONS, PHASE, RECENT, SEEN
+from phaseline.machines.language.table import DELETED, REPORTED
 from phaseline.schemas.records import Entity, Reason, State
 
 
@@ -57,13 +57,15 @@ def read_state(
         return Refused("stale", _stale(kind, entity_id, asked, data.get(SEEN)))
     if verdict == "impossible":
         return Refused("invalid", _impossible(kind, data))
-    if verdict == "same" and entity is not None and data.get(PHASE) != DELETED and _brings_news(entity, judge, data):
+    if verdict == "same" and entity is not None and _brings_news(entity, judge, data):
         base = entity.facets[0].base
     return None if base is None else {**data, PHASE: base.phase, CONDITIONS: base.conditions}
 
 
 def _brings_news(entity: Entity, judge: Judge, data: Mapping[str, Any]) -> bool:
-    """Whether a report sets an attribute to another value."""
+    """Whether a report on what is there sets an attribute to another value."""
+    if DELETED in (data.get(PHASE), entity.facets[0].base.phase):
+        return False
     return any(data.get(name) not in (None, entity.attributes.get(name)) for name in judge.attributes)
 
 

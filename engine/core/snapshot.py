@@ -21,8 +21,8 @@ from phaseline.engine.core.reports import Refused, read_state, unseen
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import CONDITIONS, PHASE, REPORTED, SEEN
-from phaseline.machines.language.table import DELETED, MAX_TEXT, Refusal, RuleEvent
+from phaseline.machines.compiler.reports import CONDITIONS, PHASE, SEEN
+from phaseline.machines.language.table import DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, FacetState, LeftOut, Record, Rejection
 from phaseline.schemas.subjects import BadSubject, check_id

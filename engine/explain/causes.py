@@ -11,9 +11,8 @@ from typing import NamedTuple
 from phaseline.engine.explain.model import CauseChain, Role
 from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.compiler.reports import REPORTED
 from phaseline.machines.language.contact import HEARD
-from phaseline.machines.language.table import ABSENT, OK, PROGRESSING, Facet
+from phaseline.machines.language.table import ABSENT, OK, PROGRESSING, REPORTED, Facet
 from phaseline.schemas.records import Entity, State, Transition, state
 from phaseline.schemas.subjects import ancestor_id
 

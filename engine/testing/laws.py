@@ -18,8 +18,9 @@ from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing import failure_text
 from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, play
 from phaseline.engine.testing.recompute import Recomputed
-from phaseline.machines.compiler.reports import REPORTED, SNAPSHOT
+from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.contact import HEARD_AT
+from phaseline.machines.language.table import REPORTED
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import CONTACT, Entity, Rejection, Transition
 

@@ -19,6 +19,7 @@ from phaseline.machines.language.table import (
     FROM_DATA,
     LIVE,
     OWNER_GONE,
+    REPORTED,
     SAME,
     Cascade,
     Facet,
@@ -173,7 +174,8 @@ def _fields(table: Table, trigger: str) -> set[str]:
     rows = (row for facet in table.facets for row in facet.rows if row.trigger == trigger)
     assigned = {name for row in rows for name in table.assigned(row)}
     added = {field.name for interpret in table.interprets if trigger in interpret.on for field in interpret.fields}
-    return assigned.union(added, (field.name for field in table.fields.get(trigger, ())))
+    named = ("phase",) if trigger == REPORTED else ()
+    return assigned.union(added, named, (field.name for field in table.fields.get(trigger, ())))
 
 
 def _references(table: Table, facet: Facet) -> Iterator[str]:

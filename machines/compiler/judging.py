@@ -11,17 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.compiler.conditions import base_after, own_condition
 from phaseline.machines.compiler.machine import FacetMachine, Step
-from phaseline.machines.compiler.reports import (
-    CONDITIONS,
-    PHASE,
-    REPORTED,
-    SEEN,
-    UNREQUESTED,
-    arriving,
-    observed_attributes,
-)
+from phaseline.machines.compiler.reports import CONDITIONS, PHASE, SEEN, UNREQUESTED, arriving, observed_attributes
 from phaseline.machines.language.predicates import Scene
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, Row, Table
 from phaseline.schemas.records import FacetState, State, state
 
 Verdict = Literal["taken", "same", "older", "stale", "impossible"]
@@ -99,6 +91,11 @@ class Judge:
         self.attributes = observed_attributes(table)
         self.needs_phase = any(row.to == FROM_DATA for row in facet.rows)
         """Whether an item of a snapshot must name its phase. Else the kind works out its states by itself."""
+        self.rows = {
+            phase: tuple(step for step in steps if step.row.given.get(PHASE) is not None)
+            for phase, steps in self.machine.steps.get(REPORTED, {}).items()
+        }
+        """By phase of the base, what rows say of the report of one phase: the table's own, and what ends a life."""
         self.pending, self.arriving = frozenset(facet.pending), frozenset(arriving(table, facet))
         self.observed = tuple(
             Observed(machine, frozenset(row for row in written.rows if _observes(table, row)))
@@ -114,11 +111,12 @@ class Judge:
         """
         facet, recent, phase = facets[0], (data.get(SEEN) or 0) >= asked, data.get(PHASE)
         base = facet.base
+        found = self._by_row(base, data, scene, entity_id)
+        if found == base or (phase == DELETED and found is None):
+            return Judged("same")
         if phase == DELETED:
-            if base.phase in (ABSENT, DELETED):
-                return Judged("same")
             may_end = base.phase not in self.arriving or has_seen(data, asked)
-            return Judged("taken", state(DELETED)) if may_end else Judged("older")
+            return Judged("taken", found) if may_end else Judged("older")
         if base.phase == DELETED and not recent:
             return Judged("stale")
         if phase is None:
@@ -135,6 +133,13 @@ class Judge:
         if base.phase in self.pending and not recent and in_order(wanted) not in self.observed[0].by_any(base):
             return Judged("older")
         return Judged("taken", wanted)
+
+    def _by_row(self, base: State, data: Mapping[str, Any], scene: Scene, entity_id: str) -> State | None:
+        """The base after the first row for the report of this very phase; None if there is no such row."""
+        for step in self.rows.get(base.phase, ()):
+            if step.fits(base, base, data) and step.failed_guard(scene, entity_id) is None:
+                return step.result(base, data)
+        return None
 
     def pending_phases(self) -> Iterator[PendingPhase]:
         """What becomes of reports in each pending phase, in the order of the table."""

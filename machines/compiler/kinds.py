@@ -14,11 +14,21 @@ from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import FacetMachine, Step
-from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, SNAPSHOT, UNREQUESTED
+from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
 from phaseline.machines.language.sources import source_text
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, OWNER_GONE, Facet, Field, Role, Table
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    FROM_DATA,
+    OWNER_GONE,
+    REPORTED,
+    Facet,
+    Field,
+    Role,
+    Table,
+)
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 
 

@@ -11,11 +11,23 @@ from dataclasses import replace
 from phaseline.machines.compiler.check_kinds import path
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.conditions import phases_of, starts_of
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, LIVE, SAME, Facet, Field, Live, Row, Table
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    FROM_DATA,
+    LIVE,
+    REPORTED,
+    SAME,
+    Facet,
+    Field,
+    Live,
+    Row,
+    Table,
+)
 from phaseline.schemas.records import CONTACT
 
-REPORTED, UNREQUESTED = "reported", "deleted"
-"""The observation of a whole state, and the observation that an entity is gone, which may come without a request."""
+UNREQUESTED = "deleted"
+"""The observation that an entity is gone, which may come without a request."""
 SNAPSHOT = "snapshot"
 """The observation of all that a reporter sees below an entity."""
 RECENT = "recent"
@@ -59,8 +71,22 @@ def check_names(table: Table, below: tuple[str, ...]) -> None:
     says = "{0} is the observation of every kind that {1}: give the trigger of this table another name"
     why = {REPORTED: "has observations", SNAPSHOT: "stands above such kinds"}
     problems = [says.format(name, why[name]) for name, clashes in taken if clashes and name in table.triggers]
+    problems += _wrong_rows(table)
     if problems:
         raise WrongTable(table.kind, problems)
+
+
+def _wrong_rows(table: Table) -> Iterator[str]:
+    """What is wrong with the table's own rows for the report of one phase. The first facet alone takes them."""
+    for index, facet in enumerate(table.facets):
+        for row in (row for row in facet.rows if row.trigger == REPORTED and row.given.get(PHASE) is not None):
+            where = f"{facet.name}: the row for {REPORTED} with {PHASE} {row.given[PHASE]}"
+            if index > 0:
+                yield f"{where}: a report speaks of the first facet, {table.facets[0].name}: write the row there"
+            if row.to != SAME and (row.to == FROM_DATA or row.given[PHASE] != DELETED):
+                yield f"{where} leads to {row.to}: only what {DELETED} means can be another phase: lead to {SAME}"
+            if row.assigns or row.computes is not None:
+                yield f"{where} changes attributes: leave out `assigns` and `computes`"
 
 
 def takes_reports(table: Table) -> bool:
@@ -87,9 +113,12 @@ def arriving(table: Table, facet: Facet) -> tuple[str, ...]:
 
 
 def _rows(table: Table, index: int, facet: Facet) -> Iterator[Row]:
-    """The rows of a facet, and after them those for reports. A row of the table for `reported` is for no `phase`."""
+    """The rows of a facet, and after them those for reports.
+
+    A row of the table for `reported` is for no `phase`, or for the one that it names in `given`.
+    """
     for row in facet.rows:
-        yield replace(row, given={**row.given, PHASE: None}) if row.trigger == REPORTED else row
+        yield replace(row, given={PHASE: None, **row.given}) if row.trigger == REPORTED else row
     if is_widened(table):
         yield from _widened(table, facet)
     unborn = (ABSENT, DELETED) if is_adoptable(table) else ()

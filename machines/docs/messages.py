@@ -7,9 +7,9 @@ subjects of messages (`asyncapi`).
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.compiler.reports import REPORTED
 from phaseline.machines.docs import json_schema
 from phaseline.machines.language.fields import Field
+from phaseline.machines.language.table import REPORTED
 
 Map = dict[str, Any]
 SCHEMAS = "#/components/schemas/{name}"

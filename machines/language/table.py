@@ -26,6 +26,7 @@ __all__ = [
     "OK",
     "OWNER_GONE",
     "PROGRESSING",
+    "REPORTED",
     "SAME",
     "At",
     "Attributes",
@@ -68,6 +69,10 @@ FROM_DATA = "*"
 OWNER_GONE = "owner_gone"
 """The derived trigger that the engine fires at everything alive below an entity that becomes Deleted. Each kind with a
 parent has it: a facet without a row for it gets one, from every live phase to Deleted."""
+REPORTED = "reported"
+"""The observation of a whole state, of every kind that has observations. A table needs no row for it; a row with
+`given={"phase": ...}` in the first facet says what the report of that phase means in place of the phase itself
+(docs/reports.md)."""
 CHILDREN = ("*",)
 """In `at` of a cascade: every kind whose parent is this one, and in whose table the trigger is derived."""
 

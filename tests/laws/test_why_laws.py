@@ -12,10 +12,10 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.explain.model import CauseChain, FacetExplanation, PredicateExplanation
 from phaseline.machines.compiler import conditions
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.reports import REPORTED, SNAPSHOT
+from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.contact import HEARD
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
-from phaseline.machines.language.table import ABSENT, DELETED
+from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
 from phaseline.schemas.records import Transition, facets_of
 from tests.support import edge_worlds, sample_kinds
 from tests.support.explanations import cause_chains, entities, explained, logs, parts, predicates

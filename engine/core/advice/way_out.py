@@ -17,9 +17,9 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine
-from phaseline.machines.compiler.reports import REPORTED, SNAPSHOT
+from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.predicates import Above, AttributeIs, Predicate, or_list
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED
 from phaseline.schemas.records import NONE, Entity, State
 from phaseline.schemas.subjects import ancestor_id
 
