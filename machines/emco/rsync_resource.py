@@ -19,6 +19,7 @@ from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
+    SAME,
     Cascade,
     Facet,
     Field,
@@ -31,6 +32,8 @@ from phaseline.machines.language.table import (
 from phaseline.schemas.records import State
 
 PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed", "Retrying", "Terminated"
+GONE = {"phase": DELETED}
+"""The data of a report, or of an item that a snapshot does not list: rsync does not hold the resource."""
 UNKNOWN, NOT_PRESENT, PRESENT = "Unknown", "NotPresent", "Present"
 INSTANTIATE, TERMINATE, UPDATE = "Instantiate", "Terminate", "Update"
 """Bases of the app_context."""
@@ -113,6 +116,11 @@ RSYNC_RESOURCE = Table(
                 Row((RETRYING,),                    "reached",     PENDING),
                 Row((LIVE,),                        "hand_over",   DELETED,    assigns=(HANDED_OVER_TO,)),
                 Row((LIVE,),                        "owner_gone",  DELETED),
+                Row((LIVE,),                        "reported",    TERMINATED, when=DELETING, given=GONE),
+                Row((APPLIED, RETRYING),            "reported",    PENDING,    when=NOT_GOING, given=GONE),
+                Row((LIVE,),                        "reported",    SAME,       when=NOT_GOING, given=GONE),
+                *(Row((DELETED,),                   "reported",    SAME,       when=BACK, given={"phase": phase})
+                  for phase in (PENDING, APPLIED, FAILED, RETRYING, TERMINATED)),
             ),
             views=(
                 #    shows     while

@@ -4,6 +4,7 @@ Belongs here: docs/reports.md, section by section, on single events. Does not: s
 random histories (`test_report_laws`).
 """
 
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from phaseline import testing
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Facet, Label, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, Facet, Label, Row, Table
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
@@ -268,7 +269,8 @@ def test_a_report_speaks_of_the_first_facet(kind: str, phase: str, rest: dict[st
     gone = start.event(kind, "reported", entity_id, {"phase": phase}).when(
         kind, "reported", entity_id, {"phase": DELETED}
     )
-    assert {f.base.phase for f in gone.tree.entities[kind][entity_id].facets} == {DELETED}
+    ends = {DELETED} if kind == "resource" else {"Pending", *rest.values()}  # the orchestrator wants it there
+    assert {f.base.phase for f in gone.tree.entities[kind][entity_id].facets} == ends
 
 
 def test_reports_of_a_set_without_a_phase_mean_what_they_meant() -> None:
@@ -348,3 +350,29 @@ def test_old_records_have_neither_word() -> None:
     again = wire_codec.read(wire_codec.write(unasked, 0, 1, "phaseline/pl"))
     assert isinstance(again, Transition)
     assert again.unasked
+
+
+# ---- what a report means where a table says so
+
+
+def test_a_table_may_say_what_the_report_of_a_phase_means() -> None:
+    """A lamp that is gone while it is dimmed is dark; a wired one that is not there was not there before."""
+    dark = Row(("Dimming",), "reported", "Lit", given={"phase": DELETED})
+    still = Row(("Lit",), "reported", SAME, given={"phase": "Wiring"})
+    cut = Row(("Lit",), "cut", DELETED)
+    kind = lamp(Row(("Wiring",), "wired", "Lit"), cut, dark, still, pending=("Wiring", "Dimming"))
+    lit = testing.given(kind).event("lamp", "wire", "l").event("lamp", "wired", "l")
+    assert report(lit, "Wiring", "lamp", "l").records == ()
+    then = report(lit.event("lamp", "dim", "l"), DELETED, "lamp", "l")
+    assert [(str(r.after), r.trigger, r.unasked) for r in then.transitions] == [("Lit", "reported", True)]
+    assert [(str(r.after), r.unasked) for r in report(lit, DELETED, "lamp", "l").transitions] == [(DELETED, False)]
+
+
+@pytest.mark.parametrize(("row", "says"), [
+    (Row(("Lit",), "reported", "Dimming", given={"phase": "Wiring"}), "only what Deleted means can be another phase"),
+    (Row(("Lit",), "reported", SAME, given={"phase": DELETED}, assigns=True), "leave out `assigns` and `computes`"),
+    (Row(("Lit",), "wired", SAME, given={"phase": "Lit"}), "field phase in given= is unknown"),
+])  # fmt: skip
+def test_rows_that_change_what_a_report_means_are_checked(row: Row, says: str) -> None:
+    with pytest.raises(WrongTable, match=re.escape(says)):
+        testing.given(lamp(Row(("Wiring",), "wired", "Lit"), Row((LIVE,), "cut", DELETED), row, pending=("Wiring",)))
