@@ -90,6 +90,13 @@ def styled(text: str, colour: str) -> str:
     return click.style(text, fg=colour, bold=True) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text
 
 
+def without_time(count: int) -> None:
+    """Say how many records had no time of their own by the publishers' clock, if any."""
+    if count:
+        have = "record has no time of its own" if count == 1 else "records have no time of their own"
+        say(f"{count:,} {have}: the server's counts there")
+
+
 def say(text: str, mark: str = "") -> None:
     """Print one line on stderr. mark: what stands before the text, and may have a colour."""
     print(f"{mark}{plain(text)}", file=sys.stderr, flush=True)

@@ -55,11 +55,15 @@ class Lane:
 
 
 class Timeline(NamedTuple):
-    """Lanes between two times (ns), parents before children."""
+    """Lanes between two times (ns), parents before children.
+
+    without_time: by the publishers' clock, how many of the records read had no usable time of their own.
+    """
 
     lanes: list[Lane]
     start: int
     end: int
+    without_time: int = 0
 
 
 def timeline(
