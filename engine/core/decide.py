@@ -76,8 +76,13 @@ def _without_step(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arriva
 
     A rejected one does not count: anybody may have sent it.
     """
-    if entity is None or any(isinstance(record, Rejection) for record in records):
+    if any(isinstance(record, Rejection) for record in records):
         return Decision(records)
+    if entity is None:
+        changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
+        hearing.hear(changeset, kind, arrival)
+        changeset.settle()
+        return transitions(changeset, arrival.cause)
     return _take(tree, kind, [], entity.attributes, arrival, adopts=False)
 
 

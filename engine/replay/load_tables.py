@@ -38,7 +38,7 @@ def load_kinds(where: str) -> Kinds:
         raise BadTables(
             where=where, problem=f"{name} must be a Table, a list of tables or a Kinds, found {type(value).__name__}"
         )
-    by_name = {kind.name: kind.table for kind in installed().values()} | {table.kind: table for table in tables}
+    by_name = {kind.name: kind.written for kind in installed().values()} | {table.kind: table for table in tables}
     try:
         return Kinds(tuple(by_name.values()))
     except WrongTable as error:

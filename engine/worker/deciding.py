@@ -27,8 +27,10 @@ SLICE_SECONDS = 0.05
 """Seconds of deciding after which a slice ends and is committed."""
 SLOW_SECONDS = 0.1
 """Seconds above which the decision of one event is logged."""
-HEARTBEATS_WAIT = 0.25
+HEARTBEATS_WAIT = 0.5
 """Seconds that heartbeats wait for further ones before they are decided and committed together."""
+LOOK_AGAIN = 0.1
+"""Seconds after which heartbeats that wait look what has arrived."""
 STUCK_SECONDS = 20
 """Seconds after which the decision of one event counts as stuck, and its worker ends."""
 LOGGED = 10
@@ -108,7 +110,7 @@ class SlowKinds:
 
 
 class Heartbeats:
-    """Lets heartbeats wait for each other, so that many of them share one commit. No other event waits for them."""
+    """Lets heartbeats wait for each other, so that many of them share one commit. Other events hardly wait for them."""
 
     def __init__(self, prefix: str) -> None:
         """`prefix`: that of the installation."""
@@ -118,12 +120,12 @@ class Heartbeats:
     async def gather(self, events: list[Stored], inbox: Reader, limit: int) -> list[Stored]:
         """These events and, if all of them are heartbeats, those that arrive before `HEARTBEATS_WAIT` is over.
 
-        The first event that is none ends the waiting.
+        An event that is none ends the waiting after `LOOK_AGAIN` at most.
         """
-        end = time.monotonic() + HEARTBEATS_WAIT
-        fresh = events
-        while fresh and len(events) < limit and all(map(self.is_one, fresh)) and (left := end - time.monotonic()) > 0:
-            fresh = await inbox.take(limit - len(events), left)
+        fresh, end = events, time.monotonic() + HEARTBEATS_WAIT
+        while events and all(map(self.is_one, fresh)) and len(events) < limit and time.monotonic() < end:
+            await asyncio.sleep(LOOK_AGAIN)
+            fresh = await inbox.take(limit - len(events)) if inbox.buffered else []
             events += fresh
         return events
 

@@ -71,8 +71,8 @@ class SelectedSteps(NamedTuple):
 class Kind:
     """A table, compiled.
 
-    table: the table, with what the language gives to it (`completion`, `reports`).
-    own: the same without the rows that every kind has for reports.
+    table: the table, with what the language gives to it (`completion`, `reports`). written: the table as it was
+    written, which can be compiled again.
     version: the version of the table, which records contain.
     arity: how many parts an id has. names: the names of the facets.
     machines: the facets, compiled.
@@ -99,9 +99,9 @@ class Kind:
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """Compile the table that is written so; `tables` are all of the installation, completed."""
-        self.own = tables[written.kind]
-        self.reported_below = reports.reported_below(self.own, tables)
-        self.table = table = reports.with_reports(self.own, self.reported_below)
+        self.written, completed_table = written, tables[written.kind]
+        self.reported_below = reports.reported_below(completed_table, tables)
+        self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.name = table.kind
         self.version = fingerprint.version_of(with_contact(written))
         self.arity = len(table.id)
@@ -151,7 +151,7 @@ class Kind:
         self.reports = frozenset(
             name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
         )
-        self.judge = Judge(self.own, self.machines, self.bases) if REPORTED in self.reports else None
+        self.judge = Judge(completed_table, self.machines, self.bases) if REPORTED in self.reports else None
 
     def is_named(self, facet: str) -> bool:
         """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""

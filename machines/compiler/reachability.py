@@ -116,20 +116,29 @@ def _covers(earlier: Step, later: Step) -> bool:
 def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[State]:
     """Every base that rows lead to from the beginning, guards and data aside; conditions sorted."""
     begins = state(machine.facet.begins)
-    seen, queue = {begins}, [begins]
+    seen, queue, phases = {begins}, [begins], {begins.phase}
     while queue and len(seen) < MAX_BASES:
         base = queue.pop()
-        for found in moves(machine, base, intents):
+        for found in moves(machine, base, intents, back_to=phases):
             if found not in seen:
                 seen.add(found)
                 queue.append(found)
+                if found.phase not in phases:  # causes may have interrupted this phase, too
+                    phases.add(found.phase)
+                    queue += (one for one in seen if one.phase == machine.facet.accumulates_in)
     return frozenset(seen)
 
 
-def moves(machine: FacetMachine, base: State, intents: Collection[str], but: Row | None = None) -> Iterator[State]:
+def moves(
+    machine: FacetMachine,
+    base: State,
+    intents: Collection[str],
+    but: Row | None = None,
+    back_to: Collection[str] | None = None,
+) -> Iterator[State]:
     """The bases that one row leads to from `base`; conditions sorted. For intents, under any view of the base.
 
-    but: a row that is left out.
+    but: a row that is left out. back_to: the phases that causes can have interrupted; None for all.
     """
     views = [state_shown(machine.facet, view, base) for view in machine.views[base.phase]]
     for trigger, by_source in machine.steps.items():
@@ -137,6 +146,7 @@ def moves(machine: FacetMachine, base: State, intents: Collection[str], but: Row
             for step in by_source.get(judged.phase, ()):
                 if (
                     step.row is not but
+                    and (step.over is None or back_to is None or step.over in back_to)
                     and step.row.to != FROM_DATA
                     and step.fits(judged, base, step.row.given, step.over)
                 ):

@@ -5,7 +5,9 @@ Belongs here: random histories of the kinds that ship. Does not: laws of any kin
 """
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
@@ -34,7 +36,7 @@ def agrees_with_the_specification(history: History) -> None:
             continue
         if found.trigger in ("reported", "snapshot") or "seen" in found.data:  # test_report_laws is about these
             entities = [record.entity for record in step.records if not isinstance(record, Rejection)]
-            world |= {(e.kind, e.id): Thing(e.facets[0].base, e.attributes) for e in entities}
+            world |= {(e.kind, e.id): Thing(e.facets[0].base, without_contact(e.attributes)) for e in entities}
             if found.sequence is not None and any((e.kind, e.id) == (found.kind, found.id) for e in entities):
                 last[source] = found.sequence
             continue
@@ -47,10 +49,13 @@ def agrees_with_the_specification(history: History) -> None:
         if found.sequence is not None:
             last[source] = found.sequence
     live = {
-        key: (facets[0], {name: value for name, value in attributes.items() if name not in CONTACT})
-        for key, (facets, attributes) in states_of(history.tree).items()
+        key: (facets[0], without_contact(attributes)) for key, (facets, attributes) in states_of(history.tree).items()
     }
     assert live == {key: ((thing.base, shown(world, *key)), thing.attributes) for key, thing in world.items()}
+
+
+def without_contact(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in attributes.items() if name not in CONTACT}
 
 
 @effort

@@ -75,7 +75,9 @@ def truths(kinds: Kinds, tree: Tree, choices: bytes) -> Iterator[tuple[Kind, str
                 below = kinds[name]
                 ids = sorted(tree.descendants(above.name, entity_id, name))[:6]
                 ids.append("/".join([entity_id, *("new" for _ in below.table.id[above.arity :])]))
-                bases = sorted(base for base in below.bases[0] if base.phase not in (ABSENT, DELETED))
+                by_timers = frozenset[str]().union(*below.expiring[0].values())  # no reporter sees these conditions
+                live = (base for base in below.bases[0] if base.phase not in (ABSENT, DELETED))
+                bases = sorted(base for base in live if by_timers.isdisjoint(base.conditions))
                 there = {each: dice.of(bases) for each in ids if dice.of((True, True, True, False))}
                 if takes(kinds, tree, above, entity_id, below):
                     yield above, entity_id, below, there
@@ -180,7 +182,7 @@ def placed(kind: Kind, base: State) -> Tree:
     for one in reversed(chain):
         bases = [base, *one.adopted[1:]] if one is kind else list(one.adopted)
         if one is kind and base.phase == DELETED:
-            bases = [state(DELETED) for _ in bases]
+            bases = [state(DELETED) if DELETED in m.phases else b for b, m in zip(bases, one.machines, strict=True)]
         here = "/".join(entity_id.split("/")[: one.arity])
         facets = tuple(FacetState(found, found, 0) for found in bases)
         tree.put(Entity(one.name, here, 1, one.names, facets, one.attributes, {}, asked=5))

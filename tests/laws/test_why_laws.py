@@ -12,6 +12,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.explain.model import CauseChain, FacetExplanation, PredicateExplanation
 from phaseline.machines.compiler import conditions
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.reports import REPORTED, SNAPSHOT
 from phaseline.machines.language.contact import HEARD
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED
@@ -40,6 +41,9 @@ def ends_in_an_event(history: History, caused: CauseChain) -> None:
     step = history.steps[last.cause.sequence - 1]
     assert isinstance(step.read, Arrival)
     if last.trigger == HEARD:  # by an observation that made no record of its own
+        assert last.cause.origin == f"{step.read.kind}/{step.read.id}"
+    elif step.read.trigger == SNAPSHOT:
+        assert (last.cause.by, last.trigger) == ("cascade", REPORTED)
         assert last.cause.origin == f"{step.read.kind}/{step.read.id}"
     else:
         assert (last.cause.by, last.trigger) == ("event", step.read.trigger)

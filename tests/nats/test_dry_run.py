@@ -190,7 +190,7 @@ async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> 
 
 
 async def test_tables_that_differ_from_the_installation_s_are_named(client: Client, wire: Wire) -> None:
-    more = Kinds((*BUILT_IN, *(kind.table for kind in sample_kinds.KINDS.values())))
+    more = Kinds((*BUILT_IN, *(kind.written for kind in sample_kinds.KINDS.values())))
     await client.publish_and_wait("cluster", "create", "c1")
     layout = await client._session.layout()
     message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)

@@ -117,3 +117,11 @@ async def test_the_client_in_several_events(client: Client, monkeypatch: pytest.
     ]
     sent = await client.snapshot("cluster", "c1", "node", ITEMS)
     assert [outcome.records for outcome in sent] == [(), ()]
+
+
+async def test_one_event_of_more_than_a_megabyte_is_refused_and_the_parts_are_taken(client: Client) -> None:
+    items = [{"id": f"p/{'n' * 200}{number:05}", "phase": "Running"} for number in range(4_800)]
+    with pytest.raises(phaseline.errors.PhaselineError, match="accepts at most 1048576"):
+        await client.publish("cluster", "snapshot", "big", {"kind": "node", "items": items})
+    found = await client.snapshot("cluster", "big", "node", items)
+    assert len(found) == 2

@@ -271,13 +271,13 @@ def test_a_report_speaks_of_the_first_facet(kind: str, phase: str, rest: dict[st
     assert {f.base.phase for f in gone.tree.entities[kind][entity_id].facets} == {DELETED}
 
 
-def test_reports_of_fleet_without_a_phase_mean_what_they_meant() -> None:
-    there = testing.given(KINDS).event("bundle_deployment", "applied", "r/b/c", {"deployment_id": "d"})
-    there = there.event("bundle_deployment", "target", "r/b/c", {"deployment_id": "d"})
-    then = there.when("bundle_deployment", "reported", "r/b/c", {"ready": False, "message": "2 are not ready"})
-    assert [str(r.after) for r in then.transitions if r.entity.kind == "bundle_deployment"] == ["NotReady"]
-    then = report(there, DELETED, "bundle_deployment", "r/b/c")
-    assert str(then.tree.entities["bundle_deployment"]["r/b/c"].facets[0].state) == DELETED
+def test_reports_of_a_set_without_a_phase_mean_what_they_meant() -> None:
+    there = testing.given(KINDS).event("application_set", "configure", "s", {"profile": "argocd"})
+    then = there.when("application_set", "reported", "s", {"error_occurred": True})
+    assert [str(r.after) for r in then.transitions] == ["Degraded"]
+    assert report(then, "Healthy", "application_set", "s", error_occurred=False).transitions != ()
+    then = report(there, DELETED, "application_set", "s")
+    assert str(then.tree.entities["application_set"]["s"].facets[0].state) == DELETED
 
 
 # ---- a kind of one's own

@@ -94,7 +94,7 @@ def test_tables_stand_alone_or_hang_under_the_built_in_ones(monkeypatch: pytest.
     )  # fmt: skip
     assert list(given(gpu).kinds) == [*(table.kind for table in BUILT_IN), "gpu"]
     given(gpu).when("gpu", "found", "c1/p/n/g").then("node", "c1/p/n", "Running").then("gpu", "c1/p/n/g", "Running")
-    assert list(given(kind.own for kind in sample_kinds.KINDS.values()).kinds) == list(sample_kinds.KINDS)
+    assert list(given(kind.written for kind in sample_kinds.KINDS.values()).kinds) == list(sample_kinds.KINDS)
     assert list(given(BUILT_IN).kinds) == list(KINDS)
     changed = replace(CLUSTER, doc="Ours.")
     assert given([changed]).kinds["cluster"].table.doc == "Ours."

@@ -50,7 +50,7 @@ def folded(held: dict[str, Any]) -> tuple[list[Message], list[Record]]:
 def without_later_words(record: Record) -> Record:
     """The record without what was added within version 2, and without what tables may change."""
     if isinstance(record, Rejection):
-        return replace(record, legal=(), message="", state=None)  # unreadable events had no state
+        return replace(record, legal=(), message="", state=None)
     return replace(record, entity=replace(record.entity, asked=0))
 
 

@@ -136,8 +136,8 @@ def _until_view_ends(tree: Tree, kind: Kind, at: Arrival, index: int, depth: int
     view = kind.machines[index].shown_view(entity.facets[index].base, tree, at.id)
     if view is None:
         return
-    seen = view.while_[0]
-    if len(view.while_) == 1 and isinstance(seen, Above) and seen.kind != kind.name and depth:
+    seen = view.while_[0] if len(view.while_) == 1 else None
+    if isinstance(seen, Above) and seen.kind != kind.name and depth:
         above = tree.kinds[seen.kind]
         healthy = above.table.facets[seen.facet].healthy
         lifted = replace(at, kind=above.name, id=ancestor_id(at.id, above.arity))
@@ -238,7 +238,8 @@ def _is_there(machine: FacetMachine, base: State, goal: tuple[str, ...] | str) -
 def _after(kind: Kind, index: int, base: State, goal: Goal) -> dict[str, State]:
     """The bases that publishers can lead to from a base by the rows of the table, guards aside, by trigger."""
     machine, after = kind.machines[index], dict[str, State]()
-    written = {id(row) for row in kind.own.facets[index].rows}
+    facets = kind.written.facets[index : index + 1]  # a place has one facet more, which nobody moves from outside
+    written = {id(row) for facet in facets for row in facet.rows}
     for trigger, by_phase in machine.steps.items():
         role = kind.roles[trigger]
         for step in by_phase.get(base.phase, ()) if role != "derived" else ():
