@@ -15,7 +15,15 @@ import click
 import structlog
 
 from phaseline.engine.cli.controls import plain, plain_event, plain_lines
-from phaseline.engine.errors import EventRefused, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError, TablesDiffer
+from phaseline.engine.errors import (
+    EventRefused,
+    NatsUnreachable,
+    NoAnswer,
+    NotPermitted,
+    PhaselineError,
+    TablesDiffer,
+    Unsendable,
+)
 from phaseline.schemas.upcasting import NewerRecord
 
 REFUSED, UNREACHABLE, INTERRUPTED = 1, 3, 130
@@ -28,6 +36,7 @@ HINTS: dict[type[PhaselineError], str] = {
     TablesDiffer: "`phaseline replay --with installed` shows what would differ; to continue with the tables installed"
     " here, stop the workers that have the others, and start with --accept-tables and this digest",
     EventRefused: "--force sends it anyway, to see the rejection",
+    Unsendable: "",
 }
 
 NO_KEY = (

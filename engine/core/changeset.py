@@ -119,7 +119,7 @@ class Changeset:
         """Give one facet a new base."""
         change = self.change(kind, entity_id)
         old = change.facets[facet]
-        interrupted = self.kinds[kind].machines[facet].interrupted(old, base)
+        interrupted = self.kinds[kind].machines[facet].interrupted(old, base, origin.data)
         change.facets[facet] = FacetState(base, old.state, old.since, interrupted)
         change.origins[facet] = origin
         self.dirty[kind, entity_id] = origin

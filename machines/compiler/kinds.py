@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
-from phaseline.machines.compiler.conditions import phases_of
+from phaseline.machines.compiler.conditions import phases_of, returns
 from phaseline.machines.compiler.judging import Judge
-from phaseline.machines.compiler.machine import FacetMachine, Step
+from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
 from phaseline.machines.compiler.reports import PHASE, REPORTED, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
@@ -279,6 +279,11 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
                 many=True,
             ),
         )
+        if back := tuple(returns(facet)):
+            doc = (
+                f"the phase that the causes of {facet.accumulates_in} interrupted; it comes back after the last of them"
+            )
+            named += (Field(INTERRUPTED, str, doc, back),)
     return (*named, *table.fields.get(trigger, ()), *attributes)
 
 
