@@ -195,6 +195,12 @@ class InvalidId(InvalidInput):
     problem: str
 
 
+class WrongClock(InvalidInput):
+    """{problem}: with the clock `event`, name a time"""
+
+    problem: str
+
+
 class NoState(InvalidInput):
     """{problem}"""
 

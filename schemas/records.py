@@ -202,9 +202,12 @@ def timestamp(time_ns: int) -> str:
 
 
 def nanoseconds(text: str) -> int:
-    """The time in ns of any RFC 3339 timestamp with an offset; the inverse of `timestamp`."""
+    """The time in ns of any RFC 3339 timestamp with an offset, to the nanosecond; the inverse of `timestamp`."""
     head, _, tail = text.partition(".")
-    if tail.endswith("Z") and tail[:-1].isdigit() and len(tail) <= 10:
-        return int(datetime.fromisoformat(head + "+00:00").timestamp()) * SECOND + int(tail[:-1].ljust(9, "0"))
+    zone = tail.lstrip("0123456789")
+    fraction = tail[: len(tail) - len(zone)]
+    if fraction and zone:
+        whole = datetime.fromisoformat(head + ("+00:00" if zone == "Z" else zone))
+        return int(whole.timestamp()) * SECOND + int(fraction[:9].ljust(9, "0"))
     time = datetime.fromisoformat(text)
     return int(time.replace(microsecond=0).timestamp()) * SECOND + time.microsecond * 1000

@@ -13,7 +13,8 @@ from rich.text import Text
 from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
-from phaseline.engine.log.changes import Change
+from phaseline.engine.log.changes import Change, ChangeList
+from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -42,11 +43,13 @@ COLOURS = {
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="The later moment.  [default: now]")
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
+@options.clock
 @options.as_json
 @options.connected
 def changes(
-    settings: Settings, *, start: When, end: When | None, tree: str | None, kind: str | None, as_json: bool
-) -> int | None:
+    settings: Settings, *, start: When, end: When | None, tree: str | None, kind: str | None, clock: Clock,
+    as_json: bool,
+) -> int | None:  # fmt: skip
     """Show what differs between two moments: the entities, their states, and how often they changed in between.
 
     A flap is a return to a phase that the entity had left in between. "same again" is an entity that changed and is
@@ -55,7 +58,8 @@ def changes(
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            found = await client.changes(start, end, tree=tree, kind=kind)
+            found = await client.changes(start, end, tree=tree, kind=kind, clock=clock)
+            terminal.without_time(found.without_time if isinstance(found, ChangeList) else 0)
             if as_json:
                 for change in found:
                     render.show_json(change_map(change))

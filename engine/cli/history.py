@@ -12,6 +12,8 @@ from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.watch import show_records
 from phaseline.engine.client.client import Client
+from phaseline.engine.log.event_clock.event_time import Clock
+from phaseline.engine.log.event_clock.past import EventWatch
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Transition
@@ -26,19 +28,24 @@ from phaseline.schemas.records import Transition
 )
 @click.argument("kind", type=names.KIND)
 @click.argument("entity_id", type=names.ID, metavar="ID")
+@options.clock
 @options.language
 @options.as_json
 @options.connected
-def history(settings: Settings, kind: str, entity_id: str, *, lang: Language, as_json: bool) -> int | None:
+def history(
+    settings: Settings, kind: str, entity_id: str, *, clock: Clock, lang: Language, as_json: bool
+) -> int | None:
     """Show the transitions of one entity: when, from which state to which, for how long, and the event behind each."""
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            records = client.history(kind, entity_id)
+            records = client.history(kind, entity_id, clock=clock)
             if as_json:
                 await show_records(client, records, None, as_json=True)
             else:
                 render.show(table(client, [record async for record in records], lang))
+            if isinstance(records, EventWatch):
+                terminal.without_time(records.without_time)
 
     return terminal.run(work())
 

@@ -13,6 +13,7 @@ from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import Client
+from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -38,6 +39,7 @@ from phaseline.schemas.records import Entity
 @names.condition
 @options.include_deleted
 @options.at
+@options.clock
 @options.language
 @options.as_json
 @options.connected
@@ -50,6 +52,7 @@ def list_(
     condition: tuple[str, ...],
     deleted: bool,
     at: When | None,
+    clock: Clock,
     lang: Language,
     as_json: bool,
 ) -> int | None:
@@ -57,9 +60,10 @@ def list_(
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            view = await client.at(at)
+            view = await client.at(at, clock=clock)
             chosen = view.list(kind, tree=tree, state=state, condition=condition, deleted=deleted)
             found = [entity async for entity in chosen]
+            terminal.without_time(view.without_time)
             stale = await view.stale_since(found)
             if as_json:
                 for entity in found:

@@ -5,6 +5,7 @@ Belongs here: options that several commands have. Does not: what a command does;
 
 import functools
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -17,8 +18,11 @@ from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import NOW, START, Time, parse, seconds_of
 from phaseline.engine.settings import Settings, from_options
+from phaseline.schemas.records import timestamp
 
 P = ParamSpec("P")
+_NANOSECONDS = re.compile(r"\.\d{7}")
+"""In a time: a fraction of more than six digits."""
 Function = Callable[..., int | None]
 FILE = click.Path(dir_okay=False, path_type=Path)
 CONNECTION = {
@@ -105,6 +109,12 @@ language = click.option(
 )  # fmt: skip
 
 
+clock = click.option(
+    "--clock", type=click.Choice(["server", "event"]), default="server", show_default=True,
+    help="Order and measure by the time when the server stored the event, or by the one that its publisher gave.",
+)  # fmt: skip
+
+
 def at(function: Function) -> Function:
     """Add `--at`; `function` gets the moment as `at`, None for the latest states."""
     add = click.option(
@@ -158,9 +168,9 @@ class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
     name = "moment"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """`start` and `now` as they are, a place, or a `datetime`.
+        """`start` and `now` as they are, a place, or a `datetime`; a text for a time that names nanoseconds.
 
-        A `datetime` has no nanoseconds: they are cut off here, and a read includes the whole microsecond.
+        A `datetime` has none: a read then includes the whole microsecond.
         """
         if not isinstance(value, str) or value in (START, NOW):
             return value
@@ -168,4 +178,6 @@ class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
             moment = parse(value)
         except NameUnknown as error:
             self.fail(f"{value!r} is none of: {error.known}", param, ctx)
+        if isinstance(moment, Time) and moment.width == 1 and _NANOSECONDS.search(value):
+            return timestamp(moment.ns)
         return moment.as_datetime() if isinstance(moment, Time) else moment

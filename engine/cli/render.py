@@ -21,7 +21,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, label_of
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Rejection, State, Transition
+from phaseline.schemas.records import Entity, Rejection, State, Transition, facets_of
 
 WIDE = 10_000
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
@@ -113,8 +113,9 @@ def label(kinds: Kinds, kind: str, facet: str, found: State, language: Language)
 def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
     """All facets of an entity, with their labels."""
     pieces = []
-    for name, facet in zip(entity.names, entity.facets, strict=True):
-        title = text_of(f"{name}: " if len(entity.names) > 1 else "")
+    facets = [*facets_of(entity)]
+    for name, facet in facets:
+        title = text_of(f"{name}: " if len(facets) > 1 else "")
         called = label(kinds, entity.kind, name, facet.state, language)
         shown = state(kinds, entity.kind, name, facet.state)
         message = facet_message(kinds, entity, name, facet.state)
@@ -187,7 +188,7 @@ def line(kinds: Kinds, place: int, record: Transition | Rejection) -> Text:
         rejected = text_of(f"{record.trigger} rejected, {record.reason}: ", "red")
         return Text.assemble(head, name, "  ", rejected, text_of(record.message))
     entity = record.entity
-    facet = f" {record.facet}" if len(entity.names) > 1 else ""
+    facet = f" {record.facet}" if len([*facets_of(entity)]) > 1 else ""
     message = reason_and_message(record.reason, record.message)
     return Text.assemble(
         head, text_of(f"{entity.kind} {entity.id}{facet}", "bold"), "  ", change(kinds, record), "  ", cause(record),

@@ -56,10 +56,8 @@ class ExplanationTree:
 
     def name(self, found: FacetExplanation) -> Text:
         """`node c1/pool-a/n7`, with the facet if the kind has several."""
-        several = len(self.kinds[found.kind].names) > 1
-        return Text.assemble(
-            render.text_of(f"{found.kind} "), render.text_of(found.id, "bold"), f" {found.facet}" if several else ""
-        )
+        facet = f" {found.facet}" if self.kinds[found.kind].is_named(found.facet) else ""
+        return Text.assemble(render.text_of(f"{found.kind} "), render.text_of(found.id, "bold"), facet)
 
     def title(self, found: FacetExplanation, name: Text) -> Text:
         """`node c1/pool-a/n7  Failed [Balance]  since 08:12:05, 4 m 10 s`."""

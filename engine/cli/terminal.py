@@ -15,7 +15,15 @@ import click
 import structlog
 
 from phaseline.engine.cli.controls import plain, plain_event, plain_lines
-from phaseline.engine.errors import EventRefused, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError, TablesDiffer
+from phaseline.engine.errors import (
+    EventRefused,
+    NatsUnreachable,
+    NoAnswer,
+    NotPermitted,
+    PhaselineError,
+    TablesDiffer,
+    Unsendable,
+)
 from phaseline.schemas.upcasting import NewerRecord
 
 REFUSED, UNREACHABLE, INTERRUPTED = 1, 3, 130
@@ -28,6 +36,7 @@ HINTS: dict[type[PhaselineError], str] = {
     TablesDiffer: "`phaseline replay --with installed` shows what would differ; to continue with the tables installed"
     " here, stop the workers that have the others, and start with --accept-tables and this digest",
     EventRefused: "--force sends it anyway, to see the rejection",
+    Unsendable: "",
 }
 
 NO_KEY = (
@@ -88,6 +97,13 @@ def _hint_for(error: PhaselineError) -> str:
 def styled(text: str, colour: str) -> str:
     """The text in colour if stderr is a terminal and NO_COLOR is not set."""
     return click.style(text, fg=colour, bold=True) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text
+
+
+def without_time(count: int) -> None:
+    """Say how many records had no time of their own by the publishers' clock, if any."""
+    if count:
+        have = "record has no time of its own" if count == 1 else "records have no time of their own"
+        say(f"{count:,} {have}: the server's counts there")
 
 
 def say(text: str, mark: str = "") -> None:

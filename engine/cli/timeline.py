@@ -16,6 +16,7 @@ from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.svg import Texts, label, picture, tick
 from phaseline.engine.client.client import Client
+from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.timeline import Interval, Lane, ticks
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
@@ -50,13 +51,14 @@ SHORT = 24
     help="First moment: a place in the log, a time, or how long ago (2h).  [default: its creation]",
 )
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="Last moment.  [default: now]")
+@options.clock
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only.")
 @click.option("--svg", type=options.FILE, metavar="FILE", help="Write an SVG picture to this file.")
 @options.as_json
 @options.connected
 def timeline(
     settings: Settings, entity_id: str, *, kind: str | None, start: When | None, end: When | None, depth: int | None,
-    svg: Path | None, as_json: bool,
+    clock: Clock, svg: Path | None, as_json: bool,
 ) -> int | None:  # fmt: skip
     """Show the states of an entity and of everything below it over time, one lane each.
 
@@ -66,7 +68,7 @@ def timeline(
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth)
+            found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
             if as_json:
                 for lane in found.lanes:
                     render.show_json(lane_map(lane))
@@ -78,6 +80,7 @@ def timeline(
                 terminal.say(f"{len(found.lanes):,} lanes written to {svg}")
             if svg is None and not as_json:
                 show(client.kinds, found.lanes, found.start, found.end)
+            terminal.without_time(found.without_time)
 
     return terminal.run(work())
 

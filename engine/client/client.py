@@ -17,6 +17,8 @@ from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import as_of, latest, log_records
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.changes import Change, Changes
+from phaseline.engine.log.event_clock.event_time import SERVER, Clock
+from phaseline.engine.log.event_clock.past import changes_by_event, timeline_by_event
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
@@ -222,20 +224,21 @@ class Client:
         return await self._session.moment(when)
 
     @overload
-    async def at(self, when: When) -> EntityView[Moment]: ...
+    async def at(self, when: When, *, clock: Clock = SERVER) -> EntityView[Moment]: ...
 
     @overload
     async def at(self, when: None = None) -> EntityView[None]: ...
 
     @overload
-    async def at(self, when: When | None) -> EntityView[Moment | None]: ...
+    async def at(self, when: When | None, *, clock: Clock = SERVER) -> EntityView[Moment | None]: ...
 
-    async def at(self, when: When | None = None) -> EntityView[Moment | None]:
+    async def at(self, when: When | None = None, *, clock: Clock = SERVER) -> EntityView[Moment | None]:
         """The entities at a moment; without one the latest states. The moment is resolved here, once.
 
-        Raises `NameUnknown`.
+        clock: `event` for a time by the publishers' clock; all records of the entities are read then. Raises
+        `NameUnknown`, `WrongClock`.
         """
-        states = await self._session.states(when)
+        states = await self._session.states(when, clock)
         return EntityView(states, states.moment)
 
     async def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
@@ -250,11 +253,7 @@ class Client:
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
         condition: str | Sequence[str] = (), deleted: bool = False, at: When | None = None,
     ) -> AsyncIterator[Entity]:  # fmt: skip
-        """The entities that fit, ids in natural order.
-
-        tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
-        several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
-        """
+        """The entities that fit, ids in natural order. Each word is as in `EntityView.list`."""
         view = await self.at(at)
         async for entity in view.list(kind, tree=tree, state=state, condition=condition, deleted=deleted):
             yield entity
@@ -309,9 +308,9 @@ class Client:
         )  # fmt: skip
         return self._session.watch(wanted, start, follow=follow)
 
-    def history(self, kind: str, entity_id: str, *, follow: bool = False) -> Watch[Transition]:
-        """All transitions of one entity, oldest first; raises `EntityUnknown` if there is none."""
-        return self._session.watch(RecordFilter(kind=kind, id=entity_id), START, follow=follow)
+    def history(self, kind: str, entity_id: str, *, follow: bool = False, clock: Clock = SERVER) -> Watch[Transition]:
+        """All transitions of one entity, oldest first, by a clock; raises `EntityUnknown` if there is none."""
+        return self._session.watch(RecordFilter(kind=kind, id=entity_id), START, follow=follow, clock=clock)
 
     def rejections(
         self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None,
@@ -344,13 +343,16 @@ class Client:
 
     async def timeline(
         self, entity_id: str, *, kind: str | None = None, start: When | None = None, end: When | None = None,
-        depth: int | None = None,
+        depth: int | None = None, clock: Clock = SERVER,
     ) -> Timeline:  # fmt: skip
         """The states of an entity and of those below it (`depth` levels) from `start` to `end`; raises `TreeUnknown`.
 
-        Without `start` it begins with the first state; without `end` it ends now.
+        Without `start` it begins with the first state; without `end` it ends now. clock: `event` for the publishers'
+        times; without `end` it ends with the last of them.
         """
         RecordFilter(kind=kind, below=entity_id).check(self.kinds)
+        if clock == "event":
+            return await timeline_by_event(await self._session.installation(), kind, entity_id, start, end, depth)
         after, up_to = await self._range(start, end)
         before = await AsOf(await self._session.installation(), after).states(kind, entity_id, deleted=True)
         records = [logged.record async for logged in self._between(kind, entity_id, after, up_to)]
@@ -361,10 +363,13 @@ class Client:
         return timeline(before, found, first, max(first, up_to.time), depth)
 
     async def changes(
-        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
-    ) -> Sequence[Change]:
-        """How entities differ between `start` and `end` (None: now), and what happened to them in between."""
+        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
+        clock: Clock = SERVER,
+    ) -> Sequence[Change]:  # fmt: skip
+        """How entities differ between `start` and `end` (None: now), and what happened in between, by a clock."""
         RecordFilter(kind=kind, below=tree).check(self.kinds)
+        if clock == "event":
+            return await changes_by_event(await self._session.installation(), kind, tree, start, end)
         after, up_to = await self._range(start, end)
         found = Changes()
         async for logged in self._between(kind, tree, after, up_to):

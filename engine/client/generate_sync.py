@@ -210,7 +210,7 @@ def _signature(method: Function, returns: str, indent: str, start: str, *, quote
     parameters = _parameters(method.args)
     end = f' -> "{returns}":' if quoted else f" -> {returns}:"
     line = f"{indent}{start}({', '.join(parameters)}){end}"
-    if len(line) <= WIDTH - 4:
+    if len(line) <= WIDTH - (len(" ...") if "overload" in _decorators(method) else 0):
         return line + "\n"
     second = f"{indent}    {', '.join(parameters)}"
     if len(second) <= WIDTH:

@@ -9,16 +9,18 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from phaseline.engine.errors import NotPermitted
+from phaseline.engine.errors import NotPermitted, WrongClock
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.jetstream.streams import Layout, inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.event_clock.event_time import SERVER, Clock
+from phaseline.engine.log.event_clock.past import EventPast, EventWatch
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
-from phaseline.engine.log.when import Moment, When
+from phaseline.engine.log.when import NOW, Moment, When
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
@@ -86,15 +88,20 @@ class Session:
         """The moment that `when` names; raises `NameUnknown`."""
         return await as_of.resolve(await self.installation(), when)
 
-    async def states(self, at: When | None) -> Latest | AsOf:
-        """The states at a moment, which is resolved here; None: the latest states. Raises `NameUnknown`."""
+    async def states(self, at: When | None, clock: Clock = SERVER) -> Latest | AsOf:
+        """The states at a moment, which is resolved here; None: the latest ones. Raises `NameUnknown`, `WrongClock`."""
         installation = await self.installation()
+        if clock == "event":
+            return await EventPast.by_event(installation, NOW if at is None else at)
         return Latest(installation) if at is None else await AsOf.at(installation, at)
 
-    def watch(self, wanted: RecordFilter, start: When, *, follow: bool) -> Watch[Any]:
+    def watch(self, wanted: RecordFilter, start: When, *, follow: bool, clock: Clock = SERVER) -> Watch[Any]:
         """A watch of these records, closed at the latest with the client."""
         wanted.check(self.kinds)
-        watch: Watch[Any] = Watch(self._reader, wanted, start, follow=follow)
+        if clock == "event" and follow:
+            raise WrongClock(problem="what is still to come has no place yet")
+        made = EventWatch if clock == "event" else Watch
+        watch: Watch[Any] = made(self._reader, wanted, start, follow=follow)
         self.watches = [*(other for other in self.watches if not other.over), watch]
         return watch
 

@@ -14,6 +14,7 @@ from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.client.sync_views import Emco, EntityView, Fleet, Gitops
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log.changes import Change
+from phaseline.engine.log.event_clock.event_time import SERVER, Clock
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.when import NOW, START, Moment, When
@@ -218,20 +219,21 @@ class Client:
         return self._portal.run(self._source.moment(when))
 
     @overload
-    def at(self, when: When) -> EntityView[Moment]: ...
+    def at(self, when: When, *, clock: Clock = SERVER) -> EntityView[Moment]: ...
 
     @overload
     def at(self, when: None = None) -> EntityView[None]: ...
 
     @overload
-    def at(self, when: When | None) -> EntityView[Moment | None]: ...
+    def at(self, when: When | None, *, clock: Clock = SERVER) -> EntityView[Moment | None]: ...
 
-    def at(self, when: When | None = None) -> EntityView[Moment | None]:
+    def at(self, when: When | None = None, *, clock: Clock = SERVER) -> EntityView[Moment | None]:
         """The entities at a moment; without one the latest states. The moment is resolved here, once.
 
-        Raises `NameUnknown`.
+        clock: `event` for a time by the publishers' clock; all records of the entities are read then. Raises
+        `NameUnknown`, `WrongClock`.
         """
-        source = self._portal.run(self._source.at(when))
+        source = self._portal.run(self._source.at(when, clock=clock))
         return EntityView(self._portal, source)
 
     def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
@@ -252,11 +254,7 @@ class Client:
         deleted: bool = False,
         at: When | None = None,
     ) -> Iterator[Entity]:
-        """The entities that fit, ids in natural order.
-
-        tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
-        several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
-        """
+        """The entities that fit, ids in natural order. Each word is as in `EntityView.list`."""
         return self._portal.iterate(
             self._source.list(kind, tree=tree, state=state, condition=condition, deleted=deleted, at=at)
         )
@@ -338,9 +336,9 @@ class Client:
         )
         return Watch(self._portal, source)
 
-    def history(self, kind: str, entity_id: str, *, follow: bool = False) -> Watch[Transition]:
-        """All transitions of one entity, oldest first; raises `EntityUnknown` if there is none."""
-        source = self._source.history(kind, entity_id, follow=follow)
+    def history(self, kind: str, entity_id: str, *, follow: bool = False, clock: Clock = SERVER) -> Watch[Transition]:
+        """All transitions of one entity, oldest first, by a clock; raises `EntityUnknown` if there is none."""
+        source = self._source.history(kind, entity_id, follow=follow, clock=clock)
         return Watch(self._portal, source)
 
     def rejections(
@@ -378,15 +376,25 @@ class Client:
         start: When | None = None,
         end: When | None = None,
         depth: int | None = None,
+        clock: Clock = SERVER,
     ) -> Timeline:
         """The states of an entity and of those below it (`depth` levels) from `start` to `end`; raises `TreeUnknown`.
 
-        Without `start` it begins with the first state; without `end` it ends now.
+        Without `start` it begins with the first state; without `end` it ends now. clock: `event` for the publishers'
+        times; without `end` it ends with the last of them.
         """
-        return self._portal.run(self._source.timeline(entity_id, kind=kind, start=start, end=end, depth=depth))
+        return self._portal.run(
+            self._source.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
+        )
 
     def changes(
-        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
+        self,
+        start: When,
+        end: When | None = None,
+        *,
+        tree: str | None = None,
+        kind: str | None = None,
+        clock: Clock = SERVER,
     ) -> Sequence[Change]:
-        """How entities differ between `start` and `end` (None: now), and what happened to them in between."""
-        return self._portal.run(self._source.changes(start, end, tree=tree, kind=kind))
+        """How entities differ between `start` and `end` (None: now), and what happened in between, by a clock."""
+        return self._portal.run(self._source.changes(start, end, tree=tree, kind=kind, clock=clock))

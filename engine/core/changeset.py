@@ -119,7 +119,7 @@ class Changeset:
         """Give one facet a new base."""
         change = self.change(kind, entity_id)
         old = change.facets[facet]
-        interrupted = self.kinds[kind].machines[facet].interrupted(old, base)
+        interrupted = self.kinds[kind].machines[facet].interrupted(old, base, origin.data)
         change.facets[facet] = FacetState(base, old.state, old.since, interrupted)
         change.origins[facet] = origin
         self.dirty[kind, entity_id] = origin
@@ -144,6 +144,8 @@ class Changeset:
         for fan_out in self.kinds[kind].table.fan_outs if moves else ():
             if origin.trigger in fan_out.on:
                 self._queue_fan_out(fan_out, kind, entity_id, origin.data)
+        if self.kinds[kind].inherited and moves:
+            self._mark_heirs(kind, entity_id)
         if ends and self.kinds[kind].below:
             self._queue_owner_gone(kind, entity_id)
 
@@ -270,6 +272,16 @@ class Changeset:
                 origin = Origin(self.trigger, "view", f"{kind}/{entity_id}")
                 for below_id in self.descendants(kind, entity_id, seen.below):
                     self.dirty.setdefault((seen.below, below_id), origin)
+
+    def _mark_heirs(self, kind: str, entity_id: str) -> None:
+        """Mark the entities below whose views look at an attribute of this one that the event has changed."""
+        change = self.changes[kind, entity_id]
+        old = NONE if change.before is None else change.before.attributes
+        for name, below in self.kinds[kind].inherited:
+            if change.attributes.get(name) != old.get(name):
+                origin = Origin(self.trigger, "view", f"{kind}/{entity_id}")
+                for below_id in self.descendants(kind, entity_id, below):
+                    self.dirty.setdefault((below, below_id), origin)
 
     def _fire_on_tally(self) -> bool:
         """Take the on-tally triggers whose predicate holds since this event; whether there is more to settle."""

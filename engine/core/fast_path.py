@@ -38,7 +38,7 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     if (base == old.base and state == old.state) or _affects_others(tree, kind, arrival.id, index, old, base, state):
         return None
     since = old.since if state == old.state else arrival.time
-    facet = FacetState(base, state, since, kind.machines[index].interrupted(old, base))
+    facet = FacetState(base, state, since, kind.machines[index].interrupted(old, base, data))
     sequences = entity.sequences
     if arrival.sequence is not None:
         sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)

@@ -55,6 +55,13 @@ class Change:
             self.flaps += phases[record.after.phase] > 1
 
 
+class ChangeList(list[Change]):
+    """Changes, ids in natural order."""
+
+    without_time = 0
+    """By the publishers' clock: how many of the records read had no usable time of their own."""
+
+
 class Changes:
     """Collects the changes of all entities between two moments."""
 
@@ -71,9 +78,11 @@ class Changes:
             self.found[key] = Change(*key, _before(record), {}, first=record.time)
         self.found[key].take(record)
 
-    def sorted(self) -> list[Change]:
+    def sorted(self, without_time: int = 0) -> ChangeList:
         """All changes, ids in natural order."""
-        return sorted(self.found.values(), key=lambda change: (natural(change.id), change.kind))
+        found = ChangeList(sorted(self.found.values(), key=lambda change: (natural(change.id), change.kind)))
+        found.without_time = without_time
+        return found
 
 
 def _states(entity: Entity) -> dict[str, State]:

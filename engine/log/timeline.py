@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import SECOND, State, Transition
+from phaseline.schemas.records import SECOND, State, Transition, facets_of
 from phaseline.schemas.subjects import natural
 
 HOUR = 3600 * SECOND
@@ -55,11 +55,15 @@ class Lane:
 
 
 class Timeline(NamedTuple):
-    """Lanes between two times (ns), parents before children."""
+    """Lanes between two times (ns), parents before children.
+
+    without_time: by the publishers' clock, how many of the records read had no usable time of their own.
+    """
 
     lanes: list[Lane]
     start: int
     end: int
+    without_time: int = 0
 
 
 def timeline(
@@ -71,7 +75,7 @@ def timeline(
     """
     histories: dict[tuple[str, str, str], list[Transition]] = {}
     for record in (*before, *records):
-        for name in record.entity.names:
+        for name, _ in facets_of(record.entity):
             histories.setdefault((record.entity.kind, record.entity.id, name), []).append(record)
     top = min((key[1].count("/") for key in histories), default=0)
     lanes = [_lane(key, history, top, start, end) for key, history in histories.items()]
@@ -81,7 +85,7 @@ def timeline(
 
 def _lane(key: tuple[str, str, str], history: list[Transition], top: int, start: int, end: int) -> Lane:
     kind, entity_id, name = key
-    lane = Lane(kind, entity_id, name, entity_id.count("/") - top, len(history[-1].entity.names) > 1)
+    lane = Lane(kind, entity_id, name, entity_id.count("/") - top, len([*facets_of(history[-1].entity)]) > 1)
     moves = list(_moves(name, history))
     for index, (state, base, record) in enumerate(moves):
         begins = max(start, record.time)

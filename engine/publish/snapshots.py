@@ -12,7 +12,6 @@ from typing import Any
 from phaseline.engine.errors import BadEventFile, EventRefused
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.publish.event_file import BOM, EventFile
-from phaseline.machines.kubernetes import manifest
 from phaseline.schemas import codec
 
 Item = Mapping[str, Any]
@@ -114,6 +113,8 @@ def _json(text: bytes, name: str) -> dict[str, Any]:
 
 
 def _yaml(text: bytes, name: str) -> Iterator[Any]:
+    from phaseline.machines.kubernetes import manifest  # noqa: PLC0415  # it needs a library for YAML, an extra
+
     try:
         for found in manifest.documents(text):
             yield from found if isinstance(found, list) else [found]

@@ -23,6 +23,7 @@ from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Header, StateItem
 from phaseline.engine.replay.recorded_log import read as read_record
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.machine import INTERRUPTED
 from phaseline.machines.language.table import DELETED, FROM_DATA
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.envelope import Invalid
@@ -182,8 +183,11 @@ class Player:
         return next(indexes, 0)
 
     def _adopt(self, entity: Entity) -> EventMessage:
-        base = entity.facets[self._adopted_facet(entity.kind)].base
+        facet = entity.facets[self._adopted_facet(entity.kind)]
+        base = facet.base
         data: dict[str, Any] = {"phase": base.phase, "conditions": list(base.conditions), **entity.attributes}
+        if facet.interrupted is not None:
+            data[INTERRUPTED] = facet.interrupted
         details = compose.EventDetails(
             source=SOURCE, event_id=f"{self._file}-{entity.kind}-{entity.id}", time=timestamp(entity.facets[0].since)
         )

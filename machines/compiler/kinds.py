@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
-from phaseline.machines.compiler.conditions import phases_of
+from phaseline.machines.compiler.conditions import phases_of, returns
 from phaseline.machines.compiler.judging import Judge
-from phaseline.machines.compiler.machine import FacetMachine, Step
+from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
@@ -97,6 +97,7 @@ class Kind:
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
     fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
+    inherited: attributes that views of kinds below look at where their own is not set, each with that kind.
     below: the kinds below this one, in the order of the installation.
     implied: what the engine fires without a cascade of the table, as pages show it.
     bases: for each facet, every base that rows can lead to, its conditions sorted.
@@ -135,13 +136,7 @@ class Kind:
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
         self.may_stay_unknown = table.known_by != "itself" and all(base.phase == ABSENT for base in self.adopted)
         self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}
-        self.births = tuple(
-            trigger
-            for trigger, role in self.roles.items()
-            if role != "derived"
-            and trigger != REPORTED
-            and any(ABSENT in machine.steps.get(trigger, ()) for machine in self.machines)
-        )
+        self.births = tuple(filter(self._begins, table.triggers))
         self.fired_by = {trigger: what_fires(table, trigger, tables) for trigger in table.derived}
         self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
@@ -157,6 +152,7 @@ class Kind:
         )
         self.counted = tuple(counted_by(table, tables))
         self.viewers = tuple(viewers_of(table, tables))
+        self.inherited = tuple(inherited_from(table, tables))
         self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
         self.implied = implied_cascades(self.below)
         self.bases: tuple[frozenset[State], ...] = tuple(
@@ -176,6 +172,11 @@ class Kind:
         if len(entity.facets) == len(self.names):
             return entity
         return replace(entity, names=self.names, facets=(*entity.facets, *self.unborn[len(entity.facets) :]))
+
+    def _begins(self, trigger: str) -> bool:
+        """Whether a publisher can begin a life with the trigger."""
+        sent = self.roles[trigger] != "derived" and trigger != REPORTED
+        return sent and any(ABSENT in machine.steps.get(trigger, ()) for machine in self.machines)
 
     def select(
         self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str, data: Mapping[str, Any]
@@ -288,6 +289,11 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
                 many=True,
             ),
         )
+        if back := tuple(returns(facet)):
+            doc = (
+                f"the phase that the causes of {facet.accumulates_in} interrupted; it comes back after the last of them"
+            )
+            named += (Field(INTERRUPTED, str, doc, back),)
     return (*named, *table.fields.get(trigger, ()), *attributes)
 
 
@@ -375,3 +381,13 @@ def viewers_of(table: Table, tables: Mapping[str, Table]) -> Iterator[Viewer]:
                 for predicate in view.while_:
                     if isinstance(predicate, Above) and predicate.kind == table.kind:
                         yield Viewer(predicate.facet, frozenset(predicate.phases), predicate.base, other.kind)
+
+
+def inherited_from(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
+    """The attributes of this kind that views of kinds below look at in place of their own, each with that kind."""
+    found: dict[tuple[str, str], None] = {}
+    for other in tables.values():
+        for seen in (seen for facet in other.facets for view in facet.views for seen in view.while_):
+            if isinstance(seen, AttributeIs) and seen.or_of == table.kind:
+                found[seen.name, other.kind] = None
+    yield from found

@@ -24,7 +24,10 @@ from phaseline.machines.compiler.conditions import (
 )
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Row, View
-from phaseline.schemas.records import FacetState, State, state
+from phaseline.schemas.records import NONE, FacetState, State, state
+
+INTERRUPTED = "interrupted"
+"""The field of data that names the phase which causes interrupted, where data names the base."""
 
 
 @dataclass(slots=True, eq=False)
@@ -180,10 +183,15 @@ class FacetMachine:
             for phase in self.phases
         }
 
-    def interrupted(self, before: FacetState, after: State) -> str | None:
-        """The phase that causes interrupted, after a base has followed on that of `before`."""
+    def interrupted(self, before: FacetState, after: State, data: Mapping[str, Any] = NONE) -> str | None:
+        """The phase that causes interrupted, after a base has followed on that of `before`.
+
+        data: what the trigger brought. Where it names the base, it may name this phase too.
+        """
         if not self.returns or after.phase != self.facet.accumulates_in:
             return None
+        if data.get(INTERRUPTED) in self.returns:
+            return str(data[INTERRUPTED])
         if before.base.phase == after.phase:
             return before.interrupted
         return before.base.phase if before.base.phase in self.returns else None

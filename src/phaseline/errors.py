@@ -4,6 +4,7 @@ Belongs here: the public names of the errors. Does not: their messages (`phaseli
 """
 
 from phaseline.engine.errors import (
+    WrongClock,
     AmbiguousId,
     ApiFailed,
     BadEventFile,
@@ -139,6 +140,7 @@ __all__ = [
     "Unconfirmed",
     "Undecided",
     "Unsendable",
+    "WrongClock",
 ]
 
 for _name in __all__:

@@ -126,7 +126,9 @@ def test_a_base_that_moves_under_a_view_is_no_new_interval() -> None:
     first, second, *_ = under(morning(), "shop-eu")
     facet = second.entity.facets[0]
     below = replace(
-        second.entity, version=3, facets=(FacetState(State("Failed", ("Unknown",)), facet.state, facet.since),)
+        second.entity,
+        version=3,
+        facets=(FacetState(State("Failed", ("Unknown",)), facet.state, facet.since), *second.entity.facets[1:]),
     )
     moved = replace(second, entity=below, time=second.time + SECOND)
     (lane,) = timeline([], [first, second, moved], first.time, moved.time + SECOND).lanes

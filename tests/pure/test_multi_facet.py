@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine.testing.laws import states_and_tallies_follow_from_the_bases
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.language.predicates import Above, AnyBelow
-from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, OnTally, Row, Table, View
+from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, SAME, Facet, Field, OnTally, Row, Table, View
 from phaseline.schemas.records import Rejection, State, Transition
 from tests.support.sample_kinds import KINDS, label
 from tests.support.strategies import History, HistoryStep, event
@@ -161,6 +162,27 @@ def test_what_is_made_again_begins_with_the_defaults() -> None:
     for found in (("row", "clear", "o/r"), ("orchard", "spring", "o"), ("row", "plant", "o/r", {"variety": "Elstar"})):
         assert history.take(event(*found)).accepted
     assert history.tree.entities["row"]["o/r"].attributes == {"organic": True, "variety": "Elstar"}
+
+
+def test_a_view_follows_an_attribute_that_it_inherits() -> None:
+    def table(kind: str, parent: str | None, views: tuple[View, ...] = ()) -> Table:
+        rows = (Row((ABSENT,), "made", "On"), Row((LIVE,), "set", SAME, assigns=True), Row((LIVE,), "gone", DELETED))
+        facet = Facet("phase", (label("On"), label("Dim")), rows if views else (*rows, Row((LIVE,), "dimmed", "Dim")), views,
+                      adopted=State("On", (OK,)))  # fmt: skip
+        parts = ("house", "lamp")[: 2 if parent else 1]
+        return Table(kind, parts, (facet,), (), parent=parent, attributes=(Field("mode", str, "how it is used"),))
+
+    night = View("Dim", (AttributeIs("lamp", "mode", "night", or_of="house"),))
+    history = History(Kinds((table("house", None), table("lamp", "house", (night,)))))
+    for name in ("1", "2"):
+        history.take(event("lamp", "made", f"h/{name}"))
+    history.take(event("lamp", "set", "h/2", {"mode": "day"}))
+    found = history.take(event("house", "set", "h", {"mode": "night"})).records
+    lamps = [(r.entity.id, str(r.after), r.cause.by, r.cause.origin) for r in found if isinstance(r, Transition)][1:]
+    assert lamps == [("h/1", "Dim [Ok]", "view", "house/h")]
+    states_and_tallies_follow_from_the_bases(history)
+    assert len(history.take(event("house", "set", "h", {"mode": "night"})).records) == 0
+    assert len(history.take(event("house", "set", "h", {"mode": "day"})).records) == 2
 
 
 def test_a_guard_looks_at_an_attribute_above() -> None:
