@@ -87,9 +87,9 @@ CONTACT = "contact"
 
 def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
     """The facets of an entity, by name. `contact` is among them only once somebody waited for its reporter."""
-    for name, facet in zip(entity.names, entity.facets, strict=True):
-        if facet.since or name != CONTACT:
-            yield name, facet
+    if entity.names[-1] == CONTACT and not entity.facets[-1].since:
+        return zip(entity.names[:-1], entity.facets[:-1], strict=True)
+    return zip(entity.names, entity.facets, strict=True)
 
 
 def own_facets(entity: Entity) -> tuple[FacetState, ...]:

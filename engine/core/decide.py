@@ -33,9 +33,10 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     """The records of an event: transitions, one rejection, one mark, or none if the event has no effect."""
     kind = tree.kinds[arrival.kind]
     entity = tree.entities[kind.name].get(arrival.id)
-    if _is_repeat(entity, arrival) or _is_over(entity, arrival):
+    may_be_old = arrival.sequence is not None or arrival.timer is not None
+    if may_be_old and (_is_repeat(entity, arrival) or _is_over(entity, arrival)):
         return Decision([])
-    is_heard = bool(tree.watched or tree.silence_after) and hearing.is_heard(tree, kind, arrival)
+    is_heard = (tree.watched or tree.silence_after > 0) and hearing.is_heard(tree, kind, arrival)
     if arrival.trigger == HEARTBEAT and not is_heard and hearing.says_nothing(tree, kind, entity, arrival):
         return Decision([])
     arrival = arrival if arrival.timer is None else hearing.timed_out(tree, entity, arrival)

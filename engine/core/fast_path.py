@@ -29,8 +29,9 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     base = step.result(old.base, data)
     if ends_life(index, old.base, base) and (kind.below or kind.contact is not None):
         return None
+    moves = [(old.base, base)]
     for cascade in kind.table.cascades:
-        if is_fired(cascade, trigger, [(old.base, base)], data) and (
+        if is_fired(cascade, trigger, moves, data) and (
             cascade.targets is None or cascade.targets(tree, arrival.id, data)
         ):
             return None

@@ -107,6 +107,14 @@ class Kind:
     judge: judges reports; None if the kind has no observation.
     """
 
+    __slots__ = (
+        "_judged_by_state", "_steps", "adopted", "arity", "attributes", "base_from_data", "bases", "below", "births",
+        "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by", "implied",
+        "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name", "names", "parent", "parent_arity",
+        "places", "reported_below", "reports", "roles", "starts", "table", "timed", "timeouts", "unborn", "version",
+        "viewers", "written",
+    )  # fmt: skip
+
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """Compile the table that is written so; `tables` are all of the installation, completed."""
         self.written, completed_table = written, tables[written.kind]
@@ -193,7 +201,7 @@ class Kind:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
-                if step.fits(judged, facet.base, data, facet.interrupted):
+                if step.plain or step.fits(judged, facet.base, data, facet.interrupted):
                     failed = step.failed_guard(scene, entity_id) if step.row.when else None
                     if failed is None:
                         taken.append((index, step))

@@ -41,6 +41,7 @@ class Step:
     over: a phase to whose interruption the step that clears the last condition puts an end; None for the healthy one.
     results: the base after the step, by the base before it. Filled as bases are asked for.
     plain: whether the step fits in its phase always, whatever the conditions and the data are.
+    clears: the conditions that the row clears. others: the other accumulated conditions.
     """
 
     row: Row
@@ -52,11 +53,15 @@ class Step:
     over: str | None = None
     results: dict[State, State] = field(default_factory=dict)
     plain: bool = False
+    clears: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         start, row = self.start, self.row
         narrow = start.has or start.base or start.lacks or row.given or row.to == FROM_DATA
         self.plain = not narrow and self.last is None
+        self.clears = frozenset(row.clears)
+        self.others = accumulated_conditions(self.facet) - self.clears
 
     def fits(self, judged: State, base: State, data: Mapping[str, Any], interrupted: str | None = None) -> bool:
         """Whether the step can be taken, guards aside. `judged`: the state for an intent, else the base.
@@ -110,8 +115,8 @@ class Step:
         return not given or all(data.get(name) == value for name, value in given.items())
 
     def _clears_last(self, base: State) -> bool:
-        standing = accumulated_conditions(self.facet).difference(self.row.clears)
-        return not any(c in standing for c in base.conditions) and any(c in self.row.clears for c in base.conditions)
+        standing = base.conditions
+        return self.others.isdisjoint(standing) and not self.clears.isdisjoint(standing)
 
     def result(self, base: State, data: Mapping[str, Any]) -> State:
         """The base after this step."""
