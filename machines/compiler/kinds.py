@@ -108,11 +108,11 @@ class Kind:
     """
 
     __slots__ = (
-        "_judged_by_state", "_steps", "adopted", "arity", "attributes", "base_from_data", "bases", "below", "births",
-        "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by", "implied",
-        "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name", "names", "parent",
-        "parent_arity", "places", "reported_below", "reports", "roles", "starts", "table", "timed", "timeouts", "unborn", "version",
-        "viewers", "written",
+        "_judged_by_state", "_steps", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
+        "births", "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by",
+        "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name",
+        "names", "parent", "parent_arity", "places", "reported_below", "reports", "roles", "starts", "table",
+        "timed", "timeouts", "unborn", "version", "viewers", "written",
     )  # fmt: skip
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
