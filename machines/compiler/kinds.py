@@ -298,9 +298,7 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
             ),
         )
         if back := tuple(returns(facet)):
-            doc = (
-                f"the phase that the causes of {facet.accumulates_in} interrupted; it comes back after the last of them"
-            )
+            doc = f"the phase that the causes of {facet.accumulates_in} interrupted; it comes back after the last"
             named += (Field(INTERRUPTED, str, doc, back),)
     return (*named, *table.fields.get(trigger, ()), *attributes)
 

@@ -117,7 +117,7 @@ RSYNC_RESOURCE = Table(
                 Row((LIVE,),                        "hand_over",   DELETED,    assigns=(HANDED_OVER_TO,)),
                 Row((LIVE,),                        "owner_gone",  DELETED),
                 Row((LIVE,),                        "reported",    TERMINATED, when=DELETING, given=GONE),
-                Row((APPLIED, RETRYING),            "reported",    PENDING,    when=NOT_GOING, given=GONE),
+                Row((APPLIED,),                     "reported",    PENDING,    when=NOT_GOING, given=GONE),
                 Row((LIVE,),                        "reported",    SAME,       when=NOT_GOING, given=GONE),
                 *(Row((DELETED,),                   "reported",    SAME,       when=BACK, given={"phase": phase})
                   for phase in (PENDING, APPLIED, FAILED, RETRYING, TERMINATED)),
