@@ -78,7 +78,7 @@ def _armed(tree: Tree) -> Iterator[ArmedTimer]:
         if not kind.timed:
             continue
         for entity in tree.entities[kind.name].values():
-            for facet, due in entity.timers.items():
+            for facet, due in entity.timers_ns.items():
                 index = kind.names.index(facet)
                 timeout = kind.timeouts[index][entity.facets[index].state.phase]
                 yield ArmedTimer(due, kind.name, entity.id, facet, timeout.trigger)
@@ -100,6 +100,6 @@ def _fire(tree: Tree, timer: ArmedTimer, position: int, time: int) -> list[Recor
 def _discard(tree: Tree, timer: ArmedTimer) -> None:
     """Take a timer away that fired without effect. Its entity still names it, but a timer fires only once."""
     entity = tree.entities[timer.kind].get(timer.id)
-    if entity is not None and entity.timers.get(timer.facet) == timer.due:
-        kept = {facet: due for facet, due in entity.timers.items() if facet != timer.facet}
-        tree.put(replace(entity, timers=kept or NONE))
+    if entity is not None and entity.timers_ns.get(timer.facet) == timer.due:
+        kept = {facet: due for facet, due in entity.timers_ns.items() if facet != timer.facet}
+        tree.put(replace(entity, timers_ns=kept or NONE))
