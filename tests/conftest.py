@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from phaseline.engine import logs
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
@@ -24,6 +25,7 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 
 effort.register()
+logs.through_structlog()  # where `structlog.testing.capture_logs` finds them
 
 _serial = itertools.count(1)
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need

@@ -14,6 +14,7 @@ from typing import Any
 import click
 import structlog
 
+from phaseline.engine import logs
 from phaseline.engine.cli.controls import plain, plain_event, plain_lines
 from phaseline.engine.errors import (
     EventRefused,
@@ -141,3 +142,4 @@ def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+    logs.through_structlog()

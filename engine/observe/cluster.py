@@ -9,8 +9,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.observe.discovery import Resource
 from phaseline.engine.observe.events import mapping, maps, text
 from phaseline.engine.observe.kubernetes_api import GONE, UNAVAILABLE, VersionExpired, get, request
@@ -23,7 +22,7 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Seconds before each further try while the server is not available."""
 WATCH_SECONDS = 300
 """Seconds after which the server ends a watch. The watch then continues from the last version."""
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Listed(NamedTuple):

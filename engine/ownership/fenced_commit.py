@@ -10,8 +10,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge, PhaselineError
 from phaseline.engine.jetstream.api_reply import can_pass, read_ack
 from phaseline.engine.jetstream.wire import Wire
@@ -24,7 +23,7 @@ PAUSE = 0.2
 """Seconds between two tries."""
 EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 HeaderPairs = Sequence[tuple[str, str]]
 BatchMessage = tuple[str, bytes] | tuple[str, bytes, HeaderPairs]
 """Subject and body; and headers, if any."""

@@ -7,8 +7,7 @@ On Linux they end with the process that started them, even if that is killed.
 import asyncio
 import sys
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.embedded.server import end_with_parent
 from phaseline.engine.embedded.supervisor import Deaths, how_it_ended
 from phaseline.engine.settings import Settings
@@ -17,7 +16,7 @@ from phaseline.engine.worker.stopping import unless_stopped
 DRAIN = 10.0
 """Seconds that a worker process of ours has to finish its commits."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 async def keep(settings: Settings, stop: asyncio.Event) -> None:
