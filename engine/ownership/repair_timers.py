@@ -67,7 +67,7 @@ def _schedules(installation: Installation, tree: Tree) -> Iterator[Schedule]:
         if not any(kind.timeouts):
             continue
         for entity in entities.values():
-            for facet, due in entity.timers.items():
+            for facet, due in entity.timers_ns.items():
                 index = kind.names.index(facet)
                 timeout = kind.timeouts[index].get(entity.facets[index].state.phase)
                 if timeout is not None:
