@@ -88,7 +88,7 @@ ABOVE = {
 
 
 def snapshot(
-    kind: str, entity_id: str, below: str, names: Iterable[str], start: str = "", most: int = snapshots.PART
+    kind: str, entity_id: str, below: str, names: Iterable[str], start: str = "", most: int | None = None
 ) -> Iterator[ObservedEvent]:
     """The events that list these names below an entity: one, or several that share its range.
 
