@@ -7,12 +7,13 @@ import asyncio
 import itertools
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+import structlog
 
 from phaseline.engine import logs
 from phaseline.engine.client.client import Client
@@ -29,6 +30,14 @@ logs.through_structlog()  # where `structlog.testing.capture_logs` finds them
 
 _serial = itertools.count(1)
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need
+
+
+@pytest.fixture(autouse=True)
+def _logging() -> Iterator[None]:
+    """What a test configures ends with it: a command called in this process logs warnings only, to its own stderr."""
+    yield
+    if structlog.is_configured():
+        structlog.reset_defaults()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -117,10 +117,18 @@ def run(work: Coroutine[Any, Any, int | None]) -> int | None:
     return asyncio.run(work)
 
 
-def log_like_a_server() -> None:
-    """Log from INFO on: readable lines on a terminal, JSON otherwise. For commands that run until they are stopped."""
-    verbose = bool(click.get_current_context().params.get("verbose"))
-    log_to_stderr(verbose=verbose, least=logging.INFO, lines_of_json=not sys.stderr.isatty())
+def log_like_a_server(*, quiet: bool = False) -> None:
+    """Log readable lines on a terminal, JSON otherwise. For commands that run until they are stopped.
+
+    quiet: log warnings and errors only, unless -v asks for all.
+    """
+    least = logging.WARNING if quiet else logging.INFO
+    log_to_stderr(verbose=is_verbose(), least=least, lines_of_json=not sys.stderr.isatty())
+
+
+def is_verbose() -> bool:
+    """Whether the command was called with -v."""
+    return bool(click.get_current_context().params.get("verbose"))
 
 
 def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_of_json: bool = False) -> None:

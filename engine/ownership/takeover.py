@@ -9,7 +9,7 @@ import time
 from msgspec.structs import replace
 
 from phaseline.engine import logs
-from phaseline.engine.core.message import Message
+from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
@@ -78,6 +78,6 @@ async def _note_losses(installation: Installation, claim: Claim, former: Former,
 
 async def _note_tables(installation: Installation, claim: Claim, era: Era) -> None:
     """Write into the log that other tables decide from here on."""
-    message = Message(installation.subjects.tables(claim.partition), era.encode())
+    message = Message(installation.subjects.tables(claim.partition), era.encode(), NO_EVENT)
     await claim.append([message], claim.position, claim.checkpoint.plan)
     log.info("tables_noted", partition=claim.partition, tables=era.digest, position=era.position)

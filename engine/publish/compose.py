@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypedDict
 
 from phaseline.engine.core import intake
+from phaseline.engine.core.message import Headers
 from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kubernetes.secret_values import raw_secret_in
@@ -23,7 +24,8 @@ from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, 
 class EventMessage(NamedTuple):
     """The NATS message of one event. `message_id`: what the `Nats-Msg-Id` is made of (`publish.message_id`).
 
-    event, source: the `id` and the `source` of the event, which identify it in errors.
+    event, source: the `id` and the `source` of the event, which identify it in errors. headers: those that it has
+    beside its id; without any, the body is an envelope.
     """
 
     subject: str
@@ -31,6 +33,7 @@ class EventMessage(NamedTuple):
     message_id: str
     event: str
     source: str
+    headers: Headers = ()
 
 
 def default_source(program: str) -> str:

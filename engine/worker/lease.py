@@ -18,6 +18,7 @@ from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.schemas import codec
+from phaseline.schemas.cloudevents import content_types
 
 RENEWALS = 4
 """How often a lease is renewed before it would expire."""
@@ -160,7 +161,7 @@ class Leases:
         return f"{self._layout.prefix}.lease.partition.{partition}"
 
     async def _write(self, key: str, expected: int | None) -> int:
-        headers = {"Nats-TTL": self._ttl}
+        headers = {content_types.HEADER: content_types.TEXT, "Nats-TTL": self._ttl}
         if expected is not None:
             headers["Nats-Expected-Last-Subject-Sequence"] = str(expected)
         return (await self._wire.publish_acked(key, self._worker.encode(), headers)).seq

@@ -61,7 +61,7 @@ def test_an_unknown_entity_is_adopted_with_its_ancestors() -> None:
         ("node", "reported", "Failed [NotReady]", False),
     ]
     assert (then.transitions[-1].reason, then.transitions[-1].message) == ("KubeletStopped", "no lease")
-    assert asked(testing.Given(then.kinds, then.tree, 0, 9)) == 0
+    assert asked(testing.Given(then.kinds, then.tree, 0, 0, 9, frozenset())) == 0
 
 
 def test_an_unknown_entity_that_is_not_there_is_no_news() -> None:

@@ -1,0 +1,8 @@
+"""What CloudEvents and its NATS binding add to the envelope: content types, attributes in headers, extensions.
+
+| module | holds |
+|---|---|
+| `content_types` | the header that says in which format a body is |
+
+Does not: the envelope's own attributes and rules (`schemas.envelope`).
+"""
