@@ -25,7 +25,6 @@ from phaseline.engine.errors import (
     TablesDiffer,
     Unsendable,
 )
-from phaseline.schemas.upcasting import NewerRecord
 
 REFUSED, UNREACHABLE, INTERRUPTED = 1, 3, 130
 
@@ -73,7 +72,7 @@ def say_error(error: BaseException, *, verbose: bool) -> None:
     """Print the error, its causes and what to do: one line each; the traceback only if `verbose`."""
     if verbose:
         print(plain_lines("".join(traceback.format_exception(error))), end="", file=sys.stderr)
-    ours = isinstance(error, PhaselineError | NewerRecord)
+    ours = isinstance(error, PhaselineError)
     message = str(error) if ours else f"internal error, please report it: {type(error).__name__}: {error}"
     say(message, styled("error: ", "red"))
     cause = error.__cause__
