@@ -97,5 +97,5 @@ async def resend(installation: Installation, sequence: int, timeout: float) -> R
     rest = event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
     subject, cause = f"{prefix}.events.{rest}", record.cause
     name = envelope.message_id(subject, "phaseline-resend", str(sequence))
-    message = EventMessage(subject, event.body, name, cause.event, cause.source)
+    message = EventMessage(subject, event.sent, name, cause.event, cause.source, event.headers)
     return await publish(installation.wire, message, timeout)
