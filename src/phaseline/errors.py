@@ -4,7 +4,6 @@ Belongs here: the public names of the errors. Does not: their messages (`phaseli
 """
 
 from phaseline.engine.errors import (
-    WrongClock,
     AmbiguousId,
     ApiFailed,
     BadEventFile,
@@ -24,8 +23,10 @@ from phaseline.engine.errors import (
     EventGone,
     EventRefused,
     Fenced,
+    InboxRefused,
     InvalidId,
     InvalidInput,
+    JetStreamOff,
     KeyUnreadable,
     KindMissing,
     LogDamaged,
@@ -34,6 +35,7 @@ from phaseline.engine.errors import (
     NameUnknown,
     NatsUnreachable,
     NoAnswer,
+    NoJetStream,
     NoLogFile,
     NoRecords,
     NoResponders,
@@ -66,11 +68,14 @@ from phaseline.engine.errors import (
     StateUnknown,
     StreamsDiffer,
     TablesDiffer,
+    TlsFailed,
     TreeNotYetKnown,
     TreeUnknown,
     Unconfirmed,
     Undecided,
     Unsendable,
+    UserRefused,
+    WrongClock,
 )
 
 __all__ = [
@@ -93,8 +98,10 @@ __all__ = [
     "EventGone",
     "EventRefused",
     "Fenced",
+    "InboxRefused",
     "InvalidId",
     "InvalidInput",
+    "JetStreamOff",
     "KeyUnreadable",
     "KindMissing",
     "LogDamaged",
@@ -103,6 +110,7 @@ __all__ = [
     "NameUnknown",
     "NatsUnreachable",
     "NoAnswer",
+    "NoJetStream",
     "NoLogFile",
     "NoRecords",
     "NoResponders",
@@ -135,11 +143,13 @@ __all__ = [
     "StateUnknown",
     "StreamsDiffer",
     "TablesDiffer",
+    "TlsFailed",
     "TreeNotYetKnown",
     "TreeUnknown",
     "Unconfirmed",
     "Undecided",
     "Unsendable",
+    "UserRefused",
     "WrongClock",
 ]
 
