@@ -43,6 +43,11 @@ CLIENT_HEAD = '''
         """Use a connection that is open; `connect` makes one."""
         self._opened, self._portal, self._source = opened, opened.portal, opened.client
 
+    @classmethod
+    def open(cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None) -> Self:
+        """Connect by complete settings, as `connect` does."""
+        return cls(Opened(client.Client.open(settings, source=source, kinds=kinds)))
+
     def __enter__(self) -> Self:
         return self
 
