@@ -74,9 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser().parse_args(arguments)
     if unknown := set(chosen.names) - set(TITLES):
         parser().error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(TITLES)}")
-    import structlog  # noqa: PLC0415  # --help needs no library
-
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    logging.basicConfig(level=logging.WARNING)
     parts = [heading()]
     for name in chosen.names or list(TITLES):
         print(f"{name} ...", file=sys.stderr, flush=True)
