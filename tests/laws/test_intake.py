@@ -31,7 +31,7 @@ PARCEL = Table(
         Field("grams", int, "how heavy"), Field("worth", float, "in euro"), Field("stamps", str, "which", ("red", "blue"), many=True),
         Field("to", str, "whose it will be"), Field("fragile", bool, "whether it breaks"),
     ),
-    facets=(Facet("phase", labels=(Label("Sent", OK, "寄", "Sent"),), rows=(
+    facets=(Facet("phase", labels=(Label("Sent", OK, "Sent"),), rows=(
         Row((ABSENT,), "send", "Sent", assigns=True), Row((LIVE,), "weighed", SAME, assigns=True), Row((LIVE,), "lost", "Deleted"),
     )),),
     fields={"lost": (Field("where", str, "where it was last seen", required=True),)},

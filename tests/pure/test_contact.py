@@ -265,7 +265,7 @@ GATE = Table(
     facets=(
         Facet(
             name="phase",
-            labels=(Label("Running", "Ok", "开", "Open"), Label("Shut", None, "关", "Shut")),
+            labels=(Label("Running", "Ok", "Open"), Label("Shut", None, "Shut")),
             rows=(
                 Row((ABSENT, LIVE), "opened", "Running", assigns=True),
                 Row((LIVE,), "shut", "Shut"),

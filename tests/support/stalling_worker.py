@@ -61,7 +61,7 @@ STALL = Table(
     facets=(
         Facet(
             name="phase",
-            labels=(Label("There", OK, "There", "There"),),
+            labels=(Label("There", OK, "There"),),
             rows=(
                 Row((ABSENT, DELETED), "begin", "There"),
                 Row(("There",), "begin", "There"),
