@@ -1,8 +1,30 @@
 """The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
 
+from importlib.util import find_spec
+
+import pytest
+
+from benchmarks import __main__ as command
 from benchmarks import core, gitops, latency, snapshot, take_over, throughput
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support import large_deployment
+
+
+def test_help_lists_the_benchmarks_and_starts_none(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(["--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    for name, title in command.TITLES.items():
+        assert f"  {name:12}{title}\n" in f"{said}\n"
+        assert find_spec(f"benchmarks.{name}") is not None
+
+
+def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(["core", "blub"])
+    assert ended.value.code == 2
+    assert "there is no benchmark blub; there are throughput," in capsys.readouterr().err
 
 
 async def test_throughput_runs_all_contenders_to_the_end() -> None:
