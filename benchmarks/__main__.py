@@ -16,6 +16,7 @@ from typing import Any
 import structlog
 
 from benchmarks import core, emco, gitops, heartbeats, latency, replay, snapshot, take_over, throughput
+from benchmarks.peers import compare as peers
 
 Page = Callable[[dict[str, Any]], str]
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -32,6 +33,7 @@ async def _snapshot() -> dict[str, Any]:
 
 BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, Any]]], Page]] = {
     "throughput": ("Throughput", throughput.run, throughput.page),
+    "peers": ("Against what people would take instead", peers.run, peers.page),
     "latency": ("Latency at 50 events/s", latency.run, latency.page),
     "core": ("The core: where the microseconds go, memory", _core, core.page),
     "snapshot": ("A snapshot of 5,000 nodes", _snapshot, snapshot.page),

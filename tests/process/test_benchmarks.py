@@ -1,7 +1,13 @@
 """The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
 
+import sys
+from pathlib import Path
+
+import pytest
+
 from benchmarks import core, gitops, latency, snapshot, take_over, throughput
-from phaseline.machines.kubernetes.diff.compare import compare
+from benchmarks.peers import compare
+from phaseline.machines.kubernetes.diff.compare import compare as differences
 from tests.support import large_deployment
 
 
@@ -11,6 +17,20 @@ async def test_throughput_runs_all_contenders_to_the_end() -> None:
     assert set(found["ratios"]) == {"fetch", "pull", "by_hand"}
     assert all(value > 0 for values in found["events_per_second"].values() for value in values)
     assert "(a) bare loop" in throughput.page(found)
+
+
+@pytest.mark.parametrize("module", ["with_transitions", "with_transitions_together", "with_eventsourcing"])
+async def test_peers_reach_the_same_states(tmp_path: Path, module: str) -> None:
+    (peer,) = [one for one in compare.PEERS if one.module == module]
+    assert await compare.rate(Path(sys.executable), peer, compare.events(2_300), tmp_path) > 0
+
+
+async def test_a_peer_that_leaves_a_wrong_state_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = compare.events(2_300)
+    (peer,) = [one for one in compare.PEERS if one.module == "with_transitions"]
+    monkeypatch.setattr(compare, "expected", lambda _: {})
+    with pytest.raises(AssertionError, match="wrong states"):
+        await compare.rate(Path(sys.executable), peer, sent, tmp_path)
 
 
 async def test_latency_measures_both_ways() -> None:
@@ -44,4 +64,4 @@ async def test_gitops_measures_its_three() -> None:
 
 
 def test_what_is_compared_is_in_sync() -> None:
-    assert compare(large_deployment.desired(), large_deployment.live()) == []
+    assert differences(large_deployment.desired(), large_deployment.live()) == []
