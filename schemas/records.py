@@ -121,6 +121,8 @@ class Cause(msgspec.Struct, frozen=True, gc=False):
     """`<kind>/<id>` of the entity whose change led to this one; None for the event's own entity. `from` on the wire."""
     time_text: str | None = None
     """The time that the publisher gave, unchanged."""
+    extensions: Mapping[str, str | int | bool] = msgspec.field(default_factory=lambda: NONE)
+    """The event's extension attributes, like `traceparent`, within bounds."""
 
     @property
     def time(self) -> datetime | None:

@@ -139,7 +139,9 @@ def entity_map(entity: Entity) -> dict[str, Any]:
 
 
 def _cause_to_wire(cause: Cause, records: int) -> CauseMap:
-    return CauseMap(cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time_text, records)
+    return CauseMap(
+        cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time_text, records, cause.extensions
+    )
 
 
 def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:
@@ -222,7 +224,8 @@ def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
 
 
 def _cause(found: CauseMap) -> Cause:
-    return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time)
+    extensions = found.extensions or NONE
+    return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time, extensions)
 
 
 def _state(found: StateMap) -> State:

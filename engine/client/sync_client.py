@@ -37,7 +37,7 @@ def connect(
     """Connect to an installation: `with phaseline.sync.connect(...) as client`.
 
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
+    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`.
     """
     return Client(Opened(connecting.connect(url, source=source, kinds=kinds, **settings)))
 

@@ -97,7 +97,7 @@ def _cause(cause: Cause, origin: Origin) -> Cause:
     """The cause of a transition: the event `cause`, and how it led to the transition."""
     if origin.by in ("event", "timer"):
         return cause
-    return Cause(cause.sequence, cause.event, cause.source, origin.by, origin.entity, cause.time_text)
+    return Cause(cause.sequence, cause.event, cause.source, origin.by, origin.entity, cause.time_text, cause.extensions)
 
 
 def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin: Origin) -> str | None:

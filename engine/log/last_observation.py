@@ -16,6 +16,7 @@ from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.observation import ObservedPair
 from phaseline.machines.kubernetes.profiles import Profile
 from phaseline.schemas import codec
+from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import nanoseconds, utc
 
 KIND = "resource"
@@ -55,7 +56,7 @@ async def last(installation: Installation, resource_id: str) -> Observation:
     reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")
     if reply is None:
         raise NotObserved(id=resource_id)
-    event = codec.decode(reply.data)
+    event = codec.decode(binary_mode.structured(reply.data, reply.block))
     data = event.get("data") or {}
     stored = nanoseconds(reply.headers["Nats-Time-Stamp"])
     return Observation(*ObservedPair.of(data), stored, (event["id"], event["source"]))

@@ -98,6 +98,8 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         message = EventMessage(subject, codec.encode(body), name, read.id, read.source)
     except (Invalid, BadSubject) as error:
         raise Unsendable(reason="invalid", message=str(error)) from None
+    except codec.Undecodable as error:
+        raise Unsendable(reason="undecodable", message=str(error)) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
     if kinds is not None:

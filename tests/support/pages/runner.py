@@ -10,7 +10,8 @@ import json
 import re
 import tomllib
 import traceback
-from contextlib import AsyncExitStack, chdir, redirect_stdout
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, chdir, redirect_stdout
 from datetime import UTC, datetime
 from inspect import CO_COROUTINE
 from pathlib import Path
@@ -49,6 +50,19 @@ class PageRun:
         self._raised = ""
         self._client: Any = None
 
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, name: str, folder: Path, **environment: str) -> AsyncIterator["PageRun"]:
+        """A run in a fresh folder. environment: further variables of the shell."""
+        async with page_shell(folder, **environment) as shell, AsyncExitStack() as stack:
+            yield cls(shell, name, stack)
+
+    async def do(self, command: str) -> tuple[int, list[str]]:
+        """Exit code and output of a command, which sees all that was published before."""
+        await self._settle()
+        self._unsettled = PUBLISHES.search(command) is not None
+        return await self.shell.run(self._meant(command))
+
     async def block(self, block: Block) -> None:
         """Run one block, unless a mark says that it cannot run."""
         raised, self._raised = self._raised, ""
@@ -76,10 +90,8 @@ class PageRun:
             await self._command(command, block, compared=compared, last=command is asked[-1])
 
     async def _command(self, command: Command, block: Block, *, compared: bool, last: bool) -> None:
-        await self._settle()
-        self._unsettled = PUBLISHES.search(command.text) is not None
         before = len(self.shell.lasting)
-        code, printed = await self.shell.run(self._meant(command.text))
+        code, printed = await self.do(command.text)
         if len(self.shell.lasting) > before:
             self._shown[self.shell.lasting[-1].pid] = (command, block.indent)
             return
@@ -196,8 +208,7 @@ class PageRun:
 
 async def run_page(name: str, text: str, folder: Path) -> PageRun:
     """Run all blocks of a page."""
-    async with page_shell(folder) as shell, AsyncExitStack() as stack:
-        run = PageRun(shell, name, stack)
+    async with PageRun.opened(name, folder) as run:
         for block in blocks(text):
             await run.block(block)
         await run.end()
