@@ -16,6 +16,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import logged
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas import codec
 from phaseline.schemas.records import Reason, Rejection, Transition, timestamp
 from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
@@ -131,7 +132,7 @@ class Watch(Generic[R]):
         self._held = deque[Stored]()
         self.over = False
         self.sequence = 0
-        self.wire: dict[str, Any] = {}
+        self._body = b""
 
     async def __aenter__(self) -> Self:
         await self._open()
@@ -154,6 +155,11 @@ class Watch(Generic[R]):
             await reader.__aexit__()
 
     @property
+    def wire(self) -> dict[str, Any]:
+        """The last record as the map that it is on the wire; empty before the first one."""
+        return codec.decode(self._body) if self._body else {}
+
+    @property
     def caught_up(self) -> bool:
         """Whether all records that were in the log at the start have been returned; False while that is not known."""
         return not self._held and self._reader is not None and self._reader.caught_up
@@ -166,7 +172,7 @@ class Watch(Generic[R]):
             reader = await self._fill()
             found = logged(reader.stream, self._held.popleft())
             if found is not None and self._wanted.fits(found.record):
-                self.sequence, self.wire = found.sequence, found.wire
+                self.sequence, self._body = found.sequence, found.body
                 return cast("R", found.record)
 
     async def _fill(self) -> StreamReader:

@@ -93,6 +93,6 @@ async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Recei
                 seen += 1
                 body = codec.decode(stored.data)
                 if not isinstance(record, Mark):
-                    records.append(Logged(stored.sequence, record, body))
+                    records.append(Logged(stored.sequence, record, stored.data))
                 if seen == body["data"]["cause"]["records"]:
                     return Outcome(receipt, tuple(records))
