@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import EXIT_CODES, cli
+from phaseline.engine.cli import cli
 from phaseline.engine.cli.help import Page, Shared
+from phaseline.engine.exit_codes import MEANINGS
 
 COMMAND = "python -m phaseline.engine.cli.reference"
 PAGE = Path("docs/cli.md")
@@ -34,7 +35,7 @@ def page() -> str:
         *_contents(),
         "## Exit codes",
         "",
-        *_table(("code", "meaning"), EXIT_CODES.items()),
+        *_table(("code", "meaning"), ((str(int(code)), means) for code, means in MEANINGS.items())),
         "## The connection",
         "",
         "Every command that connects to NATS has these options. Each can be set in the environment too.",

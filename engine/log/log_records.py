@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from phaseline.engine.core.message import Headers
 from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
@@ -20,6 +21,7 @@ from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
+from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.upcasting import NewerRecord
 
@@ -35,11 +37,17 @@ class Logged(NamedTuple):
 
 
 class FetchedEvent(NamedTuple):
-    """A message of EVENTS. `subject`: the inbox subject; `time`: when it was stored, RFC 3339."""
+    """A message of EVENTS. `subject`: the inbox subject; `time`: when it was stored, RFC 3339.
+
+    body: with the whole envelope, also of an event that was sent in binary mode. sent: the body as it was sent.
+    headers: those that are part of an event in binary mode.
+    """
 
     subject: str
     body: bytes
     time: str
+    sent: bytes
+    headers: Headers
 
 
 async def record_at(installation: Installation, sequence: int) -> Logged:
@@ -65,7 +73,10 @@ async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent |
     reply = await direct(wire, stream, json.dumps({"seq": sequence}).encode())
     if reply is None:
         return None
-    return FetchedEvent(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
+    return FetchedEvent(
+        reply.headers["Nats-Subject"], binary_mode.structured(reply.data, reply.block),
+        reply.headers["Nats-Time-Stamp"], reply.data, binary_mode.headers(reply.block),
+    )  # fmt: skip
 
 
 async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:

@@ -11,8 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.observe.discovery import Resource
 from phaseline.engine.observe.events import mapping, maps, text
 from phaseline.engine.observe.kubernetes_api import (
@@ -34,7 +33,7 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Seconds before each further try while the server is not available."""
 WATCH_SECONDS = 300
 """Seconds after which the server ends a watch. The watch then continues from the last version."""
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Listed(NamedTuple):

@@ -6,13 +6,12 @@ Belongs here: the names and paths of resources, what identifies the cluster. Doe
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.observe.events import mapping, maps, text
 from phaseline.engine.observe.kubernetes_api import OK, UNAVAILABLE, exchange, get
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Resource(NamedTuple):

@@ -11,8 +11,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.observe import generic, ownership
 from phaseline.engine.observe.argo import objects as argo
 from phaseline.engine.observe.argo.projects import Projects
@@ -27,7 +26,7 @@ from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, key_of
 from phaseline.schemas import bounds
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     APPLICATION: argo.application,

@@ -10,15 +10,14 @@ Belongs here: which entities an observer answers for, and which of them are gone
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
 from phaseline.engine.observe.fleet import objects as fleet
 from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET
 from phaseline.schemas.base_error import PhaselineError
 from phaseline.schemas.records import Entity
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 OWN_OBJECT = {
     APPLICATION_SET: "application_set", APPLICATION: "application", (fleet.GROUP, "GitRepo"): "git_repo",

@@ -132,15 +132,15 @@ BUNDLE_DEPLOYMENT = Table(
         message_from="why",
         message_names=("bundle_resource", 0),
         labels=(
-            #     phase         condition  zh        en
-            Label(WAIT_CHECK_IN, None,     "待联络",  "Wait check-in"),
-            Label(ERR_APPLIED,  None,      "应用失败", "Apply failed"),
-            Label(WAIT_APPLIED, None,      "待应用",  "Wait applied"),
-            Label(NOT_READY,    None,      "未就绪",  "Not ready"),
-            Label(OUT_OF_SYNC,  None,      "未同步",  "OutOfSync"),
-            Label(MODIFIED,     None,      "已修改",  "Modified"),
-            Label(READY,        None,      "就绪",    "Ready"),
-            Label(PENDING,      None,      "待处理",  "Pending"),
+            #     phase          condition en               others
+            Label(WAIT_CHECK_IN, None, "Wait check-in", {"zh": "待联络"}),
+            Label(ERR_APPLIED,   None, "Apply failed",  {"zh": "应用失败"}),
+            Label(WAIT_APPLIED,  None, "Wait applied",  {"zh": "待应用"}),
+            Label(NOT_READY,     None, "Not ready",     {"zh": "未就绪"}),
+            Label(OUT_OF_SYNC,   None, "OutOfSync",     {"zh": "未同步"}),
+            Label(MODIFIED,      None, "Modified",      {"zh": "已修改"}),
+            Label(READY,         None, "Ready",         {"zh": "就绪"}),
+            Label(PENDING,       None, "Pending",       {"zh": "待处理"}),
         ),
         rows=(
             #   from       trigger      to

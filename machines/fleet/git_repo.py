@@ -28,7 +28,7 @@ OWN = (GIT_ERROR, ERROR)
 FAILING = AnyBelow("git_repo", "bundle", RANKED[:-1], has=ERROR)
 SHORT = View(PENDING, (AnyBelow("git_repo", "bundle", (PENDING,), has=WAITING),))
 ERRORS = tuple(
-    Label(one.phase, ERROR, f"{one.zh} (出错)", f"{one.en} (error)")
+    Label(one.phase, ERROR, f"{one.en} (error)", {"zh": f"{one.others['zh']} (出错)"})
     for one in LABELS
     if one.condition is None and one.phase not in (NOT_READY, READY)
 )
@@ -57,9 +57,9 @@ GIT_REPO = Table(
         labels=(
             *LABELS,
             *ERRORS,
-            #     phase      condition   zh               en
-            Label(NOT_READY, GIT_ERROR, "未就绪 (拉取失败)", "Not ready (fetch failed)"),
-            Label(PENDING,   GIT_ERROR, "待处理 (拉取失败)", "Pending (fetch failed)"),
+            #     phase      condition  en                          others
+            Label(NOT_READY, GIT_ERROR, "Not ready (fetch failed)", {"zh": "未就绪 (拉取失败)"}),
+            Label(PENDING,   GIT_ERROR, "Pending (fetch failed)",   {"zh": "待处理 (拉取失败)"}),
         ),
         rows=(
             #   from               trigger         to
