@@ -76,7 +76,7 @@ PHASE = Facet(
     name="phase",
     adopted=State("Open"),
     healthy="Open",
-    labels=(Label("Open", None, "开", "Open"), Label("Shut", None, "关", "Shut")),
+    labels=(Label("Open", None, "Open"), Label("Shut", None, "Shut")),
     rows=(
         Row((ABSENT, DELETED), "opened", "Open"), Row(("Open",), "shut", "Shut"), Row((LIVE,), "removed", DELETED),
     ),
