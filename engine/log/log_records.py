@@ -29,7 +29,7 @@ NOT_FOUND = "404"
 
 
 class Logged(NamedTuple):
-    """A record with its place in the log (`sequence`) and the message that holds it (`body`)."""
+    """A record with its place in the log (`sequence`) and its message as it is stored (`body`)."""
 
     sequence: int
     record: Transition | Rejection
@@ -37,7 +37,7 @@ class Logged(NamedTuple):
 
     @property
     def wire(self) -> dict[str, Any]:
-        """The decoded message."""
+        """The decoded message. It is decoded when it is asked for, because that costs as much as reading the record."""
         return codec.decode(self.body)
 
 
