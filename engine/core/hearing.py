@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.timers import restart, silence_of, timers_after
-from phaseline.engine.core.transitions import Decision
+from phaseline.engine.core.transitions import Decision, cause_of
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import (
@@ -26,7 +26,7 @@ from phaseline.machines.language.contact import (
 )
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import SECOND, Cause, Entity, Mark
+from phaseline.schemas.records import SECOND, Entity, Mark
 
 
 def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
@@ -75,11 +75,7 @@ def heard_again(tree: Tree, kind: Kind, place: Entity, arrival: Arrival) -> Deci
     timer = restart(
         kind, kind.contact, facet, attributes, arrival.time, 0, fired=False, silence_after=tree.silence_after
     )
-    cause = arrival.cause
-    cause = Cause(
-        cause.sequence, cause.event, cause.source, "cascade", f"{kind.name}/{arrival.id}", cause.time_text,
-        cause.extensions,
-    )  # fmt: skip
+    cause = cause_of(arrival.cause, Origin(HEARD, "cascade", f"{kind.name}/{arrival.id}"))
     after = Entity(
         kind.name, place.id, place.version, kind.names, place.facets, attributes, place.sequences,
         timers_after(place.timers_ns, timer), place.asked,

@@ -183,19 +183,14 @@ class Kind:
                     refused = refused or failed
         return SelectedSteps(taken, refused)
 
-    def offered(
-        self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str
-    ) -> Iterator[tuple[int, Step]]:
-        """The steps that `select` would find for `trigger` now with suitable data, with the indexes of their facets."""
+    def offered(self, trigger: str, facets: Sequence[FacetState]) -> Iterator[tuple[int, Step]]:
+        """The steps that `select` would find with suitable data, guards aside, with the indexes of their facets."""
         by_state = trigger in self._judged_by_state
         for index, by_phase in self._steps[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
-                if (
-                    step.is_offered(judged, facet.base, facet.interrupted)
-                    and step.failed_guard(scene, entity_id) is None
-                ):
+                if step.is_offered(judged, facet.base, facet.interrupted):
                     yield index, step
 
     def already_so(self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]) -> bool:
@@ -225,6 +220,7 @@ class Kinds(dict[str, Kind]):
     def __init__(self, tables: tuple[Table, ...]) -> None:
         """Check and compile `tables`. Raises `WrongTable` for one that cannot work, with what to write instead."""
         for table in tables:
+            checks.check_shapes(table)
             checks.check_place(table)
         complete = tuple(completed(table, tables) for table in tables)
         for table in complete:

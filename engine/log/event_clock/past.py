@@ -5,6 +5,7 @@ Belongs here: `EventPast`, `EventWatch`, timelines and changes, the time that a 
 All records that were asked for are read, because any of them may name an early time.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
@@ -127,17 +128,17 @@ class EventWatch(Watch[Transition]):
 
     without_time = 0
     """How many of them had no usable time of their own, once the first was given."""
-    _ordered: list[tuple[Transition, int, bytes]] | None = None
+    _ordered: deque[tuple[Transition, int, bytes]] | None = None
 
     async def __anext__(self) -> Transition:
         if self._ordered is None:
             self._ordered = await self._read()
         if not self._ordered:
             raise StopAsyncIteration
-        record, self.sequence, self._body = self._ordered.pop(0)
+        record, self.sequence, self._body = self._ordered.popleft()
         return record
 
-    async def _read(self) -> list[tuple[Transition, int, bytes]]:
+    async def _read(self) -> deque[tuple[Transition, int, bytes]]:
         read: dict[tuple[int, int], tuple[int, bytes]] = {}
         records: list[Transition] = []
         while True:
@@ -149,4 +150,4 @@ class EventWatch(Watch[Transition]):
             read[record.entity.version, record.cause.sequence] = (self.sequence, self._body)
         ordered = in_event_order(records)
         self.without_time = ordered.without_time
-        return [(one, *read[one.entity.version, one.cause.sequence]) for one in ordered.records]
+        return deque((one, *read[one.entity.version, one.cause.sequence]) for one in ordered.records)

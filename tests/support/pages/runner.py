@@ -63,14 +63,18 @@ class PageRun:
         self._unsettled = PUBLISHES.search(command) is not None
         return await self.shell.run(self._meant(command))
 
+    async def remember(self, word: str) -> None:
+        """From here on, this word of the page means the present moment."""
+        await self._settle()
+        self._moments[word] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
     async def block(self, block: Block) -> None:
         """Run one block, unless a mark says that it cannot run."""
         raised, self._raised = self._raised, ""
         if "not run" in block.marks:
             return
         if block.name == "now":
-            await self._settle()
-            self._moments[block.text] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+            await self.remember(block.text)
         elif block.name == "run":
             for command in commands(block):
                 await self._command(command, block, compared=False, last=False)
