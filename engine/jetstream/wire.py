@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Self
 
 from phaseline.engine import logs
+from phaseline.engine.accounts import roles
 from phaseline.engine.errors import (
     ConnectionLost,
     InboxRefused,
@@ -165,8 +166,9 @@ class Wire:
     def _refusal(self, subject: str) -> NotPermitted:
         """The error for a request to `subject` that the server does not permit, or whose answer cannot arrive."""
         if self._inbox_refused:
-            return InboxRefused(subject=f"{self._inbox}.*", violation=self._violation[1])
-        return NotPermitted(subject=subject, violation=self._violation[1])
+            return InboxRefused(subject=f"{self._inbox}.*", violation=self._violation[1], who_may="")
+        who_may = roles.who_may(subject, self.settings.prefix)
+        return NotPermitted(subject=subject, violation=self._violation[1], who_may=who_may)
 
     # ---- sending
 
