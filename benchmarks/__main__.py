@@ -13,8 +13,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from benchmarks import core, emco, gitops, heartbeats, latency, replay, snapshot, take_over, throughput
 
 Page = Callable[[dict[str, Any]], str]
@@ -63,7 +61,7 @@ def main(arguments: list[str]) -> int:
     if unknown:
         print(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    logging.basicConfig(level=logging.WARNING)
     parts = [heading()]
     for name in names:
         title, run, page = BENCHMARKS[name]

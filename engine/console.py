@@ -8,14 +8,18 @@ from typing import NoReturn
 
 from phaseline.schemas import libraries
 
+INTERRUPTED = 130
+
 
 def main() -> NoReturn:
     """Run the command and end the process with its exit code."""
     try:
         for module in ("click", "rich", "zstandard"):
             libraries.require(module, "the command phaseline")
+        from phaseline.engine.cli import main as run  # noqa: PLC0415  # it imports the libraries that were looked for
+
+        run()
     except libraries.NotInstalled as error:
         sys.exit(f"error: {error}")
-    from phaseline.engine.cli import main as run  # noqa: PLC0415  # it imports the libraries that were looked for
-
-    run()
+    except KeyboardInterrupt:  # Ctrl-C while modules are loaded
+        sys.exit(INTERRUPTED)

@@ -99,7 +99,7 @@ def to_wire(record: Record, index: int, records: int, installation: str, tables:
         installation,
         f"{data.kind}.{verb}",
         f"{data.kind}/{data.id}",
-        timestamp(record.time),
+        timestamp(record.time_ns),
         RECORD_VERSION,
         tables,
         data,
@@ -119,12 +119,12 @@ def entity_to_wire(entity: Entity) -> EntityMap:
             facet.state.phase,
             facet.state.conditions,
             state_to_wire(facet.base),
-            timestamp(facet.since),
+            timestamp(facet.since_ns),
             facet.interrupted,
         )
         for name, facet in facets_of(entity)
     }
-    timers = {name: timestamp(due) for name, due in entity.timers.items()}
+    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()}
     return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
 
 
@@ -140,7 +140,7 @@ def entity_map(entity: Entity) -> dict[str, Any]:
 
 def _cause_to_wire(cause: Cause, records: int) -> CauseMap:
     return CauseMap(
-        cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time, records, cause.extensions
+        cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time_text, records, cause.extensions
     )
 
 

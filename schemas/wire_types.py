@@ -95,8 +95,8 @@ class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={
     after: Annotated[StateMap, Meta(description="The state after; equal to `from` if only the base changed.")]
     version: Version
     trigger: Trigger
-    reason: Annotated[str | None, Meta(description="A word for programs, as the event gave it.")]
-    message: Annotated[str | None, Meta(description="A sentence for people, as the event gave it.")]
+    reason: Annotated[str | None, Meta(description="A word for programs, from the event or the rule that moved it.")]
+    message: Annotated[str | None, Meta(description="A sentence for people, from the event or the rule that moved it.")]
     cause: CauseMap
     entity: EntityMap
     unasked: Annotated[

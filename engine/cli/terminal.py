@@ -14,6 +14,7 @@ from typing import Any
 import click
 import structlog
 
+from phaseline.engine import logs
 from phaseline.engine.cli.controls import plain, plain_event, plain_lines
 from phaseline.engine.errors import (
     EventRefused,
@@ -24,7 +25,6 @@ from phaseline.engine.errors import (
     TablesDiffer,
     Unsendable,
 )
-from phaseline.schemas.upcasting import NewerRecord
 
 REFUSED, UNREACHABLE, INTERRUPTED = 1, 3, 130
 
@@ -72,7 +72,7 @@ def say_error(error: BaseException, *, verbose: bool) -> None:
     """Print the error, its causes and what to do: one line each; the traceback only if `verbose`."""
     if verbose:
         print(plain_lines("".join(traceback.format_exception(error))), end="", file=sys.stderr)
-    ours = isinstance(error, PhaselineError | NewerRecord)
+    ours = isinstance(error, PhaselineError)
     message = str(error) if ours else f"internal error, please report it: {type(error).__name__}: {error}"
     say(message, styled("error: ", "red"))
     cause = error.__cause__
@@ -116,10 +116,18 @@ def run(work: Coroutine[Any, Any, int | None]) -> int | None:
     return asyncio.run(work)
 
 
-def log_like_a_server() -> None:
-    """Log from INFO on: readable lines on a terminal, JSON otherwise. For commands that run until they are stopped."""
-    verbose = bool(click.get_current_context().params.get("verbose"))
-    log_to_stderr(verbose=verbose, least=logging.INFO, lines_of_json=not sys.stderr.isatty())
+def log_like_a_server(*, quiet: bool = False) -> None:
+    """Log readable lines on a terminal, JSON otherwise. For commands that run until they are stopped.
+
+    quiet: log warnings and errors only, unless -v asks for all.
+    """
+    least = logging.WARNING if quiet else logging.INFO
+    log_to_stderr(verbose=is_verbose(), least=least, lines_of_json=not sys.stderr.isatty())
+
+
+def is_verbose() -> bool:
+    """Whether the command was called with -v."""
+    return bool(click.get_current_context().params.get("verbose"))
 
 
 def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_of_json: bool = False) -> None:
@@ -141,3 +149,4 @@ def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+    logs.through_structlog()

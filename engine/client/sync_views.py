@@ -5,6 +5,7 @@ Belongs here: what `generate_sync` writes. Does not: anything written by hand, w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Generic, Unpack, overload
 
 from phaseline.engine.client import entity_view, products
@@ -182,14 +183,9 @@ class EntityView(Generic[M_co]):
         return self._portal.run(self._source.last(kind, entity_id))
 
     def list(
-        self,
-        kind: str | None = None,
-        *,
-        tree: str | None = None,
-        state: str | None = None,
-        condition: str | Sequence[str] = (),
-        deleted: bool = False,
-    ) -> Iterator[Entity]:
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False,
+    ) -> Iterator[Entity]:  # fmt: skip
         """The entities that fit, ids in natural order.
 
         tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
@@ -203,9 +199,13 @@ class EntityView(Generic[M_co]):
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return self._portal.run(self._source.tree(root, deleted=deleted))
 
-    def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
-        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+    def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
+        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
         return self._portal.run(self._source.stale_since(entities))
+
+    def stale_since_ns(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
+        """As `stale_since`, in ns since 1970."""
+        return self._portal.run(self._source.stale_since_ns(entities))
 
     def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

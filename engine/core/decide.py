@@ -134,7 +134,7 @@ def _is_over(entity: Entity | None, arrival: Arrival) -> bool:
     """Whether the timer of the event was cancelled or set anew after the server had sent it."""
     if arrival.timer is None:
         return False
-    return entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]
+    return entity is None or entity.timers_ns.get(arrival.timer[0]) != arrival.timer[1]
 
 
 def _is_own(record: Record, arrival: Arrival) -> bool:

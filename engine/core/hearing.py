@@ -6,8 +6,6 @@ Belongs here: which places an event makes heard, and which are no longer waited 
 (`language.contact`), the records (`core.transitions`), the timer (`core.timers`).
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, Origin
@@ -28,7 +26,6 @@ from phaseline.machines.language.contact import (
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import SECOND, Entity
-from phaseline.schemas.subjects import ancestor_id
 
 
 def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
@@ -38,8 +35,8 @@ def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
     """
     if kind.roles[arrival.trigger] != "observation":
         return False
-    for name, arity in kind.places:
-        place = tree.entities[name].get(ancestor_id(arrival.id, arity))
+    for name, place_id in kind.places_above(arrival.id):
+        place = tree.entities[name].get(place_id)
         if place is None:
             if tree.silence_after:
                 return True
@@ -79,18 +76,12 @@ def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
     origin = Origin(HEARD, "cascade", f"{arrival.kind}/{arrival.id}")
     passed_on = [(name, entity_id) for name, entity_id, sent in changeset.cascades if _reports(tree, name, sent)]
     reached = [(kind.name, arrival.id), *passed_on]
-    places = dict.fromkeys(place for at in reached for place in _places(tree, *at))
+    places = dict.fromkeys(place for name, at in reached for place in tree.kinds[name].places_above(at))
     changeset.cascades += [(*place, origin) for place in places if _hears(changeset, *place, arrival.time)]
 
 
 def _reports(tree: Tree, name: str, sent: Origin) -> bool:
     return tree.kinds[name].contact is not None and tree.kinds[name].roles[sent.trigger] == "observation"
-
-
-def _places(tree: Tree, name: str, entity_id: str) -> Iterator[tuple[str, str]]:
-    """The places at and above an entity."""
-    for above, arity in tree.kinds[name].places:
-        yield above, ancestor_id(entity_id, arity)
 
 
 def _hears(changeset: Changeset, name: str, place_id: str, time: int) -> bool:

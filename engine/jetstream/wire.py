@@ -13,8 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import (
     ConnectionLost,
     NoResponders,
@@ -37,7 +36,7 @@ SILENT_STREAM = "; the stream has no leader now, or the server cannot write to i
 FLUSH, FLUSH_SILENT = 2.0, 0.1
 """Seconds to send the last bytes; and the same where the server has not answered lately."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Wire:

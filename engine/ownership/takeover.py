@@ -6,9 +6,9 @@ commits (`claim`), the loop that follows (`worker.partition`), which worker shou
 
 import time
 
-import structlog
 from msgspec.structs import replace
 
+from phaseline.engine import logs
 from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
@@ -20,7 +20,7 @@ from phaseline.engine.ownership.former_owner import Former
 from phaseline.engine.ownership.load_states import load
 from phaseline.schemas.records import Loss
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 async def take_over(

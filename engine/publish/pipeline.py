@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple, Self
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import (
     ApiFailed,
     NatsUnreachable,
@@ -44,7 +43,7 @@ PAUSE = 0.2
 SHOW = 0.1
 """Seconds between two reports of the progress."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class PublishResult(NamedTuple):

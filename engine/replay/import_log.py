@@ -195,7 +195,7 @@ class Player:
         if facet.interrupted is not None:
             data[INTERRUPTED] = facet.interrupted
         details = compose.EventDetails(
-            source=SOURCE, event_id=f"{self._file}-{entity.kind}-{entity.id}", time=timestamp(entity.facets[0].since)
+            source=SOURCE, event_id=f"{self._file}-{entity.kind}-{entity.id}", time=timestamp(entity.facets[0].since_ns)
         )
         event = compose.compose(entity.kind, "adopt", entity.id, data, details)
         return compose.pack(self.subjects, event, self.kinds)

@@ -54,7 +54,7 @@ WORDS: Mapping[type, Word] = {
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
     }),
     Label: Word("label", {
-        "phase": "phase", "condition": "condition", "zh": None, "en": None, "schedulable": "schedulable",
+        "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
     }),
     Row: Word("row", {
         "source": "source", "trigger": "trigger", "to": "to", "condition": "condition", "sets": "sets",

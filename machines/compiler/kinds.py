@@ -14,6 +14,7 @@ from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import phases_of, returns
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
+from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
@@ -30,41 +31,7 @@ from phaseline.machines.language.table import (
     Table,
 )
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
-
-
-class Counted(NamedTuple):
-    """A tally that an ancestor kind keeps of one facet of this kind.
-
-    facet: the index of the facet that is counted.
-    kind: the ancestor kind. arity: how many parts its ids have.
-    phases: the phases whose count matters to the ancestor when it becomes zero or leaves zero.
-    has: the condition that an entity must have to be counted; None for every entity.
-    """
-
-    facet: int
-    kind: str
-    arity: int
-    phases: frozenset[str]
-    has: str | None
-
-    def phase(self, state: State) -> str:
-        """The phase under which a facet in this state is counted; Absent if it is not counted."""
-        return state.phase if self.has is None or self.has in state.conditions else ABSENT
-
-
-class Viewer(NamedTuple):
-    """A kind below whose views look at one facet of this kind.
-
-    facet: the index of the facet.
-    phases: the phases that the views ask for.
-    base: whether they look at the base, in place of the state.
-    below: the kind of the views.
-    """
-
-    facet: int
-    phases: frozenset[str]
-    base: bool
-    below: str
+from phaseline.schemas.subjects import ancestor_id
 
 
 class SelectedSteps(NamedTuple):
@@ -174,6 +141,10 @@ class Kind:
     def is_named(self, facet: str) -> bool:
         """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""
         return len(self.names[: self.contact]) > 1 or facet != self.names[0]
+
+    def places_above(self, entity_id: str) -> list[tuple[str, str]]:
+        """The kinds and ids of the places at and above an entity of this kind, from the bottom up."""
+        return [(name, ancestor_id(entity_id, arity)) for name, arity in self.places]
 
     def whole(self, entity: Entity) -> Entity:
         """The entity with all facets: its record leaves `contact` out as long as nobody waits for its reporter."""
@@ -303,15 +274,6 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
     return (*named, *table.fields.get(trigger, ()), *attributes)
 
 
-def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, int]]:
-    """The kinds of the places at or above an entity, from the bottom up, each with the number of parts of its ids."""
-    above: Table | None = table
-    while above is not None:
-        if above.place:
-            yield above.kind, len(above.id)
-        above = tables[above.parent] if above.parent else None
-
-
 def starts_of_trigger(table: Table, trigger: str) -> str:
     """The states from which a trigger has rows: `Running, Failed or Stopped`."""
     sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
@@ -356,44 +318,3 @@ def looks_at_itself(table: Table) -> bool:
 def derives_messages(table: Table) -> bool:
     """Whether transitions get a message from an attribute, or from the entities below."""
     return any(facet.message_from is not None or facet.message_names is not None for facet in table.facets)
-
-
-def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
-    """The tallies that kinds above keep of this kind. A guard only reads them, so no phase of its own matters."""
-    phases: dict[tuple[int, str, str], set[str]] = {}
-    for other in tables.values():
-        for facet in (facet for kind, facet in other.tallies if kind == table.kind):
-            phases.setdefault((facet, other.kind, ""), set())
-        for predicate in check_kinds.predicates(other):
-            if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
-                phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set())
-        for predicate in check_kinds.watching(other):
-            if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
-                every = (
-                    phases_of(table.facets[predicate.facet])[1:]
-                    if isinstance(predicate, AllBelow)
-                    else predicate.phases
-                )
-                phases[predicate.facet, other.kind, predicate.has or ""].update(every)
-    for (facet, kind, has), found in sorted(phases.items()):
-        yield Counted(facet, kind, len(tables[kind].id), frozenset(found), has or None)
-
-
-def viewers_of(table: Table, tables: Mapping[str, Table]) -> Iterator[Viewer]:
-    """The kinds below whose views look at this kind."""
-    for other in tables.values():
-        for facet in other.facets:
-            for view in facet.views:
-                for predicate in view.while_:
-                    if isinstance(predicate, Above) and predicate.kind == table.kind:
-                        yield Viewer(predicate.facet, frozenset(predicate.phases), predicate.base, other.kind)
-
-
-def inherited_from(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
-    """The attributes of this kind that views of kinds below look at in place of their own, each with that kind."""
-    found: dict[tuple[str, str], None] = {}
-    for other in tables.values():
-        for seen in (seen for facet in other.facets for view in facet.views for seen in view.while_):
-            if isinstance(seen, AttributeIs) and seen.or_of == table.kind:
-                found[seen.name, other.kind] = None
-    yield from found

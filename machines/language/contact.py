@@ -45,10 +45,10 @@ FACET = Facet(
     adopted=State(UNHEARD),
     healthy=FRESH,
     labels=(
-        #     phase    condition  zh         en
-        Label(UNHEARD, None,      "从未联络", "Unheard"),
-        Label(FRESH,   None,      "联络正常", "Fresh"),
-        Label(SILENT,  None,      "失去联络", "Silent"),
+        #     phase    condition en         others
+        Label(UNHEARD, None, "Unheard", {"zh": "从未联络"}),
+        Label(FRESH,   None, "Fresh",   {"zh": "联络正常"}),
+        Label(SILENT,  None, "Silent",  {"zh": "失去联络"}),
     ),
     rows=(
         #   from               trigger       to
@@ -121,6 +121,6 @@ def silent_since(entity: Entity) -> int | None:
     """When a place that is silent was heard last, ns; None for every other entity."""
     for name, facet in facets_of(entity):
         if name == CONTACT and facet.state.phase == SILENT:
-            heard_at: int = entity.attributes.get(HEARD_AT, facet.since)
+            heard_at: int = entity.attributes.get(HEARD_AT, facet.since_ns)
             return heard_at
     return None

@@ -90,15 +90,15 @@ class Label:
 
     phase: the phase.
     condition: the condition; None for the phase without conditions.
-    zh: the label in Chinese.
     en: the label in English.
+    others: the label in other languages, by their tags (BCP 47), such as `zh` or `pt-BR`.
     schedulable: for nodes, whether new pods may be scheduled there; None for other kinds.
     """
 
     phase: str
     condition: str | None
-    zh: str
     en: str
+    others: Mapping[str, str] = field(default_factory=dict)
     schedulable: bool | None = None
 
 

@@ -181,7 +181,7 @@ def test_a_record_is_a_cloud_event_named_by_its_cause(record: Record, place: int
     assert body["id"] == f"{record.cause.sequence}-{place}"
     assert (body["specversion"], body["source"], body["type"]) == ("1.0", "phaseline/pl", f"{kind}.{verb}")
     assert (body["subject"], body["schemaversion"], body["data"]["cause"]["records"]) == (f"{kind}/{entity_id}", 2, 100)
-    assert nanoseconds(body["time"]) == record.time
+    assert nanoseconds(body["time"]) == record.time_ns
 
 
 class Written(msgspec.Struct):

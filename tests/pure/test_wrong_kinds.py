@@ -32,7 +32,7 @@ from phaseline.machines.language.table import (
 from phaseline.schemas.records import State
 from tests.support.fan_out_rule import says
 
-LABELS = (Label("Open", OK, "开", "Open"), Label("Shut", OK, "关", "Shut"), Label("Busy", OK, "忙", "Busy"))
+LABELS = (Label("Open", OK, "Open"), Label("Shut", OK, "Shut"), Label("Busy", OK, "Busy"))
 ROWS = (
     Row((ABSENT, DELETED), "create", "Open"),
     Row(("Open", "Busy"), "shut", "Shut"),

@@ -113,5 +113,5 @@ def _is_taken(tree: Tree, kind: Kind, entity: Entity | None, probe: Arrival) -> 
         facets = kind.unborn if entity is None else entity.facets
         steps = kind.select(probe.trigger, facets, tree, probe.id, probe.data).steps
         return bool(steps) and not isinstance(attributes_of(tree, kind, entity, steps, probe), Refusal)
-    except Exception:  # noqa: BLE001 - a rule fails on this data: such an event would be rejected as a fault
+    except Exception:  # noqa: BLE001  # a rule fails on this data: such an event would be rejected as a fault
         return False
