@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import core, emco, gitops, heartbeats, latency, replay, snapshot, take_over, throughput
+from benchmarks import core, emco, feeds, gitops, heartbeats, latency, replay, snapshot, take_over, throughput
 
 Page = Callable[[dict[str, Any]], str]
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -30,6 +30,7 @@ async def _snapshot() -> dict[str, Any]:
 
 BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, Any]]], Page]] = {
     "throughput": ("Throughput", throughput.run, throughput.page),
+    "feeds": ("The feed in msgpack, JSON or both", feeds.run, feeds.page),
     "latency": ("Latency at 50 events/s", latency.run, latency.page),
     "core": ("The core: where the microseconds go, memory", _core, core.page),
     "snapshot": ("A snapshot of 5,000 nodes", _snapshot, snapshot.page),
