@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import msgpack  # type: ignore[import-untyped]  # it ships no types
 import msgspec
+import msgspec.yaml
 from msgspec.msgpack import Ext
 
 from phaseline.schemas import bounds
@@ -134,6 +135,11 @@ def encode_struct(value: msgspec.Struct) -> bytes:
 def encode_json(value: Any) -> bytes:
     """A value or a struct as one line of JSON; bytes become base64."""
     return _json_encoder.encode(value)
+
+
+def encode_yaml(value: Any) -> str:
+    """A value as a YAML document; bytes become base64. It needs PyYAML."""
+    return msgspec.yaml.encode(value, enc_hook=_for_json).decode().rstrip("\n")
 
 
 def to_map(value: msgspec.Struct) -> dict[str, Any]:
