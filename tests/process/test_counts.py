@@ -178,4 +178,4 @@ async def test_counting_what_has_a_condition(shell: Shell, client: Client, worki
     assert (await client.fleet.counts("infra", condition="Error"))["deployments"]["desired_ready"] == 2
     assert (await client.fleet.cluster_counts("c1", condition=["Error"]))["resources"]["desired_ready"] == 1
     wrong = await shell("counts", "infra", "--condition", "Blance")
-    assert (wrong.code, "did you mean Balance?" in wrong.err) == (1, True)
+    assert (wrong.code, "did you mean Balance?" in wrong.err) == (2, True)
