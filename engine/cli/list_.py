@@ -9,10 +9,9 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
@@ -59,7 +58,7 @@ def list_(
     """List entities with their states, sorted by id. With --at, list them as they were at an earlier moment."""
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, tree, at) as client:
             view = await client.at(at, clock=clock)
             chosen = view.list(kind, tree=tree, state=state, condition=condition, deleted=deleted)
             found = [entity async for entity in chosen]

@@ -10,10 +10,9 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
-from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
@@ -92,7 +91,7 @@ def status(settings: Settings, resource_id: str, *, at: When | None, as_json: bo
         raise click.UsageError("--shape emco is a form of --json: add --json")
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, resource_id, at) as client:
             view = await client.at(at)
             if as_json:
                 render.show_json(await view.emco.status(resource_id, **query))

@@ -11,10 +11,9 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
-from phaseline.engine.cli import names, options, render, render_waves, terminal
+from phaseline.engine.cli import names, options, render, render_waves, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -44,7 +43,7 @@ def tree(
     """Show an entity and everything below it, with states, labels and counts of children."""
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, root, at) as client:
             view = await client.at(at)
             found = await view.tree(root, deleted=deleted)
             forest = Forest(client.kinds, found, await view.stale_since(found))
