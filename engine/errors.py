@@ -42,6 +42,7 @@ from phaseline.schemas.base_error import PhaselineError as PhaselineError  # noq
 from phaseline.schemas.base_error import SetupError as SetupError  # noqa: PLC0414  # likewise
 from phaseline.schemas.libraries import NotInstalled as NotInstalled  # noqa: PLC0414  # likewise
 from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.upcasting import NewerRecord as NewerRecord  # noqa: PLC0414  # likewise
 
 
 class NoAnswer(PhaselineError):

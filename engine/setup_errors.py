@@ -41,10 +41,11 @@ class TlsFailed(SetupError):
 
 
 class NotPermitted(SetupError):
-    """the NATS user may not publish to {subject}"""
+    """the NATS user may not publish to {subject}{who_may}"""
 
     subject: str
     violation: str
+    who_may: str
 
 
 class InboxRefused(NotPermitted):

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec
 
 import click
 
-from phaseline.engine.cli import failures, terminal
+from phaseline.engine.cli import failures, languages, terminal
 from phaseline.engine.cli.help import Shared
 from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
@@ -107,10 +107,7 @@ def settings_of(values: dict[str, Any]) -> Settings:
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON: one object, or one object per line.")
 include_deleted = click.option("--all", "deleted", is_flag=True, help="Include deleted entities.")
-language = click.option(
-    "--lang", type=click.Choice(["en", "zh"]), default="en", envvar="PHASELINE_LANG", show_envvar=True,
-    show_default=True, help="Language of the labels.",
-)  # fmt: skip
+language = languages.option
 
 
 clock = click.option(

@@ -13,6 +13,7 @@ from typing import Any
 import click
 import structlog
 
+from phaseline.engine import logs
 from phaseline.engine.cli.controls import plain, plain_event
 
 
@@ -71,3 +72,4 @@ def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+    logs.through_structlog()

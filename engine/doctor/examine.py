@@ -65,7 +65,7 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
     except NotPermitted:
         if settings.partitions is None:
             yield problem(
-                "installation", "this user may not ask for the streams", "give --api-prefix if he is a reader"
+                "installation", "this user may not ask for the streams", "give --api-prefix if this user is a reader"
             )
             return
         layout = layout_of(settings, settings.partitions)

@@ -6,7 +6,6 @@ Belongs here: what can be asked of any NATS server. Does not: checks of the inst
 import json
 import shutil
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.records import SECOND, nanoseconds
 
 USER_INFO = "$SYS.REQ.USER.INFO"
-"""The subject on which a server says to each user who it is."""
+"""The subject on which a server tells each user its name and rights."""
 FULL, ALMOST_FULL = 0.98, 0.85
 """Shares of the room for streams, or of the disk, that are used."""
 CLOCK = 2.0
@@ -50,7 +49,7 @@ async def user(wire: Wire) -> CheckResult:
     except InboxRefused as error:
         return failed("user", error)
     except (NotPermitted, RequestTimedOut, NoResponders, ValueError, KeyError):
-        return ok("user", "a user who may not ask the server who he is")
+        return ok("user", "its name is not known: it may not ask the server for it")
     name = reply.get("user") or "no name: the server lets everybody in"
     return ok("user", f"{name}, account {reply.get('account', '?')}{_limits(reply.get('permissions') or {})}")
 
@@ -125,4 +124,4 @@ def size(count: int) -> str:
 
 def age(since_ns: int) -> float:
     """Seconds since a moment, by the clock of this machine."""
-    return datetime.now(UTC).timestamp() - since_ns / SECOND
+    return time.time() - since_ns / SECOND

@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import NatsUnreachable, PhaselineError
 from phaseline.engine.jetstream import frames, nats_library
 from phaseline.engine.jetstream.connect_failures import (
@@ -40,7 +39,7 @@ HUNG_UP = (ConnectionResetError, BrokenPipeError, nats_errors.UnexpectedEOF)
 Callback = Callable[[str, bytes, bytes | None, str], None]
 """Called with the subject, the data, the raw header block or None (`frames.read_headers`), the reply subject or ""."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Connection(Client):

@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-import structlog
-
+from phaseline.engine import logs
+from phaseline.engine.accounts import roles
 from phaseline.engine.errors import (
     ConnectionLost,
     InboxRefused,
@@ -39,7 +39,7 @@ SILENT_STREAM = "; the stream has no leader now, or the server cannot write to i
 FLUSH, FLUSH_SILENT = 2.0, 0.1
 """Seconds to send the last bytes; and the same where the server has not answered lately."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Wire:
@@ -166,8 +166,9 @@ class Wire:
     def _refusal(self, subject: str) -> NotPermitted:
         """The error for a request to `subject` that the server does not permit, or whose answer cannot arrive."""
         if self._inbox_refused:
-            return InboxRefused(subject=f"{self._inbox}.*", violation=self._violation[1])
-        return NotPermitted(subject=subject, violation=self._violation[1])
+            return InboxRefused(subject=f"{self._inbox}.*", violation=self._violation[1], who_may="")
+        who_may = roles.who_may(subject, self.settings.prefix)
+        return NotPermitted(subject=subject, violation=self._violation[1], who_may=who_may)
 
     # ---- sending
 

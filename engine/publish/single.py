@@ -27,7 +27,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at, record_at
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.message_id import MESSAGE_ID, header, is_repeat, key_of, renamed
+from phaseline.engine.publish.message_id import headers_of, is_repeat, key_of, renamed
 from phaseline.schemas import envelope
 from phaseline.schemas.records import Rejection
 
@@ -60,8 +60,7 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
     deadline = time.monotonic() + timeout
     while True:
         try:
-            headers = {MESSAGE_ID: header(key, message.message_id)}
-            ack = await wire.publish_acked(message.subject, message.body, headers)
+            ack = await wire.publish_acked(message.subject, message.body, headers_of(message, key))
         except (NoAnswer, ApiFailed) as error:
             again = again or isinstance(error, ConnectionLost | RequestTimedOut)
             why = await why_unstored(wire, error) if isinstance(error, NoSuchStream) else error
@@ -93,5 +92,5 @@ async def resend(installation: Installation, sequence: int, timeout: float) -> R
     rest = event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
     subject, cause = f"{prefix}.events.{rest}", record.cause
     name = envelope.message_id(subject, "phaseline-resend", str(sequence))
-    message = EventMessage(subject, event.body, name, cause.event, cause.source)
+    message = EventMessage(subject, event.sent, name, cause.event, cause.source, event.headers)
     return await publish(installation.wire, message, timeout)

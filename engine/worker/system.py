@@ -10,8 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.process import EventCounts
 from phaseline.engine.embedded import server_key
 from phaseline.engine.embedded.server import EmbeddedServer
@@ -26,7 +25,7 @@ from phaseline.machines.compiler.kinds import Kinds
 HUNG = 30.0
 """Seconds of computing without a turn of the event loop after which a worker process ends by SIGVTALRM."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 def stopped_by_signals() -> asyncio.Event:

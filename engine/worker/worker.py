@@ -11,8 +11,7 @@ import socket
 import time
 from dataclasses import asdict
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.process import EventCounts
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
@@ -52,7 +51,7 @@ PAUSE = 1.0
 LONG_PAUSE = 10.0
 """The same, where only a person can remove the cause."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 def worker_name() -> str:
