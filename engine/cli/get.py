@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 import click
 
-from phaseline.engine.cli import maps, names, options, render, terminal
+from phaseline.engine.cli import maps, names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -45,7 +44,7 @@ def get(
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             last = await view.last(kind, entity_id)
             entity = last.entity

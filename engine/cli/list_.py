@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
-from phaseline.engine.cli import maps, names, options, render, terminal
+from phaseline.engine.cli import maps, names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
@@ -60,7 +59,7 @@ def list_(
     """List entities with their states, sorted by id. With --at, list them as they were at an earlier moment."""
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, tree, at) as client:
             view = await client.at(at, clock=clock)
             found = await view.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted)
             terminal.without_time(view.without_time)

@@ -84,7 +84,11 @@ def connected(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(**values: Any) -> int | None:
-        return function(settings=settings_of(values), **values)
+        from phaseline.engine.cli import broken_kinds  # noqa: PLC0415  # it loads all tables; --help does not need them
+
+        settings = settings_of(values)
+        broken_kinds.warn()
+        return function(settings=settings, **values)
 
     wrapped = verbose(call)
     for name in reversed(CONNECTION):

@@ -8,13 +8,12 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
@@ -93,7 +92,7 @@ def status(settings: Settings, resource_id: str, *, at: When | None, form: Outpu
         raise click.UsageError("--shape emco is a form of --json: add --json")
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, resource_id, at) as client:
             view = await client.at(at)
             if form.is_data:
                 form.show(await view.emco.status(resource_id, **query))

@@ -34,6 +34,8 @@ PENDING_LIMIT = 64 << 20
 """Bytes that may wait to be sent."""
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that no server is reached."""
+HUNG_UP = (ConnectionResetError, BrokenPipeError, nats_errors.UnexpectedEOF)
+"""How a connection ends that the server closes."""
 Callback = Callable[[str, bytes, bytes | None, str], None]
 """Called with the subject, the data, the raw header block or None (`frames.read_headers`), the reply subject or ""."""
 
@@ -128,7 +130,10 @@ class Connection(Client):
 
     def _first_failure(self) -> PhaselineError:
         """The error of a first connection that failed."""
-        return self.unreachable() if self._error is None else first_failure(self._settings, self._error)
+        error = self._error
+        if isinstance(error, HUNG_UP) and self._server_info.get("auth_required"):
+            error = nats_errors.AuthorizationError()  # the end of the connection overtook the words of the server
+        return self.unreachable() if error is None else first_failure(self._settings, error)
 
     def unreachable(self) -> NatsUnreachable:
         """The error that says why the connection is down."""
