@@ -64,7 +64,9 @@ def test_its_entry_point_leads_to_its_table(importable: Path) -> None:
 
 def test_ruff_has_nothing_to_say(package: Path) -> None:
     for words in (["check", "--no-cache"], ["format", "--check", "--no-cache"]):
-        done = subprocess.run([sys.executable, "-m", "ruff", *words], cwd=package, check=False, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *words], cwd=package, check=False, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stdout
 
 
