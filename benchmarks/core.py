@@ -31,7 +31,7 @@ START = 1_700_000_000_000_000_000
 def run(events: int = EVENTS, entities: int = ENTITIES) -> dict[str, Any]:
     """Microseconds per event for each stage, decisions a second, bytes per entity (in a fresh process)."""
     code = f"from benchmarks.core import memory; memory({entities})"
-    measured = json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT))  # noqa: S603  # ourselves
+    measured = json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT))  # ourselves
     return {"stages": stages(events), "memory": measured}
 
 

@@ -176,10 +176,5 @@ async def _work(url: str, after: float) -> None:
 if __name__ == "__main__":
     import logging
 
-    import structlog
-
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+    logging.basicConfig(level=logging.WARNING)
     asyncio.run(_work(sys.argv[1], float(sys.argv[2])))

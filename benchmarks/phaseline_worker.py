@@ -2,10 +2,7 @@
 
 import asyncio
 import logging
-import sys
 from collections.abc import Awaitable, Callable
-
-import structlog
 
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -15,10 +12,7 @@ from phaseline.machines.built_in import installed
 
 async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awaitable[None]]:
     """Connect. The measured work includes leases, take-over and all decisions."""
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+    logging.basicConfig(level=logging.WARNING)
     settings = Settings(nats=(url,), prefix=prefix)
     opened = Wire.open(settings, name="phaseline")
     wire = await opened.__aenter__()

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from phaseline.engine.errors import BadSetting
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
-JETSTREAM = "$JS.API"
+JETSTREAM, INBOX = "$JS.API", "_INBOX"
 DEFAULT_PARTITIONS = 8
 MAX_PARTITIONS = 256
 HUNDRED_YEARS = 100 * 365 * 86_400.0
@@ -36,7 +36,7 @@ class Settings:
     tls_key: Path | None = None
     message_id_key: Path | None = None
     """A file with the secret that publishers of the same events share. By default it follows from credentials."""
-    inbox_prefix: str = "_INBOX"
+    inbox_prefix: str = INBOX
     """Subject prefix of replies. A user with narrow permissions may need a prefix of his own."""
     api_prefix: str = JETSTREAM
     """Subject prefix of the JetStream API. With another one than `$JS.API`, an account imports the part for readers."""

@@ -20,6 +20,10 @@ from phaseline.schemas import bounds
 JSON_STARTS = (b"{", b" ", b"\n", b"\r", b"\t")
 """A msgpack map never starts with any of these bytes, so the first byte tells the two formats apart."""
 
+BOM = "\ufeff"
+SHOWN = 32
+"""The most characters of a text that an error repeats."""
+_BLANKS = dict.fromkeys(map(ord, "\t\r\n"), " ")
 _TIMESTAMP = -1
 """The code of msgpack's extension type for timestamps."""
 
@@ -69,12 +73,30 @@ def decode(body: bytes, levels: int = bounds.WRAPPED) -> dict[str, Any]:
     try:
         found = _unjson(body, levels) if body[:1] in JSON_STARTS else _unpack(body, levels)
     except msgpack.ExtraData as error:
-        raise Undecodable("msgpack: the first value is followed by more bytes") from error
+        raise Undecodable(_text_problem(body) or "msgpack: the first value is followed by more bytes") from error
     except (ValueError, RecursionError, OverflowError) as error:
-        raise Undecodable(f"{_format_of(body)}: {error or type(error).__name__}") from error
+        raise Undecodable(_text_problem(body) or f"{_format_of(body)}: {error or type(error).__name__}") from error
     if type(found) is not dict:
-        raise Undecodable(f"{_format_of(body)}: expected a map, found {type(found).__name__}")
+        problem = _text_problem(body) or f"{_format_of(body)}: expected a map, found {type(found).__name__}"
+        raise Undecodable(problem)
     return cast("dict[str, Any]", found)
+
+
+def _text_problem(body: bytes) -> str | None:
+    """What is wrong with a body that is a text but no JSON object; None for one that begins like it, or for bytes."""
+    try:
+        text = body.decode().strip()
+    except UnicodeDecodeError:
+        return None
+    if text.startswith(BOM):
+        return "the text begins with a byte order mark: send it without"
+    if not text or text[0] == "{" or not text.translate(_BLANKS).isprintable():
+        return None
+    try:
+        found = _json_decoder.decode(text)
+    except (ValueError, RecursionError):
+        return f"a text that is neither JSON nor msgpack: it begins with {text[:SHOWN]!r}"
+    return f"JSON: expected a map, found {type(found).__name__}"
 
 
 def decode_own(body: bytes) -> dict[str, Any]:

@@ -21,11 +21,11 @@ def write(loss: Loss, installation: str) -> bytes:
     return codec.encode_struct(
         RecordMap(
             "1.0",
-            f"{loss.last}-{loss.what}-{loss.time}",
+            f"{loss.last}-{loss.what}-{loss.time_ns}",
             installation,
             TYPE,
             f"partition/{loss.partition}",
-            timestamp(loss.time),
+            timestamp(loss.time_ns),
             RECORD_VERSION,
             "",
             LossData(*fields),

@@ -99,7 +99,7 @@ def to_wire(record: Record, index: int, records: int, installation: str, tables:
         installation,
         f"{data.kind}.{verb}",
         f"{data.kind}/{data.id}",
-        timestamp(record.time),
+        timestamp(record.time_ns),
         RECORD_VERSION,
         tables,
         data,
@@ -119,12 +119,12 @@ def entity_to_wire(entity: Entity) -> EntityMap:
             facet.state.phase,
             facet.state.conditions,
             state_to_wire(facet.base),
-            timestamp(facet.since),
+            timestamp(facet.since_ns),
             facet.interrupted,
         )
         for name, facet in facets_of(entity)
     }
-    timers = {name: timestamp(due) for name, due in entity.timers.items()}
+    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()}
     return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
 
 
@@ -139,7 +139,9 @@ def entity_map(entity: Entity) -> dict[str, Any]:
 
 
 def _cause_to_wire(cause: Cause, records: int) -> CauseMap:
-    return CauseMap(cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time, records)
+    return CauseMap(
+        cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time_text, records, cause.extensions
+    )
 
 
 def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:
@@ -222,7 +224,8 @@ def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
 
 
 def _cause(found: CauseMap) -> Cause:
-    return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time)
+    extensions = found.extensions or NONE
+    return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time, extensions)
 
 
 def _state(found: StateMap) -> State:

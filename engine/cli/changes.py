@@ -93,7 +93,7 @@ def table(kinds: Kinds, found: Sequence[Change]) -> Any:
             _states(kinds, change, change.after),
             render.text_of(f"{change.transitions:,}"),
             flaps,
-            render.text_of(render.local_time(change.last), "bright_black"),
+            render.text_of(render.local_time(change.last_ns), "bright_black"),
         )
     return shown
 
@@ -118,6 +118,6 @@ def change_map(change: Change) -> dict[str, Any]:
         "to": {name: wire_codec.state_map(state) for name, state in change.after.items()},
         "transitions": change.transitions,
         "flaps": change.flaps,
-        "first": timestamp(change.first),
-        "last": timestamp(change.last),
+        "first": timestamp(change.first_ns),
+        "last": timestamp(change.last_ns),
     }

@@ -45,7 +45,7 @@ def get(settings: Settings, kind: str, entity_id: str, *, at: When | None, lang:
             view = await client.at(at)
             last = await view.last(kind, entity_id)
             entity = last.entity
-            stale = (await view.stale_since([entity])).get((entity.kind, entity.id))
+            stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
             if as_json:
                 render.show_json(render.entity_map(entity, stale))
             else:
@@ -68,9 +68,9 @@ def described(
         yield name if len(entity.names) > 1 else "state", Text.assemble(state, "  " if label else "", label)
         if facet.base != facet.state:
             yield "base", render.state(kinds, entity.kind, name, facet.base)
-        yield "since", render.text_of(f"{render.local_time(facet.since)}, {render.duration(now - facet.since)}")
-        if name in entity.timers:
-            due = entity.timers[name]
+        yield "since", render.text_of(f"{render.local_time(facet.since_ns)}, {render.duration(now - facet.since_ns)}")
+        if name in entity.timers_ns:
+            due = entity.timers_ns[name]
             yield "timer", render.text_of(f"{render.local_time(due)}, in {render.duration(due - now)}")
         known = render.facet_of(kinds, entity.kind, name)
         fit = None if known is None else schedulable(known, facet.state)

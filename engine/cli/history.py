@@ -65,7 +65,7 @@ def table(client: Client, records: list[Transition], language: Language) -> Any:
         )
         shown.add_row(
             render.text_of(entity.version),
-            render.text_of(render.local_time(record.time)),
+            render.text_of(render.local_time(record.time_ns)),
             *([render.text_of(record.facet)] if several else []),
             before,
             render.state(kinds, entity.kind, record.facet, record.after),
@@ -96,7 +96,7 @@ def durations(records: list[Transition]) -> list[str]:
     for facet in {record.facet for record in records}:
         indexes = [index for index, record in enumerate(records) if record.facet == facet]
         for index, following in pairwise(indexes):
-            lasted[index] = render.duration(records[following].time - records[index].time)
+            lasted[index] = render.duration(records[following].time_ns - records[index].time_ns)
         last = indexes[-1]
-        lasted[last] = f"{render.duration(render.now_ns() - records[last].time)} so far"
+        lasted[last] = f"{render.duration(render.now_ns() - records[last].time_ns)} so far"
     return lasted

@@ -64,7 +64,7 @@ def list_(
             chosen = view.list(kind, tree=tree, state=state, condition=condition, deleted=deleted)
             found = [entity async for entity in chosen]
             terminal.without_time(view.without_time)
-            stale = await view.stale_since(found)
+            stale = await view.stale_since_ns(found)
             if as_json:
                 for entity in found:
                     render.show_json(render.entity_map(entity, stale.get((entity.kind, entity.id))))
@@ -97,7 +97,7 @@ def table(
             render.text_of(entity.id),
             Text(", ").join(states),
             Text(", ").join(filter(None, labels)),
-            render.text_of(render.duration(now - max(f.since for f in entity.facets))),
+            render.text_of(render.duration(now - max(f.since_ns for f in entity.facets))),
             render.text_of(entity.version),
             *([render.as_of(stale.get((entity.kind, entity.id)), now)] if stale else []),
         )

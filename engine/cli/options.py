@@ -1,6 +1,6 @@
 """What commands share: options, the types of their values, and how a command begins.
 
-Belongs here: options that several commands have. Does not: what a command does; errors and exit codes (`terminal`).
+Belongs here: options that several commands have. Does not: what a command does; errors and exit codes (`failures`).
 """
 
 import functools
@@ -12,7 +12,7 @@ from typing import Any, ParamSpec
 
 import click
 
-from phaseline.engine.cli import languages, terminal
+from phaseline.engine.cli import failures, languages, terminal
 from phaseline.engine.cli.help import Shared
 from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
@@ -70,7 +70,7 @@ def verbose(function: Function) -> Function:
     @functools.wraps(function)
     def call(*, verbose: bool, **values: Any) -> None:
         terminal.log_to_stderr(verbose=verbose)
-        code = terminal.guarded(lambda: function(**values), verbose=verbose)
+        code = failures.guarded(lambda: function(**values), verbose=verbose)
         click.get_current_context().exit(code)
 
     return add(call)

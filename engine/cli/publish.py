@@ -12,6 +12,7 @@ import click
 from phaseline.engine.cli import names, options, publish_many, render, render_dry_run, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import WAIT, Client
+from phaseline.engine.exit_codes import Exit
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
@@ -129,4 +130,4 @@ def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, as_json: bool)
             render.show_line(render.line(kinds, logged.sequence, logged.record))
         if waited and not outcome.records:
             render.show_line(render.text_of("no effect: already in that state, or a duplicate event"))
-    return terminal.REFUSED if outcome.effect == "rejection" else 0
+    return Exit.NO if outcome.effect == "rejection" else 0

@@ -182,7 +182,7 @@ def reason_and_message(reason: str | None, message: str | None) -> Text:
 
 def line(kinds: Kinds, place: int, record: Transition | Rejection) -> Text:
     """A record in a line: its place in the log, its time, what happened and why."""
-    head = Text.assemble(text_of(f"{place:>7}  {local_time(record.time)}  ", "bright_black"))
+    head = Text.assemble(text_of(f"{place:>7}  {local_time(record.time_ns)}  ", "bright_black"))
     if isinstance(record, Rejection):
         name = text_of(f"{record.kind} {record.id}", "bold")
         rejected = text_of(f"{record.trigger} rejected, {record.reason}: ", "red")

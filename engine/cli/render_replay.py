@@ -50,9 +50,9 @@ def show_missing(report: AuditReport) -> None:
     """Print what is missing, in EVENTS, STATE and LOG."""
     for loss in report.losses[:SHOWN]:
         where = f" between the positions {loss.first} and {loss.last}" if loss.what == "events" else ""
-        when = f", noted by {loss.worker} at {timestamp(loss.time)}" if loss.time else ", not noted by a worker yet"
+        noted = f"noted by {loss.worker} at {timestamp(loss.time_ns)}" if loss.time_ns else "not noted by a worker yet"
         what = {"events": "events that were never decided", "states": "entities", "log": "records"}[loss.what]
-        terminal.say(f"lost: in partition {loss.partition}, {loss.count} {what}{where}{when}")
+        terminal.say(f"lost: in partition {loss.partition}, {loss.count} {what}{where}, {noted}")
     for partition in report.emptied:
         terminal.say(f"the log of partition {partition} was emptied: STATE has copied a checkpoint that it lacks")
     if report.without_state:

@@ -75,11 +75,11 @@ def timeline(
             if svg is not None:
                 zone = datetime.now().astimezone().tzinfo or UTC
                 texts = Texts(entity_id, _colour(client.kinds), render.duration, zone)
-                drawn = picture(found.lanes, found.start, found.end, texts)
+                drawn = picture(found.lanes, found.start_ns, found.end_ns, texts)
                 svg.write_text(drawn, encoding="utf-8")  # noqa: ASYNC240  # nothing else runs
                 terminal.say(f"{len(found.lanes):,} lanes written to {svg}")
             if svg is None and not as_json:
-                show(client.kinds, found.lanes, found.start, found.end)
+                show(client.kinds, found.lanes, found.start_ns, found.end_ns)
             terminal.without_time(found.without_time)
 
     return terminal.run(work())
@@ -128,8 +128,8 @@ def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int) -> Text:
     facet = render.facet_of(kinds, lane.kind, lane.facet)
     for interval in lane.intervals:
         rank = order.index(render.colour(interval.state, facet))
-        first = min(width - 1, (interval.start - start) * width // max(1, end - start))
-        last = min(width - 1, max(first, -(-(interval.end - start) * width // max(1, end - start)) - 1))
+        first = min(width - 1, (interval.start_ns - start) * width // max(1, end - start))
+        last = min(width - 1, max(first, -(-(interval.end_ns - start) * width // max(1, end - start)) - 1))
         for index in range(first, last + 1):
             cells[index] = min(cells[index], rank)
     pieces = [(GLYPHS[order[rank]], order[rank]) if rank < len(order) else (" ", "") for rank in cells]
@@ -143,9 +143,9 @@ def intervals(kinds: Kinds, lane: Lane) -> Any:
         state = render.state(kinds, lane.kind, lane.facet, one.state)
         shown = Text.assemble(state, render.text_of(" (a view)", "bright_black") if one.viewed else "")
         table.add_row(
-            render.text_of(render.local_time(one.start)),
+            render.text_of(render.local_time(one.start_ns)),
             shown,
-            render.text_of(render.duration(one.end - one.start)),
+            render.text_of(render.duration(one.end_ns - one.start_ns)),
             render.cause(one.record),
         )
     return table
@@ -165,8 +165,8 @@ def _interval_map(one: Interval) -> dict[str, Any]:
     return {
         **wire_codec.state_map(one.state),
         "base": wire_codec.state_map(one.base),
-        "from": timestamp(one.start),
-        "to": timestamp(one.end),
+        "from": timestamp(one.start_ns),
+        "to": timestamp(one.end_ns),
         "trigger": one.record.trigger,
         **({"unasked": True} if one.record.unasked else {}),
         "cause": {

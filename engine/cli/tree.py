@@ -47,7 +47,7 @@ def tree(
         async with Client.open(settings) as client:
             view = await client.at(at)
             found = await view.tree(root, deleted=deleted)
-            forest = Forest(client.kinds, found, await view.stale_since(found))
+            forest = Forest(client.kinds, found, await view.stale_since_ns(found))
             if as_json:
                 for top in forest.tops:
                     render.show_json(forest.nested(top))

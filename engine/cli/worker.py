@@ -85,15 +85,17 @@ def installation(function: options.Function) -> options.Function:
         ("PHASELINE_NATS=tls://nats.example:4222 PHASELINE_CREDS=worker.creds phaseline worker", ""),
     ],
 )
+@click.option("--quiet", is_flag=True, envvar="PHASELINE_QUIET", show_envvar=True,
+              help="Log warnings and errors only.")  # fmt: skip
 @options.connected
 @installation
-def worker(settings: Settings) -> int | None:
+def worker(settings: Settings, *, quiet: bool) -> int | None:
     """Run a worker on an existing NATS server or cluster.
 
     The worker creates missing streams and shares the partitions with the other workers. It runs until Ctrl-C or
     SIGTERM, and then finishes the commits under way. While NATS is unreachable, it waits. It needs NATS 2.15 or newer.
     """
-    terminal.log_like_a_server()
+    terminal.log_like_a_server(quiet=quiet)
 
     async def work() -> None:
         await system.work(settings, installed(), system.stopped_by_signals())

@@ -46,6 +46,6 @@ def connect(
     """Connect to an installation: `async with phaseline.connect(...) as client`, or `await` it and `close` the client.
 
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
+    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`.
     """
     return Connecting(Session.open(with_key(from_options(nats=url, **settings)), source, kinds))

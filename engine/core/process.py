@@ -171,7 +171,7 @@ class Processor:
             return Decision([self._copied(event)])
         try:
             arrival = intake.read(
-                self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns
+                self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns, event.block
             )
             if isinstance(arrival, Rejection):
                 return Decision([situated(self.tree, arrival)])

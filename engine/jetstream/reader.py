@@ -10,8 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError
 from phaseline.engine.jetstream import consumer, frames
 from phaseline.engine.jetstream.wire import Wire
@@ -29,7 +28,7 @@ SILENT_CHECKS = 4
 RETRY = 0.25
 """Seconds before the next try to start again."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Stored(NamedTuple):

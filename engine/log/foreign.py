@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import RequestTimedOut
 from phaseline.engine.jetstream.api_reply import Reply
@@ -35,7 +34,7 @@ QUIET = 60.0
 REPORTED = 20
 """Subjects that are reported in `QUIET` seconds, at most."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 Ours = Callable[[LastMessage | Stored], bool]
 """Whether a message is one that a worker wrote there."""
 

@@ -20,6 +20,7 @@ from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import check_name
 from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.records import Rejection
 
 AT_ONCE = 100
@@ -105,7 +106,7 @@ async def run(installation: Installation, found: Purge, by: str) -> None:
     subject = installation.subjects.purged(installation.partition_of(found.id))
     for start in range(0, len(found.positions), NOTED):
         note = PurgeNote(found.kind, found.id, tuple(found.positions[start : start + NOTED]), by)
-        await wire.publish_acked(subject, codec.encode(msgspec.to_builtins(note)))
+        await wire.publish_acked(subject, codec.encode(msgspec.to_builtins(note)), content_types.AS_MSGPACK)
     await _erase_all(installation, layout.events, found.positions)
     await _erase_all(installation, layout.live, [found.live] if found.live else [])
     await _erase_all(installation, layout.log, found.rejections)

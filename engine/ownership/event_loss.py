@@ -7,8 +7,7 @@ partition at most as it has numbers. How many at least follows from the number t
 
 import time
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.message import Message
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.log.installation import Installation
@@ -19,7 +18,7 @@ from phaseline.schemas.records import Loss
 WRITE = 60.0
 """Seconds between two checkpoints that only say that nothing waits."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 async def at_take_over(installation: Installation, claim: Claim) -> None:

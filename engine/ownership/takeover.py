@@ -6,10 +6,10 @@ commits (`claim`), the loop that follows (`worker.partition`), which worker shou
 
 import time
 
-import structlog
 from msgspec.structs import replace
 
-from phaseline.engine.core.message import Message
+from phaseline.engine import logs
+from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
@@ -20,7 +20,7 @@ from phaseline.engine.ownership.former_owner import Former
 from phaseline.engine.ownership.load_states import load
 from phaseline.schemas.records import Loss
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 async def take_over(
@@ -78,6 +78,6 @@ async def _note_losses(installation: Installation, claim: Claim, former: Former,
 
 async def _note_tables(installation: Installation, claim: Claim, era: Era) -> None:
     """Write into the log that other tables decide from here on."""
-    message = Message(installation.subjects.tables(claim.partition), era.encode())
+    message = Message(installation.subjects.tables(claim.partition), era.encode(), NO_EVENT)
     await claim.append([message], claim.position, claim.checkpoint.plan)
     log.info("tables_noted", partition=claim.partition, tables=era.digest, position=era.position)

@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Self, TypeVar
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.process import BATCH_LIMIT, Batch, EventCounts, Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import DecisionStuck, Fenced, NotOwned, PhaselineError, SetupError
@@ -43,7 +42,7 @@ TRIES = 3
 RETURN = 3.0
 """Seconds in which a worker that has lost its connection comes back, and shows that it lives."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 def _is_of_the_event(error: Exception) -> bool:

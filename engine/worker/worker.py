@@ -11,8 +11,7 @@ import socket
 import time
 from dataclasses import asdict
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.process import EventCounts
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
@@ -27,7 +26,7 @@ from phaseline.engine.errors import (
     TablesDiffer,
 )
 from phaseline.engine.jetstream.api_reply import can_pass
-from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
@@ -39,8 +38,6 @@ from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
 
-MINIMUM_SERVER = (2, 15)
-"""In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that the worker waits."""
 REPORT = 60.0
@@ -52,7 +49,7 @@ PAUSE = 1.0
 LONG_PAUSE = 10.0
 """The same, where only a person can remove the cause."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 def worker_name() -> str:

@@ -10,6 +10,7 @@ from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, MODIFIED, NOT_READY, PENDING, READY, WAIT_APPLIED
 from phaseline.machines.fleet.deployment_rules import OUT_OF_SYNC
 from phaseline.machines.fleet.rollout import forget_error, note_error, note_rollout
+from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.language.predicates import AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import (
     ABSENT,
@@ -92,6 +93,7 @@ BUNDLE = Table(
         Field("complete",  bool, "whether every target has a deployment"),
         Field("held_back", str,  "what holds the rollout back"),
         Field("why",       str,  "its own error"),
+        *OBSERVER,
     ),
     facets=(Facet(
         name="state",
@@ -103,9 +105,9 @@ BUNDLE = Table(
         labels=LABELS,
         rows=(
             #   from               trigger       to
-            Row((ABSENT, DELETED), "created",    PENDING),
-            Row((ABSENT, DELETED), "rollout",    PENDING,   computes=note_rollout),
-            Row((LIVE,),           "rollout",    SAME,      computes=note_rollout),
+            Row((ABSENT, DELETED), "created",    PENDING,   assigns=SEEN_BY),
+            Row((ABSENT, DELETED), "rollout",    PENDING,   assigns=SEEN_BY, computes=note_rollout),
+            Row((LIVE,),           "rollout",    SAME,      assigns=SEEN_BY, computes=note_rollout),
             Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
             Row((At(NOT_READY, has=ERROR),), "failed", SAME,     computes=note_error),
             Row((NOT_READY,),      "recovered",  PENDING,   clears=(ERROR,), computes=forget_error),

@@ -29,6 +29,7 @@ from phaseline.machines.fleet.deployment_rules import (
     read_target,
     unlisted,
 )
+from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.language.contact import SILENT
 from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
@@ -109,6 +110,7 @@ BUNDLE_DEPLOYMENT = Table(
         Field("agent_seen",     bool, "whether the agent of the cluster was seen lately, as far as that was reported"),
         Field("check_in",   str, "when the agent was seen"),
         Field("missing_is", str, "its state if a resource is missing", ("modified", "not_ready")),
+        *OBSERVER,
     ),
     fields={
         "target": ID, "staged": ID, "applied": ID,
@@ -150,7 +152,8 @@ BUNDLE_DEPLOYMENT = Table(
             Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=note_ids),
             Row((ABSENT, DELETED), "configure", PENDING, assigns=("missing_is",)),
             Row((LIVE,),   "configure", "=", assigns=("missing_is",)),
-            *(Row(EVER,    "observed",   stage_, given={"stage": stage_}, computes=note_observed) for stage_ in STAGES),
+            *(Row(EVER,    "observed",   stage_, given={"stage": stage_}, assigns=SEEN_BY, computes=note_observed)
+              for stage_ in STAGES),
             Row((ABSENT, DELETED), "checked_in", PENDING, computes=note_check_in),
             Row((LIVE,),   "checked_in", "=",  computes=note_check_in),
             Row((LIVE,),   "removed",    DELETED),

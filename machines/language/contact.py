@@ -121,6 +121,6 @@ def silent_since(entity: Entity) -> int | None:
     """When a place that is silent was heard last, ns; None for every other entity."""
     for name, facet in facets_of(entity):
         if name == CONTACT and facet.state.phase == SILENT:
-            heard_at: int = entity.attributes.get(HEARD_AT, facet.since)
+            heard_at: int = entity.attributes.get(HEARD_AT, facet.since_ns)
             return heard_at
     return None

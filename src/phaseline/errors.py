@@ -4,7 +4,6 @@ Belongs here: the public names of the errors. Does not: their messages (`phaseli
 """
 
 from phaseline.engine.errors import (
-    WrongClock,
     AmbiguousId,
     ApiFailed,
     BadEventFile,
@@ -24,8 +23,10 @@ from phaseline.engine.errors import (
     EventGone,
     EventRefused,
     Fenced,
+    InboxRefused,
     InvalidId,
     InvalidInput,
+    JetStreamOff,
     KeyUnreadable,
     KindMissing,
     LogDamaged,
@@ -33,7 +34,9 @@ from phaseline.engine.errors import (
     LogFileDamaged,
     NameUnknown,
     NatsUnreachable,
+    NewerRecord,
     NoAnswer,
+    NoJetStream,
     NoLogFile,
     NoRecords,
     NoResponders,
@@ -66,11 +69,14 @@ from phaseline.engine.errors import (
     StateUnknown,
     StreamsDiffer,
     TablesDiffer,
+    TlsFailed,
     TreeNotYetKnown,
     TreeUnknown,
     Unconfirmed,
     Undecided,
     Unsendable,
+    UserRefused,
+    WrongClock,
 )
 
 __all__ = [
@@ -93,8 +99,10 @@ __all__ = [
     "EventGone",
     "EventRefused",
     "Fenced",
+    "InboxRefused",
     "InvalidId",
     "InvalidInput",
+    "JetStreamOff",
     "KeyUnreadable",
     "KindMissing",
     "LogDamaged",
@@ -102,7 +110,9 @@ __all__ = [
     "LogFileDamaged",
     "NameUnknown",
     "NatsUnreachable",
+    "NewerRecord",
     "NoAnswer",
+    "NoJetStream",
     "NoLogFile",
     "NoRecords",
     "NoResponders",
@@ -135,11 +145,13 @@ __all__ = [
     "StateUnknown",
     "StreamsDiffer",
     "TablesDiffer",
+    "TlsFailed",
     "TreeNotYetKnown",
     "TreeUnknown",
     "Unconfirmed",
     "Undecided",
     "Unsendable",
+    "UserRefused",
     "WrongClock",
 ]
 

@@ -143,7 +143,7 @@ def test_a_state_that_lasts_fires() -> None:
     fired = only(story.fire(15.1, timer))
     assert (fired.trigger, fired.cause.by, fired.cause.origin) == ("late", "timer", "job/d/1")
     assert fired.after == State("Waiting", ("Late",))
-    assert fired.entity.timers == {}
+    assert fired.entity.timers_ns == {}
     assert story.fire(15.2, timer) == []
 
 

@@ -35,7 +35,7 @@ MODULE = re.compile(
     r"(?<![\w./-])(?:phaseline\.)?(?:engine|machines|schemas|tests\.support)(?!\.(?:md|py)\b)(?:\.\w+)+"
 )
 POINTER = re.compile(
-    r"\.\./shared|(?<![\w.])/work/|\bhouse\.md\b|\bstyle\.md\b|\bnats\.md\b|\bissue[- ]#?\d+", re.IGNORECASE
+    r"\.\./shared|(?<![\w.])/work/|\bhouse\.md\b|\bstyle\.md\b|(?<!-)\bnats\.md\b|\bissue[- ]#?\d+", re.IGNORECASE
 )
 OLD_MODULES = {
     *(
