@@ -18,7 +18,7 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, redirect_stderr
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -27,49 +27,36 @@ import pytest
 from click.testing import CliRunner
 
 from phaseline.engine.cli import cli, new_kind
+from phaseline.engine.cli.failures import say_error
 from phaseline.engine.errors import TablesDiffer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
+from tests.support.pages import outputs
+from tests.support.pages.blocks import blocks, commands
+from tests.support.pages.runner import run_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "own-kinds.md"
 URL = '"nats://127.0.0.1:4222"'
+EXAMPLE = PAGE.parents[1] / "examples" / "own_kind"
 WIDEST = 118
 """The most columns of an output on the page; the rest of a line is left out there."""
-STEPS = PAGE.read_text(encoding="utf-8").partition("## What a table can say")[0]
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", STEPS, re.DOTALL)
-VARYING = (
-    (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+", "TIME"), (r"\d\d:\d\d:\d\d", "TIME"), (r"(since|at) TIME, [^)]*", r"\1 TIME"),
-    (r"\b[0-9a-f]{24}\b", "ID"), (r"\b[0-9a-f]{12}\b", "DIGEST"),
-    (r"^ +\d+  ", "PLACE  "), (r"^event \d+", "event N"), (r"seq \d+", "seq N"), (r"\d+(\.\d+)? (ms|s)\b", "SECONDS"),
-)  # fmt: skip
+STEPS, TITLE, REFERENCE = PAGE.read_text(encoding="utf-8").partition("## What a table can say")
 
 
-def calm(output: str) -> str:
-    """An output without what differs from run to run."""
-    for pattern, word in VARYING:
-        output = re.sub(pattern, word, output, flags=re.MULTILINE)
-    return output.rstrip()
+def fitting(output: str) -> list[str]:
+    """An output as the page shows it: of a line that is too wide the end is left out.
 
-
-def cut(output: str) -> str:
-    """An output as the page shows it."""
-    return "\n".join(map(_fitting, output.rstrip().splitlines()))
-
-
-def _fitting(line: str) -> str:
-    """A line that is too wide, without its end. Errors and rejections are folded: what to do stands at their end."""
-    if "rejected" in line or line.startswith("error"):
-        return textwrap.fill(line, WIDEST, subsequent_indent=" " * 8)
-    return line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}…"
-
-
-def commands(block: str) -> Iterator[tuple[str, str]]:
-    """The commands of a block, each with the output that the page shows."""
-    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-        command, _, output = part.partition("\n")
-        yield command, output.rstrip()
+    Errors and rejections are folded, because what to do stands at their end.
+    """
+    lines: list[str] = []
+    for line in output.rstrip().splitlines():
+        if "rejected" in line or re.match(r"error|  \S", line):
+            lines += textwrap.wrap(line, WIDEST, subsequent_indent=" " * 8)
+        else:
+            lines.append(line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}…")
+    return lines
 
 
 def write(folder: Path, block: str) -> None:
@@ -174,7 +161,9 @@ class Reader:
         ready.cancel()
         refusal, self.working = self.working.exception(), None
         assert isinstance(refusal, TablesDiffer)
-        return f"error: {refusal}"
+        with redirect_stderr(StringIO()) as said:
+            say_error(refusal, verbose=False)
+        return said.getvalue()
 
     async def end(self) -> None:
         if self.working is not None:
@@ -208,19 +197,29 @@ async def reader(folder: Path, settings: Settings) -> AsyncIterator[Reader]:
 
 
 async def test_each_step_does_what_the_page_shows(folder: Path, settings: Settings) -> None:
-    page = PAGE.read_text(encoding="utf-8")
+    page, wrong = PAGE.read_text(encoding="utf-8").splitlines(), []
+    edits: list[tuple[int, list[str], list[str]]] = []
     async with reader(folder, settings) as someone:
-        for language, block in BLOCKS:
-            if language in ("python", "toml"):
-                write(folder, block)
+        for block in blocks(STEPS):
+            if block.language in ("python", "toml"):
+                write(folder, block.text)
                 someone.forget()
-            elif language == "console":
-                done = [(line, shown, cut(await someone.do(line, shown))) for line, shown in commands(block)]
-                page = page.replace(block, "".join(f"$ {line}\n{out}{chr(10) if out else ''}" for line, _, out in done))
-                if os.environ.get("PHASELINE_GOLDEN") != "write":
-                    assert [(line, calm(out)) for line, _, out in done] == [(line, calm(out)) for line, out, _ in done]
+            for command in commands(block) if block.language == "console" else ():
+                printed = fitting(await someone.do(command.text, "\n".join(command.shown)))
+                if not outputs.fits(command.shown, printed):
+                    wrong.append(f"$ {command.text}\n{outputs.difference(command.shown, printed)}")
+                    edits.append((command.line + 1, command.shown, outputs.renewed(command.shown, printed)))
     if os.environ.get("PHASELINE_GOLDEN") == "write":
-        PAGE.write_text(page, encoding="utf-8")
+        for line, old, new in reversed(edits):
+            page[line : line + len(old)] = new
+        PAGE.write_text("\n".join([*page, ""]), encoding="utf-8")
+    assert not wrong, "\n\n".join(wrong)
+
+
+async def test_the_samples_of_the_reference_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    run = await run_page(PAGE.name, REFERENCE, tmp_path / "reader")
+    assert run.wrong == []
 
 
 @pytest.mark.slow
@@ -228,9 +227,9 @@ def test_its_code_is_right_for_ruff_and_mypy(tmp_path: Path) -> None:
     for path, text in new_kind.files("backup_job").items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
-    for language, block in BLOCKS:
-        if language in ("python", "toml"):
-            write(tmp_path, block)
+    for block in blocks(STEPS):
+        if block.language in ("python", "toml"):
+            write(tmp_path, block.text)
     strict = ["mypy", "--strict", "backup_job_kind", "tests", "reporter.py"]
     for words in (["ruff", "check"], ["ruff", "format", "--check"], strict):
         done = subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, check=False, capture_output=True, text=True)
