@@ -22,6 +22,7 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 NOTES = Path(__file__).with_name("NOTES.md")
 TITLES = {
     "throughput": "Throughput",
+    "feeds": "The feed in msgpack, JSON or both",
     "alternatives": "Against what people would take instead",
     "latency": "Latency at 50 events/s",
     "core": "The core: where the microseconds go, memory",

@@ -19,8 +19,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.command import ENVIRONMENT, FORKS, ROOT
+from tests.support.processes import command_line
 
 PLAYED = Path(__file__).parent / "bin"
+PIDS = "pids"
+"""A file beside the folder: the processes of the commands that were called."""
 LIMIT = 120
 LASTING = re.compile(
     r"phaseline (up|worker)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|observe --cluster|nats sub\b"
@@ -110,6 +113,14 @@ class PageShell:
         return ends
 
 
+def _kill(pids: Path, bash: int) -> None:
+    """End whatever is left: the shell with its children, and the commands that were forked for it."""
+    os.killpg(bash, signal.SIGKILL)
+    for pid in map(int, pids.read_text(encoding="ascii").split() if pids.exists() else ()):
+        if "fork_server" in command_line(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
 async def _insist(pid: int) -> None:
     """Press Ctrl-C, and again if that was not heard: Python may lose an interrupt in a finalizer."""
     while True:
@@ -134,6 +145,7 @@ async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
         "COLUMNS": "120",
         "PHASELINE_PORT": "0",
         "PHASELINE_SPEED": "0",
+        "PHASELINE_PIDS": str(folder.parent / PIDS),
         "PHASELINE_FORKS": await FORKS.address(ENVIRONMENT),
         **further,
     }
@@ -145,9 +157,11 @@ async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
     try:
         yield shell
     finally:
-        await shell.stop()
-        os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        try:
+            await shell.stop()
+        finally:
+            _kill(folder.parent / PIDS, process.pid)
+            await process.wait()
 
 
 def _furnish(folder: Path) -> None:
