@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from benchmarks import core, emco, gitops, heartbeats, latency, replay, snapshot, take_over, throughput
+from benchmarks import core, emco, gitops, heartbeats, latency, reading, replay, snapshot, take_over, throughput
 
 Page = Callable[[dict[str, Any]], str]
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -39,6 +39,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, An
     "gitops": ("Health, comparison, observed events", gitops.run, gitops.page),
     "heartbeats": ("Heartbeats", heartbeats.run, heartbeats.page),
     "replay": ("Replay", replay.run, replay.page),
+    "reading": ("Reading commands", reading.run, reading.page),
     "take_over": ("Taking over a partition", take_over.run, take_over.page),
 }
 
