@@ -11,7 +11,7 @@ import termios
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
@@ -154,7 +154,8 @@ def _measured(command: list[str], environment: dict[str, str], *, terminal: bool
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise AssertionError(f"{' '.join(command)} ended with {process.returncode}")
-    said = b"" if process.stderr is None else process.stderr.read()
+    with cast("IO[bytes]", process.stderr) as stderr:
+        said = stderr.read()
     memory = int(said.rpartition(PEAK.encode())[2].split()[0]) / 1024
     return Cost(used.ru_utime + used.ru_stime, memory, first, size)
 

@@ -36,7 +36,7 @@ from phaseline.schemas.records import Entity, Transition
         ("phaseline list node --condition Balance", "nodes in arrears, whatever else they are"),
         ("phaseline list node --state '{Failed,[Balance,*]}'", "nodes that failed, with arrears among the causes"),
         ("phaseline list node --state Failed --at 2h", "nodes that had failed two hours ago"),
-        ("phaseline list node -l default=true --sort-by since", "by attributes, the longest in its state first"),
+        ("phaseline list node_pool -l default=true --sort-by since", "by attributes, the longest in its state first"),
         ("phaseline list cluster --watch", "all clusters, and then each change"),
         ("phaseline list node --json | jq -r .id", ""),
     ],

@@ -69,7 +69,7 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
             {
                 **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
                 "foreign": [found._asdict() for found in report.foreign],
-                "losses": [msgspec.to_builtins(loss) for loss in report.losses],
+                "losses": [{**msgspec.to_builtins(loss), "time": timestamp(loss.time)} for loss in report.losses],
             }
         )  # fmt: skip
         return
