@@ -55,7 +55,12 @@ def say_error(error: Exception, *, verbose: bool) -> None:
             say(f"  cause: {text}")
             message += text
     context = contexts.hint(error.url) if isinstance(error, NatsUnreachable) else ""
-    for hint in (remedy(error), context, DOCTOR if isinstance(error, EXAMINED) else ""):
+    for hint in (
+        *getattr(error, "__notes__", ()),
+        remedy(error),
+        context,
+        DOCTOR if isinstance(error, EXAMINED) else "",
+    ):
         if hint:
             say(f"  {hint}")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import names, options, render, similar_ids, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.watch import show_records
 from phaseline.engine.client.client import Client
@@ -38,7 +38,7 @@ def history(
     """Show the transitions of one entity: when, from which state to which, for how long, and the event behind each."""
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with Client.open(settings) as client, similar_ids.suggested(client):
             records = client.history(kind, entity_id, clock=clock)
             if as_json:
                 await show_records(client, records, None, as_json=True)

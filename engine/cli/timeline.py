@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import names, options, render, similar_ids, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.svg import Texts, label, picture, tick
 from phaseline.engine.client.client import Client
@@ -67,7 +67,7 @@ def timeline(
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with Client.open(settings) as client, similar_ids.suggested(client):
             found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
             if as_json:
                 for lane in found.lanes:
