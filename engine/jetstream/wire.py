@@ -31,8 +31,10 @@ from phaseline.engine.jetstream.api_reply import Ack, Reply, read_ack, read_repl
 from phaseline.engine.jetstream.connection import Callback, Connection
 from phaseline.engine.jetstream.frames import Headers
 from phaseline.engine.jetstream.reply_subjects import ReplySubjects
-from phaseline.engine.settings import JETSTREAM, Settings
+from phaseline.engine.settings import Settings
 
+WHOLE_API = re.compile(r"\$JS(\.[^.]+)?\.API")
+"""The prefix of the whole API: of this server, or of a JetStream domain."""
 SILENT_STREAM = "; the stream has no leader now, or the server cannot write to its disk (see the server's log)"
 """Why a server that is connected does not answer. After a failed write it is silent until it is started again."""
 
@@ -282,7 +284,7 @@ class Wire:
     @property
     def has_consumers(self) -> bool:
         """Whether consumers may be used. They cannot be offered to other accounts safely (`accounts.roles`)."""
-        return self.settings.api_prefix == JETSTREAM
+        return WHOLE_API.fullmatch(self.settings.api_prefix) is not None
 
     def _on_reply(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         waiting = self._waiting.get(subject)
