@@ -94,6 +94,12 @@ class KindMissing(SetupError):
     known: str
 
 
+class KindsBroken(SetupError):
+    """{problem}; a worker without it would reject its events: mend the package, or uninstall it"""
+
+    problem: str
+
+
 class TablesDiffer(SetupError):
     """partition {partition} was decided by other tables than those installed here, which are {digest} ({how})"""
 
