@@ -57,6 +57,7 @@ class Wire:
         self._up = asyncio.Event()
         self._down_hooks: list[Callable[[], None]] = []
         self._up_hooks: list[Callable[[], None]] = []
+        self._refusal_hooks: list[Callable[[str], bool]] = []
         self._violation = (0.0, "")
         self._inbox_refused = False
         """Whether this user may not subscribe to our inbox, so that no answer arrives."""
@@ -155,6 +156,14 @@ class Wire:
         self._up_hooks.append(hook)
         return lambda: self._up_hooks.remove(hook)
 
+    def on_refusal(self, hook: Callable[[str], bool]) -> Callable[[], None]:
+        """Call `hook` with each subject to which this user may not publish. It says whether it tells its caller.
+
+        Returns a function that removes the hook.
+        """
+        self._refusal_hooks.append(hook)
+        return lambda: self._refusal_hooks.remove(hook)
+
     def _down(self, cause: str) -> None:
         self._up.clear()
         self._fail_waiting()
@@ -180,6 +189,7 @@ class Wire:
             if (subject == denied or self._inbox_refused) and not future.done():
                 future.set_exception(self._refusal(subject))
                 told = True
+        told = any(hook(denied) for hook in tuple(self._refusal_hooks)) or told
         if not told:
             log.error("nats_permission_denied", error=violation)
 
