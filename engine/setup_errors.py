@@ -41,10 +41,11 @@ class TlsFailed(SetupError):
 
 
 class NotPermitted(SetupError):
-    """the NATS user may not publish to {subject}"""
+    """the NATS user may not publish to {subject}{who_may}"""
 
     subject: str
     violation: str
+    who_may: str
 
 
 class InboxRefused(NotPermitted):
@@ -63,6 +64,12 @@ class PartitionsDiffer(SetupError):
     prefix: str
     existing: int
     wanted: int | None
+
+
+class FeedUnknown(SetupError):
+    """the installation's feed is {found!r}, which this version of Phaseline does not write: update it"""
+
+    found: str
 
 
 class PrefixTaken(SetupError):
@@ -85,6 +92,12 @@ class KindMissing(SetupError):
 
     kind: str
     known: str
+
+
+class KindsBroken(SetupError):
+    """{problem}; a worker without it would reject its events: mend the package, or uninstall it"""
+
+    problem: str
 
 
 class TablesDiffer(SetupError):

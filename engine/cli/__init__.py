@@ -111,6 +111,7 @@ SECTIONS: Sections = {
     },
     "Tables": {
         "machines": ("machines.machines", "Print the state machines. Needs no server."),
+        "new": ("new.new", "Write a package with a kind of your own. Needs no server."),
     },
 }
 

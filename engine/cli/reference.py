@@ -59,7 +59,7 @@ def _contents() -> Iterator[str]:
 def _section(context: click.Context, depth: int = 2) -> list[str]:
     command = context.command
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    lines = [f"{'#' * depth} {context.command_path}", "", *_paragraphs(command), "```console", f"$ {usage}", "```", ""]
+    lines = [f"{'#' * depth} {context.command_path}", "", *_paragraphs(command), "```text", usage, "```", ""]
     rows = [_row(context, option) for option in command.params if isinstance(option, click.Option)]
     lines += _table(("option", "meaning"), [row for row, option in zip(rows, _options(command), strict=True)
                                              if not isinstance(option, Shared)])  # fmt: skip

@@ -29,11 +29,16 @@ NOT_FOUND = "404"
 
 
 class Logged(NamedTuple):
-    """A record with its place in the log (`sequence`) and its decoded message (`wire`)."""
+    """A record with its place in the log (`sequence`) and its message as it is stored (`body`)."""
 
     sequence: int
     record: Transition | Rejection
-    wire: dict[str, Any]
+    body: bytes
+
+    @property
+    def wire(self) -> dict[str, Any]:
+        """The decoded message. It is decoded when it is asked for, because that costs as much as reading the record."""
+        return codec.decode(self.body)
 
 
 class FetchedEvent(NamedTuple):
@@ -105,7 +110,7 @@ def logged(stream: str, message: LastMessage | Stored) -> Logged | None:
     record = record_in_log(stream, message)
     if record is None or isinstance(record, Mark):
         return None
-    return Logged(message.sequence, record, codec.decode(message.data))
+    return Logged(message.sequence, record, message.data)
 
 
 def message_in(reply: Reply) -> LastMessage:
@@ -117,7 +122,12 @@ def message_in(reply: Reply) -> LastMessage:
 
 
 def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
-    """The record in a message of LOG; None if no worker wrote it, which is reported. Raises `NewerRecord`."""
+    """The record in a message of LOG; None if no worker wrote it, which is reported, and for a copy in JSON.
+
+    Raises `NewerRecord`.
+    """
+    if foreign.is_json_copy(message.block):
+        return None
     is_ours = foreign.is_by_worker(message.block)
     record = _record_in(message.data) if is_ours else None
     if record is None and not (is_ours and losses.is_loss(message.data)):
@@ -136,7 +146,7 @@ def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None
 def _record_in(body: bytes) -> Record | None:
     """The record in a body; None if it holds none. Raises `NewerRecord`."""
     try:
-        return None if body[:1] in codec.JSON_STARTS else wire_codec.read(body)
+        return wire_codec.read(body)
     except NewerRecord:
         raise
     except (ValueError, KeyError, TypeError, AttributeError):

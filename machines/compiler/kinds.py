@@ -220,6 +220,7 @@ class Kinds(dict[str, Kind]):
     def __init__(self, tables: tuple[Table, ...]) -> None:
         """Check and compile `tables`. Raises `WrongTable` for one that cannot work, with what to write instead."""
         for table in tables:
+            checks.check_shapes(table)
             checks.check_place(table)
         complete = tuple(completed(table, tables) for table in tables)
         for table in complete:

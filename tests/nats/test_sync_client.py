@@ -49,7 +49,7 @@ def public(of: type) -> set[str]:
 
 @pytest.mark.parametrize(("with_asyncio", "without"), PAIRS)
 def test_both_clients_have_the_same_methods(with_asyncio: type, without: type) -> None:
-    extra = set[str]() if without is sync_client.Client else {"over", "sequence", "wire"}  # no properties there
+    extra = set[str]() if without is sync_client.Client else {"over", "sequence"}  # no properties there
     assert public(with_asyncio) - extra == public(without) - extra
     for name in public(with_asyncio) - extra:
         one, other = (inspect.getattr_static(each, name) for each in (with_asyncio, without))
