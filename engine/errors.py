@@ -21,9 +21,11 @@ from phaseline.engine.setup_errors import ClusterUnusable as ClusterUnusable  # 
 from phaseline.engine.setup_errors import DataDirInUse as DataDirInUse  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import DataDirUnusable as DataDirUnusable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import DecisionStuck as DecisionStuck  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import FeedUnknown as FeedUnknown  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import InboxRefused as InboxRefused  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KeyUnreadable as KeyUnreadable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KindMissing as KindMissing  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import KindsBroken as KindsBroken  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NoServerBinary as NoServerBinary  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NotPermitted as NotPermitted  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NotProvisioned as NotProvisioned  # noqa: PLC0414  # part of this module
@@ -101,6 +103,13 @@ class Undecided(NoAnswer):
 
     sequence: int
     seconds: float
+
+
+class NotDecidedYet(NoAnswer):
+    """{missing}; events of its partition that are not decided yet ({events}) may change that: ask again"""
+
+    missing: str
+    events: int
 
 
 class NotOwned(NoAnswer):

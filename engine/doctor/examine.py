@@ -26,6 +26,8 @@ from phaseline.machines.compiler.kinds import Kinds
 
 async def examine(settings: Settings, kinds: Kinds) -> AsyncIterator[CheckResult]:
     """Make all checks, and yield each finding as soon as it is there."""
+    if (broken := installation_checks.kinds()) is not None:
+        yield broken
     try:
         async with Wire.open(settings, name="phaseline-doctor") as wire:
             yield ok("server", f"answers at {settings.shown}")

@@ -34,6 +34,8 @@ PENDING_LIMIT = 64 << 20
 """Bytes that may wait to be sent."""
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that no server is reached."""
+HUNG_UP = (ConnectionResetError, BrokenPipeError, nats_errors.UnexpectedEOF)
+"""How a connection ends that the server closes."""
 Callback = Callable[[str, bytes, bytes | None, str], None]
 """Called with the subject, the data, the raw header block or None (`frames.read_headers`), the reply subject or ""."""
 
@@ -54,6 +56,8 @@ class Connection(Client):
         self._first_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failures = 0
         self._patient = False
+        self._leaving = False
+        """Whether this side closes the connection, or gives up the first one."""
         self._say_again = 0.0
         """From when on to say again that no server is reached."""
         self._error: Exception | None = None
@@ -78,6 +82,7 @@ class Connection(Client):
             except (OSError, nats_errors.Error, ValueError, ImportError) as error:
                 raise first_failure(self._settings, error) from None
         except BaseException:
+            self._leaving = True
             connecting.cancel()
             await asyncio.gather(connecting, return_exceptions=True)
             await self.flush_and_close()
@@ -112,6 +117,7 @@ class Connection(Client):
 
     async def flush_and_close(self, timeout: float = 2.0) -> None:
         """Send the pending bytes and close. Errors are logged, not raised."""
+        self._leaving = True
         try:
             try:
                 if self.is_connected:
@@ -128,7 +134,10 @@ class Connection(Client):
 
     def _first_failure(self) -> PhaselineError:
         """The error of a first connection that failed."""
-        return self.unreachable() if self._error is None else first_failure(self._settings, self._error)
+        error = self._error
+        if isinstance(error, HUNG_UP) and self._server_info.get("auth_required"):
+            error = nats_errors.AuthorizationError()  # the end of the connection overtook the words of the server
+        return self.unreachable() if error is None else first_failure(self._settings, error)
 
     def unreachable(self) -> NatsUnreachable:
         """The error that says why the connection is down."""
@@ -229,6 +238,13 @@ class Connection(Client):
         if initial_connection and self._settings.wants_tls and not info.get("tls_required"):
             raise ConnectionError(NO_TLS)
         await super()._process_info(info, initial_connection)
+
+    async def _connect_to_server(self, s: Any) -> None:
+        # Until Python 3.12, `asyncio.wait_for` loses a cancellation that comes together with the result. nats-py would
+        # then go on connecting for ever, and the process would not end.
+        if self._leaving:
+            raise asyncio.CancelledError
+        await super()._connect_to_server(s)
 
     async def _attempt_reconnect(self) -> None:
         try:

@@ -67,6 +67,15 @@ class Wire:
     @asynccontextmanager
     async def open(cls, settings: Settings, name: str = "phaseline", *, patient: bool = False) -> AsyncIterator[Self]:
         """Open a connection that always reconnects. Raises `NatsUnreachable`, unless `patient` waits for a server."""
+        wire = await cls.start(settings, name, patient=patient)
+        try:
+            yield wire
+        finally:
+            await wire.close()
+
+    @classmethod
+    async def start(cls, settings: Settings, name: str = "phaseline", *, patient: bool = False) -> Self:
+        """As `open`; it stays open until `close`."""
         wire = cls(settings)
         # Where the first connection fails the caller gets an error, so nothing is logged.
         wire._opening = not patient
@@ -75,15 +84,23 @@ class Wire:
         wire._up.set()
         try:
             await wire.subscribe(f"{wire._inbox}.*", wire._on_reply)
-            yield wire
-        finally:
+        except BaseException:
             await wire.close()
+            raise
+        return wire
 
     async def close(self) -> None:
-        """Send the pending bytes and close the connection."""
-        self._closing = True
-        await self._connection.flush_and_close(FLUSH_SILENT if self._silent else FLUSH)
-        self._fail_waiting()
+        """Send the pending bytes and close the connection. A second call does nothing."""
+        if not self._closing:
+            self._closing = True
+            await self._connection.flush_and_close(FLUSH_SILENT if self._silent else FLUSH)
+            self._up.clear()
+            self._fail_waiting()
+
+    def _check_open(self) -> None:
+        """Raise `RuntimeError` after `close`: it is a mistake in the program, which waiting does not mend."""
+        if self._closing:
+            raise RuntimeError("this connection is closed: open another one")
 
     # ---- the connection
 
@@ -118,7 +135,8 @@ class Wire:
             raise ServerTooOld(version=self.version or "unknown", needed=f"{major}.{minor}")
 
     async def until_connected(self, timeout: float | None = None) -> None:
-        """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds."""
+        """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds, `RuntimeError` after `close`."""
+        self._check_open()
         try:
             async with asyncio.timeout(timeout):
                 await self._up.wait()
@@ -182,6 +200,7 @@ class Wire:
 
     def send(self, buffer: bytes) -> None:
         """Send frames as one buffer; raises `NatsUnreachable` while the connection is down."""
+        self._check_open()
         self._connection.send(buffer)
 
     def publish(self, subject: str, data: bytes, headers: Headers | None = None) -> None:
@@ -292,6 +311,7 @@ class Wire:
 
         queue: of all subscriptions with this queue name, one gets each message.
         """
+        self._check_open()
         return await self._connection.subscribe_with(subject, callback, queue)
 
     async def unsubscribe(self, sid: int) -> None:

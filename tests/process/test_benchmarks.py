@@ -1,5 +1,6 @@
 """The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
 
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +28,17 @@ def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> No
         command.main(["core", "blub"])
     assert ended.value.code == 2
     assert "there is no benchmark blub; there are throughput," in capsys.readouterr().err
+
+
+def test_a_part_replaces_the_older_one_and_keeps_the_others() -> None:
+    page = command.written("", {"core": "## The core: x\n\nfirst\n"})
+    assert "first" in page
+    old = "# Results\n\n## Throughput\n\n`...`, long ago\n\n1\n\n## Taking over a partition\n\n2\n\n## Notes\n\n3\n"
+    page = command.written(old, {"take_over": "## Taking over a partition\n\nnew\n"})
+    assert re.findall("^## (.*)$", page, re.MULTILINE)[:2] == ["Throughput", "Taking over a partition"]
+    assert "long ago\n\n1\n" in page
+    assert "\n2\n" not in page
+    assert page.endswith(command.NOTES.read_text())
 
 
 async def test_throughput_runs_all_contenders_to_the_end() -> None:
