@@ -18,7 +18,9 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
-from tests.support.command import COMMAND, LIMIT, ROOT, Shell
+from tests.support import forked_process
+from tests.support.command import LIMIT, MODULE, ROOT, Shell
+from tests.support.state_stream import until_answer
 
 SCHEMAS = ROOT / "schemas" / "json"
 
@@ -151,9 +153,9 @@ async def on_a_terminal(shell: Shell, *words: str, **environment: str) -> str:
     """What the command writes where standard output and standard error are a terminal."""
     here, there = pty.openpty()
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
-    process = await asyncio.create_subprocess_exec(
-        *COMMAND, *words, stdin=there, stdout=there, stderr=there, cwd=ROOT,
-        env={**shell.environment, "TERM": "xterm-256color", **environment},
+    process = await forked_process.start(
+        MODULE, *words, stdin=there, stdout=there, stderr=there,
+        environment={**shell.environment, "TERM": "xterm-256color", **environment},
     )  # fmt: skip
     os.close(there)
     said = await asyncio.wait_for(asyncio.to_thread(read_to_the_end, here), LIMIT)
@@ -198,6 +200,11 @@ async def test_ctrl_c_ends_a_watch(shell: Shell, client: Client) -> None:
     assert (process.returncode, said) == (130, b"")
 
 
+async def count(client: Client) -> int:
+    """The number of clusters."""
+    return len([entity async for entity in client.list("cluster")])
+
+
 @pytest.mark.parametrize(
     "words", [("watch", "--from", "start", "--json"), ("watch", "--from", "start"), ("list", "--json")]
 )
@@ -209,6 +216,7 @@ async def test_a_reader_that_has_enough_ends_it_quietly(shell: Shell, client: Cl
         }
         for n in range(1_000)
     )  # fmt: skip
+    await until_answer(lambda: count(client), 1_000)
     process = await shell.start(*words)
     assert process.stdout is not None
     assert await process.stdout.readline()
