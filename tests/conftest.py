@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 import structlog
 
+from phaseline.engine import logs
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
@@ -25,6 +26,7 @@ from tests.support.command import Shell
 from tests.support.installation import at_work
 
 effort.register()
+logs.through_structlog()  # where `structlog.testing.capture_logs` finds them
 
 _serial = itertools.count(1)
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need

@@ -11,8 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status import load, schema
 from phaseline.engine.emco_status.query import BadQuery, read
@@ -32,7 +31,7 @@ ROOM = 1024
 """Bytes that are kept free for the headers of a message."""
 
 T = TypeVar("T")
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Answer(NamedTuple):

@@ -9,15 +9,14 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.nats_library import Msg, Service, ServiceConfig
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.cloudevents import content_types
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 Handler = Callable[[Msg], Awaitable[None]]
 
 

@@ -10,8 +10,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge, PhaselineError
 from phaseline.engine.jetstream.api_reply import can_pass, read_ack
 from phaseline.engine.jetstream.wire import Wire
@@ -28,7 +27,7 @@ JSON_LINE, MSGPACK_LINE = (
     f"{content_types.HEADER}: {type_}\r\n" for type_ in (content_types.JSON_EVENT, content_types.MSGPACK_EVENT)
 )
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 HeaderPairs = Sequence[tuple[str, str]]
 BatchMessage = tuple[str, bytes] | tuple[str, bytes, HeaderPairs]
 """Subject and body; and headers, if any."""

@@ -32,9 +32,9 @@ _SEED = re.compile(rb"-----BEGIN USER NKEY SEED-----\s+(\S+)")
 
 
 def headers_of(message: EventMessage, key: bytes) -> dict[str, str]:
-    """The headers of an event: its id for the server, the type of its body, and those that the message has itself."""
-    type_ = content_types.of_event(message.body)
-    return {MESSAGE_ID: header(key, message.message_id), content_types.HEADER: type_, **dict(message.headers)}
+    """The headers of an event: its id for the server, and those that it has itself, or the type of its body."""
+    own = dict(message.headers) if message.headers else {content_types.HEADER: content_types.of_event(message.body)}
+    return {MESSAGE_ID: header(key, message.message_id), **own}
 
 
 def header(key: bytes, text: str) -> str:

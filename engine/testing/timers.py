@@ -81,7 +81,7 @@ def armed(tree: Tree, spent: frozenset[ArmedTimer] = frozenset()) -> Iterator[Ar
         if not kind.timed:
             continue
         for entity in tree.entities[kind.name].values():
-            for facet, due in entity.timers.items():
+            for facet, due in entity.timers_ns.items():
                 index = kind.names.index(facet)
                 timeout = kind.timeouts[index][entity.facets[index].state.phase]
                 timer = ArmedTimer(due, kind.name, entity.id, facet, timeout.trigger)

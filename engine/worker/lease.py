@@ -10,8 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.direct_get import LastMessage, gather, last_message_from_leader
@@ -31,7 +30,7 @@ TTL = b"\r\nNats-TTL:"
 NOT_DELETED = 10057
 """The server's error code for a message that is gone: here, a lease that has expired."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 Callback = Callable[[int], Awaitable[None]]
 """Called with the number of a partition."""
 

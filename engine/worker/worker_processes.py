@@ -8,8 +8,7 @@ import asyncio
 import os
 import sys
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.embedded.server import end_with_parent
 from phaseline.engine.embedded.supervisor import Deaths, how_it_ended
 from phaseline.engine.settings import Settings
@@ -18,7 +17,7 @@ from phaseline.engine.worker.stopping import unless_stopped
 DRAIN = 10.0
 """Seconds that a worker process of ours has to finish its commits."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 async def keep(settings: Settings, stop: asyncio.Event, *, quiet: bool) -> None:

@@ -19,6 +19,13 @@ AS_JSON = {HEADER: JSON}
 """The header of a JSON body that is no event."""
 AS_MSGPACK = {HEADER: MSGPACK}
 """The header of a msgpack body that is no event."""
+_OF_JSON, _OF_MSGPACK = ("application/json", "text/json"), (MSGPACK, "application/x-msgpack", "application/vnd.msgpack")
+
+
+def is_readable(type_: str) -> bool:
+    """Whether data of this type is JSON or msgpack: `application/json; charset=utf-8`, `application/x+json`."""
+    media = type_.partition(";")[0].strip().lower()
+    return media in _OF_JSON or media in _OF_MSGPACK or media.endswith(("+json", "+msgpack"))
 
 
 def of_event(body: bytes) -> str:

@@ -19,6 +19,7 @@ from phaseline.engine.errors import (
     PayloadTooLarge,
     RequestTimedOut,
     ServerTooOld,
+    TlsFailed,
 )
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.wire import Wire
@@ -188,6 +189,6 @@ async def test_a_patient_connection_waits_for_the_server(own_server: EmbeddedSer
 
 
 async def test_a_connection_that_wants_tls_never_goes_without(server: EmbeddedServer) -> None:
-    with pytest.raises(NatsUnreachable, match="refusing to talk in clear"):
+    with pytest.raises(TlsFailed, match="refusing to talk in clear"):
         async with Wire.open(Settings(nats=(server.url.replace("nats://", "tls://"),))):
             pass

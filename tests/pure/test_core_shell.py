@@ -30,7 +30,7 @@ LAMP = Table(
         Facet(
             name="phase",
             healthy="On",
-            labels=(Label("On", "Ok", "开", "On"), Label("Off", "Ok", "关", "Off")),
+            labels=(Label("On", "Ok", "On"), Label("Off", "Ok", "Off")),
             rows=(
                 Row((ABSENT, "Off"), "plug", "On"),
                 Row(("On",), "unplug", "Off", computes=broken),

@@ -48,7 +48,7 @@ class Shell:
     """Calls the command with an environment of its own."""
 
     def __init__(self, **environment: str) -> None:
-        self.environment = {**ENVIRONMENT, "TZ": "UTC", **environment}
+        self.environment = {**ENVIRONMENT, "TZ": "UTC", "LC_ALL": "C.UTF-8", **environment}
 
     async def start(
         self, *words: str, stdin: int | None = forked_process.DEVNULL, folder: Path = ROOT

@@ -80,7 +80,7 @@ class Contacts:
 
     def next_silence(self, kind: str, entity_id: str) -> float | None:
         """When the place falls silent if nothing is heard any more."""
-        due = self.entity(kind, entity_id).timers.get("contact")
+        due = self.entity(kind, entity_id).timers_ns.get("contact")
         return None if due is None else due / SECOND
 
     def states(self, but: str = "") -> dict[str, list[str]]:

@@ -24,7 +24,7 @@ from phaseline.tables import (
 
 
 def label(phase: str, condition: str = OK) -> Label:
-    return Label(phase, condition, phase, phase)
+    return Label(phase, condition, phase)
 
 
 JOB = Table(
