@@ -6,9 +6,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, Phase, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from phaseline.machines.kubernetes.diff import compare as comparing
 from phaseline.machines.kubernetes.diff.canonical import canonical
@@ -16,20 +13,11 @@ from phaseline.machines.kubernetes.diff.compare import _differences, _Sides, as_
 from phaseline.machines.kubernetes.diff.holds import holds
 from phaseline.machines.kubernetes.diff.normalize import normalize
 from phaseline.machines.kubernetes.diff.types import ANY, kinds, type_of
+from tests.support.strategies import search
 from tests.support.typed_objects import add, change, draw, places
 
 KINDS = [*kinds(), ("example.io/v1", "Widget"), ("argoproj.io/v1alpha1", "Rollout")]
 EFFORTS = [pytest.param(300, id="short"), pytest.param(4_000, marks=pytest.mark.slow, id="long")]
-
-
-def search(examples: int, law: Any) -> None:
-    def broken(seed: int) -> None:
-        law(Random(seed))
-
-    hypothesis_settings(
-        max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )(given(st.integers(0, 2**63))(broken))()  # fmt: skip
 
 
 def drawn(chance: Random) -> tuple[dict[str, Any], Any]:

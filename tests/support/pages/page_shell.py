@@ -18,7 +18,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.support.command import ENVIRONMENT, FORKS, ROOT
+from tests.support import forked_process
+from tests.support.command import ENVIRONMENT, ROOT
 
 PLAYED = Path(__file__).parent / "bin"
 LIMIT = 120
@@ -134,7 +135,7 @@ async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
         "COLUMNS": "120",
         "PHASELINE_PORT": "0",
         "PHASELINE_SPEED": "0",
-        "PHASELINE_FORKS": await FORKS.address(ENVIRONMENT),
+        "PHASELINE_FORKS": await asyncio.to_thread(forked_process.started_server),
         **further,
     }
     process = await asyncio.create_subprocess_exec(
