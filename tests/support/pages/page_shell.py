@@ -18,7 +18,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.support.command import ENVIRONMENT, FORKS, ROOT
+from tests.support import forked_process
+from tests.support.command import ENVIRONMENT, ROOT
 from tests.support.processes import command_line
 
 PLAYED = Path(__file__).parent / "bin"
@@ -118,7 +119,7 @@ def _kill(pids: Path, bash: int) -> None:
     os.killpg(bash, signal.SIGKILL)
     for pid in map(int, pids.read_text(encoding="ascii").split() if pids.exists() else ()):
         if "fork_server" in command_line(pid):
-            os.kill(pid, signal.SIGKILL)
+            os.killpg(pid, signal.SIGKILL)
 
 
 async def _insist(pid: int) -> None:
@@ -146,7 +147,7 @@ async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
         "PHASELINE_PORT": "0",
         "PHASELINE_SPEED": "0",
         "PHASELINE_PIDS": str(folder.parent / PIDS),
-        "PHASELINE_FORKS": await FORKS.address(ENVIRONMENT),
+        "PHASELINE_FORKS": await asyncio.to_thread(forked_process.started_server),
         **further,
     }
     process = await asyncio.create_subprocess_exec(
