@@ -48,8 +48,7 @@ def heading() -> str:
         f"Python {platform.python_version()}, {packages}; {platform.system()} on\n{platform.machine()}. "
         "The server and the contenders share 2 cores of a virtual machine.\n\n"
         "One nats-server on loopback, one replica, file storage, its default `sync_interval` (two minutes). "
-        "So a killed process\nloses nothing, but a power cut can. Machines differ and are noisy: read the ratios. The parts of 2026-11-22 "
-        "were\nmeasured while the machine did other work; their times are up to twice those of an idle one.\n"
+        "So a killed process\nloses nothing, but a power cut can. Machines differ and are noisy: read the ratios.\n"
     )
 
 
