@@ -27,7 +27,8 @@ PIDS = "pids"
 """A file beside the folder: the processes of the commands that were called."""
 LIMIT = 120
 LASTING = re.compile(
-    r"phaseline (up|worker)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|observe --cluster|nats sub\b"
+    r"phaseline (up|worker)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|"
+    r"phaseline (get|list|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b"
 )
 """Commands that run until Ctrl-C."""
 READY = {
