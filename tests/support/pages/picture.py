@@ -19,7 +19,7 @@ from tests.support.pages.outputs import calm
 from tests.support.pages.runner import PageRun
 
 PICTURE = ROOT / "docs" / "session.svg"
-WIDTH = 116
+WIDTH = 128
 BEFORE = ("phaseline up", "phaseline publish --file examples/invoice.jsonl")
 SESSION = (
     "phaseline tree c1",
