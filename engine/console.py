@@ -6,9 +6,8 @@ Belongs here: `main`, which needs no library of the extra `cli`. Does not: the c
 import sys
 from typing import NoReturn
 
+from phaseline.engine.exit_codes import Exit
 from phaseline.schemas import libraries
-
-INTERRUPTED = 130
 
 
 def main() -> NoReturn:
@@ -20,6 +19,7 @@ def main() -> NoReturn:
 
         run()
     except libraries.NotInstalled as error:
-        sys.exit(f"error: {error}")
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(Exit.NOT_SET_UP)
     except KeyboardInterrupt:  # Ctrl-C while modules are loaded
-        sys.exit(INTERRUPTED)
+        sys.exit(Exit.INTERRUPTED)

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import msgpack  # type: ignore[import-untyped]  # it ships no types
 import msgspec
+import msgspec.yaml
 from msgspec.msgpack import Ext
 
 from phaseline.schemas import bounds
@@ -173,6 +174,11 @@ def json_holds(value: Any) -> bool:
     if kind is list or kind is tuple:
         return all(map(json_holds, value))
     return kind in _IN_JSON or (kind is float and isfinite(value))
+
+
+def encode_yaml(value: Any) -> str:
+    """A value as a YAML document; bytes become base64. It needs PyYAML."""
+    return msgspec.yaml.encode(value, enc_hook=_for_json).decode().rstrip("\n")
 
 
 def to_map(value: msgspec.Struct) -> dict[str, Any]:

@@ -206,6 +206,10 @@ class Subjects:
         """The subject of requests for the status of an EMCO resource. `token`: its encoded id."""
         return f"{self.prefix}.status.emco_resource.{token}"
 
+    def backlog(self, partition: int) -> str:
+        """The subject on which the owner of a partition says how many of its events are not decided yet."""
+        return f"{self.prefix}.status.backlog.{partition}"
+
     def owner(self, partition: int, token: str) -> str:
         """The subject on which the owner of a partition answers requests that another worker received."""
         return f"{self.prefix}.owner.{partition}.{token}"

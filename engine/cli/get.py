@@ -6,17 +6,18 @@ Belongs here: its options and layout. Does not: reading states (`phaseline.engin
 from collections.abc import Iterator
 
 import click
-from rich.text import Text
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import maps, names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
-from phaseline.engine.client.client import Client
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, schedulable
 from phaseline.machines.docs import wording
+from phaseline.machines.language.contact import HEARD_AT
 from phaseline.schemas.records import Transition
 
 
@@ -32,24 +33,26 @@ from phaseline.schemas.records import Transition
 @click.argument("entity_id", type=names.ID, metavar="ID")
 @options.at
 @options.language
-@options.as_json
 @options.connected
-def get(settings: Settings, kind: str, entity_id: str, *, at: When | None, lang: Language, as_json: bool) -> int | None:
+@options.output("json", "yaml", "wide", "name")
+def get(
+    settings: Settings, kind: str, entity_id: str, *, at: When | None, lang: Language, output: Output
+) -> int | None:
     """Show one entity: its state and label, since when, its attributes, and the last cause.
 
     With --at, show it as it was at an earlier moment.
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             last = await view.last(kind, entity_id)
             entity = last.entity
             stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
-            if as_json:
-                render.show_json(render.entity_map(entity, stale))
+            if output.is_data:
+                output.show(maps.entity_map(client.kinds, last, lang, stale), maps.name_of(entity))
             else:
-                render.show_pairs(described(client.kinds, last, lang, time_of(view), stale))
+                output.pairs(described(client.kinds, last, lang, time_of(view), stale))
 
     return terminal.run(work())
 
@@ -77,7 +80,8 @@ def described(
         if fit is not None:
             yield "schedulable", render.text_of("yes" if fit else "no")
     for name, value in entity.attributes.items():
-        yield name, render.text_of(wording.plain_value(value))
+        is_time = name == HEARD_AT and isinstance(value, int)
+        yield name, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))
     message = render.reason_and_message(last.reason, last.message)
     yield "version", render.text_of(entity.version)
     yield "cause", Text.assemble(render.cause(last), ": " if message else "", message)

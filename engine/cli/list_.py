@@ -3,22 +3,22 @@
 Belongs here: its options and layout. Does not: reading states (`phaseline.engine.log.state_view`).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
-from rich.text import Text
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import maps, names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
-from phaseline.engine.client.client import Client
+from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.schemas.records import Entity
+from phaseline.schemas.records import Entity, Transition
 
 
 @click.command(
@@ -41,8 +41,8 @@ from phaseline.schemas.records import Entity
 @options.at
 @options.clock
 @options.language
-@options.as_json
 @options.connected
+@options.output("json", "yaml", "wide", "name")
 def list_(
     settings: Settings,
     kind: str | None,
@@ -54,24 +54,25 @@ def list_(
     at: When | None,
     clock: Clock,
     lang: Language,
-    as_json: bool,
+    output: Output,
 ) -> int | None:
     """List entities with their states, sorted by id. With --at, list them as they were at an earlier moment."""
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, tree, at) as client:
             view = await client.at(at, clock=clock)
-            chosen = view.list(kind, tree=tree, state=state, condition=condition, deleted=deleted)
-            found = [entity async for entity in chosen]
+            found = await view.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted)
             terminal.without_time(view.without_time)
-            stale = await view.stale_since_ns(found)
-            if as_json:
-                for entity in found:
-                    render.show_json(render.entity_map(entity, stale.get((entity.kind, entity.id))))
+            stale = await view.stale_since_ns([record.entity for record in found])
+            if output.is_data:
+                for record in found:
+                    since = stale.get((record.entity.kind, record.entity.id))
+                    output.show(maps.entity_map(client.kinds, record, lang, since), maps.name_of(record.entity))
                 return
             now = time_of(view)
             if found:
-                render.show(table(client.kinds, found, lang, now, stale))
+                output.table(table(client.kinds, found, lang, now, stale))
+                output.flush()
             terminal.say(
                 f"{len(found):,} {'entity' if len(found) == 1 else 'entities'}" if found else "no entities found"
             )
@@ -80,25 +81,47 @@ def list_(
 
 
 def table(
-    kinds: Kinds, found: Sequence[Entity], language: Language, now: int, stale: Mapping[tuple[str, str], int]
-) -> Any:
+    kinds: Kinds, found: Sequence[Transition], language: Language, now: int, stale: Mapping[tuple[str, str], int]
+) -> Grid:
     """Entities in rows. Durations end at `now`, ns. `stale`: since when the stale ones are stale, ns."""
-    shown = render.columns("KIND", "ID", "STATE", "LABEL", "FOR", "VERSION", *(["STALE"] if stale else []))
-    for entity in found:
-        several = len(entity.names) > 1
-        pairs = list(zip(entity.names, entity.facets, strict=True))
-        states = [
-            Text.assemble(f"{name}: " if several else "", render.state(kinds, entity.kind, name, facet.state))
-            for name, facet in pairs
-        ]
-        labels = [render.label(kinds, entity.kind, name, facet.state, language) for name, facet in pairs]
-        shown.add_row(
+    columns = [
+        Column("KIND", worth=70),
+        Column("ID", ALWAYS, known=[width_of(record.entity.id) for record in found]),
+        Column("STATE", worth=90, may_cut=True, least=24),
+        Column("LABEL", worth=40, may_cut=True),
+        Column("FOR", worth=60),
+        Column("VERSION", worth=20),
+        *([Column("STALE", worth=80)] if stale else []),
+        Column("REASON", only_wide=True),
+        Column("MESSAGE", only_wide=True),
+        Column("CAUSE", only_wide=True),
+    ]
+    return Grid(columns, _rows(kinds, found, language, now, stale))
+
+
+def _rows(
+    kinds: Kinds, found: Sequence[Transition], language: Language, now: int, stale: Mapping[tuple[str, str], int]
+) -> Iterator[Row]:
+    for record in found:
+        entity = record.entity
+        pairs = [*zip(entity.names, entity.facets, strict=True)]
+        yield (
             render.text_of(entity.kind),
             render.text_of(entity.id),
-            Text(", ").join(states),
-            Text(", ").join(filter(None, labels)),
-            render.text_of(render.duration(now - max(f.since_ns for f in entity.facets))),
+            render.named_states(kinds, entity.kind, [(name, facet.state) for name, facet in pairs]),
+            _labels(kinds, entity, language),
+            render.text_of(render.duration(now - max([facet.since_ns for facet in entity.facets]))),
             render.text_of(entity.version),
             *([render.as_of(stale.get((entity.kind, entity.id)), now)] if stale else []),
+            render.text_of(record.reason or ""),
+            render.text_of(record.message or ""),
+            render.cause(record),
         )
-    return shown
+
+
+def _labels(kinds: Kinds, entity: Entity, language: Language) -> Text:
+    labels = [
+        render.label(kinds, entity.kind, name, facet.state, language)
+        for name, facet in zip(entity.names, entity.facets, strict=True)
+    ]
+    return labels[0] if len(labels) == 1 else render.COMMA.join(filter(None, labels))

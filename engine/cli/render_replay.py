@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import Any
 
 import msgspec
-from rich.text import Text
 
-from phaseline.engine.cli import render, terminal
+from phaseline.engine.cli import maps, render, terminal
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog
@@ -192,17 +192,15 @@ def _ends(found: WhatIfReport, kinds: Kinds) -> Any:
             _states(kinds, one, one.would),
         )
     if len(found.final) > SHOWN:
-        table.add_row("...", render.text_of(f"{len(found.final) - SHOWN:,} more; --json shows all"), "", "")
+        more = render.text_of(f"{len(found.final) - SHOWN:,} more; --json shows all")
+        table.add_row(Text("..."), more, Text(), Text())
     return table
 
 
 def _states(kinds: Kinds, one: FinalDifference, states: Mapping[str, State] | None) -> Text:
     if states is None:
         return render.text_of("unknown", "bright_black")
-    return Text(", ").join(
-        Text.assemble(f"{name}: " if len(states) > 1 else "", render.state(kinds, one.kind, name, state))
-        for name, state in states.items()
-    )
+    return render.named_states(kinds, one.kind, states.items())
 
 
 def _difference_map(found: WhatIfReport) -> dict[str, Any]:
@@ -240,7 +238,7 @@ def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -
     """Print the states that were rebuilt: each entity for programs, counts for people."""
     if as_json:
         for entity in processors.entities():
-            render.show_json(render.entity_map(entity))
+            render.show_json(maps.entity_map(processors.kinds, entity))
         return
     counts = Counter(
         (entity.kind, name, facet.state) for entity in processors.entities() for name, facet in facets_of(entity)

@@ -76,16 +76,29 @@ class EntityView(Generic[M_co]):
         tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
         several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
         """
+        for record in await self.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted):
+            yield record.entity
+
+    async def last_of(
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False,
+    ) -> Sequence[Transition]:  # fmt: skip
+        """The last transition of each entity that `list` gives, in the same order: it tells the reason too."""
         choice = chosen(state, condition)
         RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
-        for record in await self._states.states(kind, tree, choice.phase, deleted=deleted):
-            if not choice.looks_at_conditions or any(choice.selects(facet.state) for facet in record.entity.facets):
-                yield record.entity
+        found = await self._states.states(kind, tree, choice.phase, deleted=deleted)
+        if not choice.looks_at_conditions:
+            return found
+        return [one for one in found if any(choice.selects(facet.state) for facet in one.entity.facets)]
 
     async def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
+        return [record.entity for record in await self.last_of_tree(root, deleted=deleted)]
+
+    async def last_of_tree(self, root: str, *, deleted: bool = False) -> Sequence[Transition]:
+        """The last transition of each entity that `tree` gives, in the same order; raises `TreeUnknown`."""
         latest.check_tree(root)
-        return [record.entity for record in await self._states.tree(root, deleted=deleted)]
+        return await self._states.tree(root, deleted=deleted)
 
     async def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
         """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""

@@ -6,12 +6,14 @@ counts as what (`machines.fleet.counts`), which entities are on a cluster (`flee
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NotRequired, TypedDict
 
 from phaseline.engine.client import fleet_placement
 from phaseline.engine.errors import EntityUnknown, InvalidId
 from phaseline.engine.log import latest
 from phaseline.engine.log.state_view import StateView
+from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.machines.fleet.bundle import RANKED, ROLLOUT
 from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.counts import COUNTED as UNTOLD
@@ -19,6 +21,7 @@ from phaseline.machines.fleet.counts import fraction, of_deployments, of_resourc
 from phaseline.machines.language.contact import HEARD_AT, silent_since
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import Entity, timestamp
+from phaseline.schemas.state_choice import StateChoice
 
 KINDS = ("git_repo", "bundle", "bundle_deployment")
 COUNTED = (*KINDS, "bundle_resource")
@@ -75,8 +78,12 @@ class FleetClusterCounts(FleetPart):
     display: FleetDisplay
 
 
-async def counts_of(view: StateView, entity_id: str) -> FleetCounts:
-    """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
+async def counts_of(view: StateView, entity_id: str, condition: str | Sequence[str] = ()) -> FleetCounts:
+    """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`.
+
+    condition: count only what has this condition, or several that stand together, and what is below that.
+    """
+    choice = _choice(view, condition)
     depth = entity_id.count("/")
     if depth >= len(KINDS):
         raise InvalidId(problem=f"{entity_id!r} is longer than <repo>/<bundle>/<cluster>")
@@ -87,16 +94,42 @@ async def counts_of(view: StateView, entity_id: str) -> FleetCounts:
     top = next((entity for entity in counted if (entity.kind, entity.id) == (kind, entity_id)), None)
     if top is None:
         raise EntityUnknown(kind=kind, id=entity_id)
-    return counts(top, counted)
+    return counts(top, _selected(counted, choice))
 
 
-async def counts_of_cluster(view: StateView, *clusters: str) -> FleetClusterCounts:
+async def counts_of_cluster(view: StateView, *clusters: str, condition: str | Sequence[str] = ()) -> FleetClusterCounts:
     """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
     if not clusters:
         raise InvalidId(problem="no cluster is named")
     for cluster in clusters:
         latest.check_tree(cluster)
-    return cluster_counts(", ".join(clusters), await fleet_placement.on_clusters(view, clusters))
+    choice = _choice(view, condition)
+    found = await fleet_placement.on_clusters(view, clusters)
+    above = [one.entity for kind in KINDS[:2] for one in await view.states(kind)] if choice.looks_at_conditions else []
+    return cluster_counts(", ".join(clusters), _selected(found, choice, above))
+
+
+def _choice(view: StateView, condition: str | Sequence[str]) -> StateChoice:
+    """The states with some conditions; raises `NameUnknown` for a condition that no table has."""
+    choice = chosen(None, condition)
+    RecordFilter(choice=choice).check(view.installation.kinds)
+    return choice
+
+
+def _selected(entities: Sequence[Entity], choice: StateChoice, above: Sequence[Entity] = ()) -> Sequence[Entity]:
+    """The entities in such a state, and those below an entity whose base is one. above: what stands above them.
+
+    A state that an entity only shows for something below it does not select its other parts.
+    """
+    if not choice.looks_at_conditions:
+        return entities
+    selected = {one.id for one in (*entities, *above) if any(choice.selects(facet.base) for facet in one.facets)}
+    return [
+        one
+        for one in entities
+        if any(choice.selects(facet.state) for facet in one.facets)
+        or selected.intersection(accumulate(one.id.split("/"), "{}/{}".format))
+    ]
 
 
 def counts(top: Entity, below: Sequence[Entity]) -> FleetCounts:

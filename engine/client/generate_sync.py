@@ -43,6 +43,11 @@ CLIENT_HEAD = '''
         """Use a connection that is open; `connect` makes one."""
         self._opened, self._portal, self._source = opened, opened.portal, opened.client
 
+    @classmethod
+    def open(cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None) -> Self:
+        """Connect by complete settings, as `connect` does."""
+        return cls(Opened(client.Client.open(settings, source=source, kinds=kinds)))
+
     def __enter__(self) -> Self:
         return self
 
@@ -61,7 +66,7 @@ VIEW_HEAD = '''
 CONNECT_DOC = """Connect to an installation: `with phaseline.sync.connect(...) as client`.
 
 url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`."""
+against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`."""
 
 SKIP = "  # fmt: skip"
 """Stands after a head whose parameters fill several lines, which ruff would lay out one per line."""

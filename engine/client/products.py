@@ -4,6 +4,7 @@ Belongs here: the methods behind `client.emco`, `client.fleet` and `client.gitop
 Does not: the answers themselves (`fleet_counts`, `engine.emco_status`, `engine.log`).
 """
 
+from collections.abc import Sequence
 from typing import Any, Unpack, overload
 
 from phaseline.engine.client import fleet_counts
@@ -98,13 +99,13 @@ class FleetView:
         """Read from these states."""
         self._states = states
 
-    async def counts(self, entity_id: str) -> FleetCounts:
+    async def counts(self, entity_id: str, *, condition: str | Sequence[str] = ()) -> FleetCounts:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
-        return await fleet_counts.counts_of(self._states, entity_id)
+        return await fleet_counts.counts_of(self._states, entity_id, condition)
 
-    async def cluster_counts(self, *clusters: str) -> FleetClusterCounts:
+    async def cluster_counts(self, *clusters: str, condition: str | Sequence[str] = ()) -> FleetClusterCounts:
         """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
-        return await fleet_counts.counts_of_cluster(self._states, *clusters)
+        return await fleet_counts.counts_of_cluster(self._states, *clusters, condition=condition)
 
 
 class Fleet:
@@ -114,13 +115,17 @@ class Fleet:
         """Read over the connection of this session."""
         self._session = session
 
-    async def counts(self, entity_id: str, *, at: When | None = None) -> FleetCounts:
+    async def counts(
+        self, entity_id: str, *, condition: str | Sequence[str] = (), at: When | None = None
+    ) -> FleetCounts:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
-        return await fleet_counts.counts_of(await self._session.states(at), entity_id)
+        return await fleet_counts.counts_of(await self._session.states(at), entity_id, condition)
 
-    async def cluster_counts(self, *clusters: str, at: When | None = None) -> FleetClusterCounts:
+    async def cluster_counts(
+        self, *clusters: str, condition: str | Sequence[str] = (), at: When | None = None
+    ) -> FleetClusterCounts:
         """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
-        return await fleet_counts.counts_of_cluster(await self._session.states(at), *clusters)
+        return await fleet_counts.counts_of_cluster(await self._session.states(at), *clusters, condition=condition)
 
 
 class Gitops:

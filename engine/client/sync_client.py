@@ -24,7 +24,7 @@ from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import DryRun
-from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings
+from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
@@ -37,7 +37,7 @@ def connect(
     """Connect to an installation: `with phaseline.sync.connect(...) as client`.
 
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
+    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`.
     """
     return Client(Opened(connecting.connect(url, source=source, kinds=kinds, **settings)))
 
@@ -53,6 +53,11 @@ class Client:
     def __init__(self, opened: Opened[client.Client]) -> None:
         """Use a connection that is open; `connect` makes one."""
         self._opened, self._portal, self._source = opened, opened.portal, opened.client
+
+    @classmethod
+    def open(cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None) -> Self:
+        """Connect by complete settings, as `connect` does."""
+        return cls(Opened(client.Client.open(settings, source=source, kinds=kinds)))
 
     def __enter__(self) -> Self:
         return self

@@ -97,13 +97,13 @@ class FleetView:
         """Run the reads of `source` in the portal."""
         self._portal, self._source = portal, source
 
-    def counts(self, entity_id: str) -> FleetCounts:
+    def counts(self, entity_id: str, *, condition: str | Sequence[str] = ()) -> FleetCounts:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.counts(entity_id))
+        return self._portal.run(self._source.counts(entity_id, condition=condition))
 
-    def cluster_counts(self, *clusters: str) -> FleetClusterCounts:
+    def cluster_counts(self, *clusters: str, condition: str | Sequence[str] = ()) -> FleetClusterCounts:
         """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.cluster_counts(*clusters))
+        return self._portal.run(self._source.cluster_counts(*clusters, condition=condition))
 
 
 class Fleet:
@@ -113,13 +113,15 @@ class Fleet:
         """Run the reads of `source` in the portal."""
         self._portal, self._source = portal, source
 
-    def counts(self, entity_id: str, *, at: When | None = None) -> FleetCounts:
+    def counts(self, entity_id: str, *, condition: str | Sequence[str] = (), at: When | None = None) -> FleetCounts:
         """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.counts(entity_id, at=at))
+        return self._portal.run(self._source.counts(entity_id, condition=condition, at=at))
 
-    def cluster_counts(self, *clusters: str, at: When | None = None) -> FleetClusterCounts:
+    def cluster_counts(
+        self, *clusters: str, condition: str | Sequence[str] = (), at: When | None = None
+    ) -> FleetClusterCounts:
         """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.cluster_counts(*clusters, at=at))
+        return self._portal.run(self._source.cluster_counts(*clusters, condition=condition, at=at))
 
 
 class Gitops:
@@ -195,9 +197,22 @@ class EntityView(Generic[M_co]):
             self._source.list(kind, tree=tree, state=state, condition=condition, deleted=deleted)
         )
 
+    def last_of(
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False,
+    ) -> Sequence[Transition]:  # fmt: skip
+        """The last transition of each entity that `list` gives, in the same order: it tells the reason too."""
+        return self._portal.run(
+            self._source.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted)
+        )
+
     def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return self._portal.run(self._source.tree(root, deleted=deleted))
+
+    def last_of_tree(self, root: str, *, deleted: bool = False) -> Sequence[Transition]:
+        """The last transition of each entity that `tree` gives, in the same order; raises `TreeUnknown`."""
+        return self._portal.run(self._source.last_of_tree(root, deleted=deleted))
 
     def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
         """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""

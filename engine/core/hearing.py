@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.timers import silence_of
+from phaseline.engine.core.timers import restart, silence_of, timers_after
+from phaseline.engine.core.transitions import Decision, cause_of
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import (
@@ -25,7 +26,7 @@ from phaseline.machines.language.contact import (
 )
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import SECOND, Entity
+from phaseline.schemas.records import SECOND, Entity, Mark
 
 
 def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
@@ -54,6 +55,32 @@ def says_nothing(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival)
     return (place.facets[kind.contact].base.phase == UNHEARD) == (
         not silence_of(place.attributes, tree.silence_after) > 0
     )
+
+
+def heard_again(tree: Tree, kind: Kind, place: Entity, arrival: Arrival) -> Decision | None:
+    """The mark of a heartbeat that changes nothing but when its place was heard; None if more may follow.
+
+    It is the mark that the long way makes (`hear`).
+    """
+    if not kind.hears_alone or kind.contact is None or arrival.sequence is not None:
+        return None
+    facet = place.facets[kind.contact]
+    if facet.base.phase != FRESH or place.facets[0].base.phase in (ABSENT, DELETED):
+        return None
+    for name, place_id in kind.places_above(arrival.id):
+        found = tree.entities[name].get(place_id)
+        if found is not None and _is_due(tree, tree.kinds[name], found, arrival.time) != (found is place):
+            return None
+    attributes = {**place.attributes, HEARD_AT: arrival.time}
+    timer = restart(
+        kind, kind.contact, facet, attributes, arrival.time, 0, fired=False, silence_after=tree.silence_after
+    )
+    cause = cause_of(arrival.cause, Origin(HEARD, "cascade", f"{kind.name}/{arrival.id}"))
+    after = Entity(
+        kind.name, place.id, place.version, kind.names, place.facets, attributes, place.sequences,
+        timers_after(place.timers_ns, timer), place.asked,
+    )  # fmt: skip
+    return Decision([Mark(after, cause, arrival.time)], (timer,))
 
 
 def timed_out(tree: Tree, place: Entity | None, arrival: Arrival) -> Arrival:

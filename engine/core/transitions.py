@@ -64,7 +64,7 @@ def _hearing(
 ) -> Mark:
     """The mark of a place that was heard and is Fresh already. Its version stays the same."""
     after = _entity_after(kind, entity.id, entity, change, entity.facets, restarts)
-    return Mark(replace(after, version=entity.version), _cause(cause, change.origins[kind.contact or 0]), time)
+    return Mark(replace(after, version=entity.version), cause_of(cause, change.origins[kind.contact or 0]), time)
 
 
 def _transition(
@@ -79,7 +79,7 @@ def _transition(
         origin.trigger,
         said.get("reason"),
         said.get("message") or _message(changeset, entity.kind, entity, index, origin),
-        _cause(cause, origin),
+        cause_of(cause, origin),
         entity,
         changeset.time,
         _is_unasked(changeset.kinds[entity.kind], before, entity, index, origin),
@@ -93,7 +93,7 @@ def _is_unasked(kind: Kind, before: Entity | None, after: Entity, index: int, or
     return kind.is_unasked(index, origin.trigger, before.facets[index].base, after.facets[index].base)
 
 
-def _cause(cause: Cause, origin: Origin) -> Cause:
+def cause_of(cause: Cause, origin: Origin) -> Cause:
     """The cause of a transition: the event `cause`, and how it led to the transition."""
     if origin.by in ("event", "timer"):
         return cause

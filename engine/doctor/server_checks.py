@@ -9,17 +9,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.doctor.check_result import CheckResult, ok, problem, unknown, warning
+from phaseline.engine.doctor.check_result import CheckResult, failed, ok, problem, unknown, warning
 from phaseline.engine.embedded.server_key import NAME as KEY
 from phaseline.engine.errors import (
     ApiFailed,
+    InboxRefused,
+    NoJetStream,
     NoResponders,
     NotPermitted,
     RequestTimedOut,
     ServerTooOld,
 )
+from phaseline.engine.jetstream.streams import MINIMUM_SERVER
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.worker.worker import MINIMUM_SERVER
 from phaseline.schemas.records import SECOND, nanoseconds
 
 USER_INFO = "$SYS.REQ.USER.INFO"
@@ -36,7 +38,7 @@ def version(wire: Wire) -> CheckResult:
     try:
         wire.require(*MINIMUM_SERVER)
     except ServerTooOld as error:
-        return problem("version", f"NATS {error.version}", f"upgrade the server to {error.needed} or newer")
+        return failed("version", error)
     return ok("version", f"NATS {wire.version}")
 
 
@@ -44,6 +46,8 @@ async def user(wire: Wire) -> CheckResult:
     """Which user and account this connection has."""
     try:
         reply = json.loads((await wire.request(USER_INFO)).data)["data"]
+    except InboxRefused as error:
+        return failed("user", error)
     except (NotPermitted, RequestTimedOut, NoResponders, ValueError, KeyError):
         return ok("user", "its name is not known: it may not ask the server for it")
     name = reply.get("user") or "no name: the server lets everybody in"
@@ -68,12 +72,12 @@ async def jetstream(wire: Wire) -> CheckResult:
         info = await wire.api("INFO")
     except NotPermitted:
         return unknown("jetstream", "this user may not ask about JetStream")
-    except NoResponders:
+    except (NoJetStream, ApiFailed) as error:
+        return failed("jetstream", error)
+    except NoResponders as error:
         if not wire.has_consumers:
             return unknown("jetstream", "the API of this account has no such request")
-        return problem("jetstream", "JetStream is off", "start the server with JetStream: `nats-server -js -sd DIR`")
-    except ApiFailed as error:
-        return problem("jetstream", str(error), "enable JetStream for the account of this user")
+        return failed("jetstream", error, "look at the servers: the leader may be away")
     used, limit = int(info["storage"]), int(info["limits"]["max_storage"])
     if limit <= 0:
         return ok("jetstream", f"{size(used)} on disk, without a limit for the account")

@@ -8,11 +8,14 @@ from typing import Any
 
 from phaseline.engine.errors import (
     ApiFailed,
+    JetStreamOff,
     NoAnswer,
-    NoResponders,
+    NoJetStream,
+    NoSuchStream,
     NotPermitted,
     NotProvisioned,
     PartitionsDiffer,
+    PhaselineError,
     PrefixTaken,
     StreamsDiffer,
 )
@@ -22,6 +25,8 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Feed, Settings
 from phaseline.schemas.records import SECOND
 
+MINIMUM_SERVER = (2, 15)
+"""In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
 STREAM_NOT_FOUND = 10059
 NAME_IN_USE = 10058
 PARTITIONS = "phaseline.partitions"
@@ -39,6 +44,11 @@ class Layout:
     lease: str
     live: str
     feed: Feed = "msgpack"
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of all streams."""
+        return self.events, self.log, self.state, self.lease, self.live
 
 
 def layout_of(settings: Settings, partitions: int, form: Feed = "msgpack") -> Layout:
@@ -106,7 +116,8 @@ def _sourced(config: dict[str, Any]) -> set[str]:
 
 
 async def inspect(wire: Wire, settings: Settings) -> Layout:
-    """The layout of an existing installation; raises `NotProvisioned` if there is none."""
+    """The layout of an existing installation; raises `NotProvisioned` if there is none, and `ServerTooOld`."""
+    wire.require(*MINIMUM_SERVER)
     layout = layout_of(settings, 1)
     found = await _config(wire, layout.events)
     if found is None or await _config(wire, layout.state) is None:
@@ -114,17 +125,17 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
     return layout_of(settings, _partitions(found, settings), feed.kept(found))
 
 
-async def is_absent(wire: Wire, stream: str) -> bool:
-    """Whether the server says that there is no such stream, or no JetStream; False where that cannot be known now."""
+async def why_unstored(wire: Wire, error: NoSuchStream) -> PhaselineError:
+    """Why no stream takes events: no installation, no JetStream. `error` itself where that cannot be known now."""
     try:
-        await wire.api(f"STREAM.INFO.{stream}")
-    except ApiFailed as error:
-        return bool(error.err_code == STREAM_NOT_FOUND)
-    except NoResponders:
-        return True
+        await wire.api(f"STREAM.INFO.{wire.settings.stream('EVENTS')}")
+    except (NoJetStream, JetStreamOff) as found:
+        return found
+    except ApiFailed as found:
+        return NotProvisioned(prefix=wire.settings.prefix) if found.err_code == STREAM_NOT_FOUND else error
     except (NoAnswer, NotPermitted):
-        return False
-    return False
+        return error
+    return error
 
 
 def _partitions(config: dict[str, Any], settings: Settings) -> int:

@@ -29,11 +29,16 @@ NOT_FOUND = "404"
 
 
 class Logged(NamedTuple):
-    """A record with its place in the log (`sequence`) and its decoded message (`wire`)."""
+    """A record with its place in the log (`sequence`) and its message as it is stored (`body`)."""
 
     sequence: int
     record: Transition | Rejection
-    wire: dict[str, Any]
+    body: bytes
+
+    @property
+    def wire(self) -> dict[str, Any]:
+        """The decoded message. It is decoded when it is asked for, because that costs as much as reading the record."""
+        return codec.decode(self.body)
 
 
 class FetchedEvent(NamedTuple):
@@ -105,7 +110,7 @@ def logged(stream: str, message: LastMessage | Stored) -> Logged | None:
     record = record_in_log(stream, message)
     if record is None or isinstance(record, Mark):
         return None
-    return Logged(message.sequence, record, codec.decode(message.data))
+    return Logged(message.sequence, record, message.data)
 
 
 def message_in(reply: Reply) -> LastMessage:

@@ -16,6 +16,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import logged
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas import codec
 from phaseline.schemas.records import Reason, Rejection, Transition, timestamp
 from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
@@ -112,7 +113,7 @@ def _check(what: str, word: str | None, known: list[str]) -> None:
 class Watch(Generic[R]):
     """An iterator over records: `async for record in watch`.
 
-    `sequence` is the place of the last record, `wire` its decoded message. A watch with `start=watch.sequence + 1`
+    `sequence` is the place of the last record. A watch with `start=watch.sequence + 1`
     continues after it. `async with watch:` starts to read at once and ends with the block. Without it the watch starts
     when the first record is requested.
     """
@@ -131,7 +132,8 @@ class Watch(Generic[R]):
         self._held = deque[Stored]()
         self.over = False
         self.sequence = 0
-        self.wire: dict[str, Any] = {}
+        self._body = b""
+        """The message of the last record."""
 
     async def __aenter__(self) -> Self:
         await self._open()
@@ -154,6 +156,11 @@ class Watch(Generic[R]):
             await reader.__aexit__()
 
     @property
+    def wire(self) -> dict[str, Any]:
+        """The decoded message of the last record; empty before the first. It is decoded when it is asked for."""
+        return codec.decode(self._body) if self._body else {}
+
+    @property
     def caught_up(self) -> bool:
         """Whether all records that were in the log at the start have been returned; False while that is not known."""
         return not self._held and self._reader is not None and self._reader.caught_up
@@ -166,7 +173,7 @@ class Watch(Generic[R]):
             reader = await self._fill()
             found = logged(reader.stream, self._held.popleft())
             if found is not None and self._wanted.fits(found.record):
-                self.sequence, self.wire = found.sequence, found.wire
+                self.sequence, self._body = found.sequence, found.body
                 return cast("R", found.record)
 
     async def _fill(self) -> StreamReader:

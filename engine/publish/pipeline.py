@@ -20,14 +20,16 @@ from phaseline.engine.errors import (
     ApiFailed,
     NatsUnreachable,
     NoAnswer,
+    NoJetStream,
     NoRoom,
     NoSuchStream,
+    NotProvisioned,
     PhaselineError,
     Unconfirmed,
 )
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Ack, can_pass, read_ack
-from phaseline.engine.jetstream.streams import is_absent
+from phaseline.engine.jetstream.streams import why_unstored
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.message_id import headers_of, key_of, renamed
@@ -253,9 +255,10 @@ class Pipeline:
             self._send(b"".join([flying.frame for flying in sent]))
 
     async def _pause(self, error: NoAnswer | ApiFailed, oldest: EventMessage) -> None:
-        events = self._wire.settings.stream("EVENTS")
-        if isinstance(error, NoSuchStream) and not sum(self.result) and await is_absent(self._wire, events):
-            raise error
+        if isinstance(error, NoSuchStream) and not sum(self.result):
+            why = await why_unstored(self._wire, error)
+            if isinstance(why, NotProvisioned | NoJetStream):
+                raise why
         if self._loop.time() - self._heard > self._patience:
             if isinstance(error, NoRoom):
                 raise error

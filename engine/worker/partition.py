@@ -100,6 +100,9 @@ class Partition:
         self.decided = self.committed = 0
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._inbox: Reader | None = None
+        self._at_hand: list[Stored] = []
+        """The events that were fetched last, without those that are decided."""
         self._erasure: Erasure | None = None
         self._still = asyncio.Event()
         """Set while no thread changes the tree."""
@@ -135,11 +138,12 @@ class Partition:
         processor = Processor(claim.tree, self.installation.subjects, self.number, as_json=as_json, limit=claim.limit)
         self.counts, self.tree, self.position = processor.counts, claim.tree, claim.position
         async with (
-            self._inbox(claim.position + 1) as inbox,
+            self._open_inbox(claim.position + 1) as inbox,
             Erasure(self.installation, self.number) as self._erasure,
             CommitSlot() as slot,
         ):
             events: list[Stored] = []
+            self._inbox = inbox
             beats = Heartbeats(self.installation.prefix)
             slow, slow_kinds = False, SlowKinds(self.installation.kinds, self.installation.prefix)
             while not stop.is_set():
@@ -150,7 +154,7 @@ class Partition:
                     await slot.wait()
                 if not events:
                     events = await beats.gather(await inbox.take(SLICE, IDLE), inbox, SLICE)
-                    slow = any(map(slow_kinds.has, events))
+                    self._at_hand, slow = events, any(map(slow_kinds.has, events))
                 if claim.checkpoint.attempts >= CAREFUL and events:
                     await slot.wait()
                     batch = await self._try(claim, processor, events[0])
@@ -162,7 +166,15 @@ class Partition:
                 del events[: batch.events]
                 await slot.start(self.commit(claim, batch))
 
-    def _inbox(self, start: int) -> Reader:
+    @property
+    def waiting(self) -> int | None:
+        """How many events are stored and have no committed outcome yet; None until the partition is loaded."""
+        if self._inbox is None:
+            return None
+        to_come = 0 if self._inbox.idle else self._inbox.pending
+        return len(self._at_hand) + self._inbox.buffered + to_come + self.decided - self.committed
+
+    def _open_inbox(self, start: int) -> Reader:
         """The reader of this partition's events from position `start` on."""
         subject = self.installation.subjects.stored(self.number)
         return Reader(self.installation.wire, self.installation.layout.events, [subject], start=start)

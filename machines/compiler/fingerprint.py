@@ -186,6 +186,8 @@ def rules_of(value: Any) -> Iterator[Any]:
 
 def _advice(value: Any) -> str:
     """What is wrong with a value that has no stable name, and what to write instead."""
+    if value in (list, tuple, set):
+        return f"is the type {value.__name__}: write the type of its items, and many=True"
     if isinstance(value, type):
         return f"is the type {value.__name__}: write one of {', '.join(kind.__name__ for kind in TYPES)}"
     name = getattr(value, "__name__", None)

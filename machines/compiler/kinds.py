@@ -16,8 +16,9 @@ from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
 from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
-from phaseline.machines.language.contact import FACET, with_contact
-from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
+from phaseline.machines.compiler.short_ways import derives_messages, hears_alone, looks_at_itself
+from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
+from phaseline.machines.language.predicates import Predicate, Scene, or_list
 from phaseline.machines.language.sources import source_text
 from phaseline.machines.language.table import (
     ABSENT,
@@ -63,6 +64,7 @@ class Kind:
     timeouts: for each facet, the timeouts by phase.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
     fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
+    hears_alone: whether a heartbeat of a place that is Fresh can change nothing but the time at which it was heard.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     inherited: attributes that views of kinds below look at where their own is not set, each with that kind.
     below: the kinds below this one, in the order of the installation.
@@ -77,7 +79,7 @@ class Kind:
     __slots__ = (
         "_judged_by_state", "_steps", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
         "births", "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by",
-        "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name",
+        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name",
         "names", "parent", "parent_arity", "places", "reported_below", "reports", "roles", "starts", "table",
         "timed", "timeouts", "unborn", "version", "viewers", "written",
     )  # fmt: skip
@@ -128,6 +130,7 @@ class Kind:
         self.counted = tuple(counted_by(table, tables))
         self.viewers = tuple(viewers_of(table, tables))
         self.inherited = tuple(inherited_from(table, tables))
+        self.hears_alone = table.place and hears_alone(table) and HEARD_AT not in dict(self.inherited)
         self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
         self.implied = implied_cascades(self.below)
         self.bases: tuple[frozenset[State], ...] = tuple(
@@ -180,19 +183,14 @@ class Kind:
                     refused = refused or failed
         return SelectedSteps(taken, refused)
 
-    def offered(
-        self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str
-    ) -> Iterator[tuple[int, Step]]:
-        """The steps that `select` would find for `trigger` now with suitable data, with the indexes of their facets."""
+    def offered(self, trigger: str, facets: Sequence[FacetState]) -> Iterator[tuple[int, Step]]:
+        """The steps that `select` would find with suitable data, guards aside, with the indexes of their facets."""
         by_state = trigger in self._judged_by_state
         for index, by_phase in self._steps[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
-                if (
-                    step.is_offered(judged, facet.base, facet.interrupted)
-                    and step.failed_guard(scene, entity_id) is None
-                ):
+                if step.is_offered(judged, facet.base, facet.interrupted):
                     yield index, step
 
     def already_so(self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]) -> bool:
@@ -222,6 +220,7 @@ class Kinds(dict[str, Kind]):
     def __init__(self, tables: tuple[Table, ...]) -> None:
         """Check and compile `tables`. Raises `WrongTable` for one that cannot work, with what to write instead."""
         for table in tables:
+            checks.check_shapes(table)
             checks.check_place(table)
         complete = tuple(completed(table, tables) for table in tables)
         for table in complete:
@@ -303,18 +302,3 @@ def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:
     for timeout in facet.timeouts:
         sets = {row.sets for row in facet.rows if row.trigger == timeout.trigger and row.sets is not None}
         yield timeout.phase, frozenset(sets.difference(facet.sticky))
-
-
-def looks_at_itself(table: Table) -> bool:
-    """Whether a view depends on the entity itself, or has a predicate that does not declare what it reads."""
-    predicates = [predicate for facet in table.facets for view in facet.views for predicate in view.while_]
-    return not all(
-        isinstance(predicate, AnyBelow | AllBelow)
-        or (isinstance(predicate, Above | AttributeIs) and predicate.kind != table.kind)
-        for predicate in predicates
-    )
-
-
-def derives_messages(table: Table) -> bool:
-    """Whether transitions get a message from an attribute, or from the entities below."""
-    return any(facet.message_from is not None or facet.message_names is not None for facet in table.facets)

@@ -86,7 +86,7 @@ def problems(table: Table) -> Iterator[str]:
 
 def with_contact(table: Table) -> Table:
     """The table with all that a place has; the table itself if it is none, or has it already."""
-    if not table.place or table.facets[-1] is FACET:
+    if not table.place or not table.facets or table.facets[-1] is FACET:
         return table
     configured = CONFIGURE in table.triggers
     first, *others = (_with_rows(table, facet) for facet in table.facets)

@@ -11,11 +11,14 @@ import pytest
 
 from tests.support.command import ROOT
 from tests.support.pages.blocks import pages
+from tests.support.pages.picture import PICTURE, picture, text_of
 from tests.support.pages.runner import rewritten, run_page
 
 GENERATED = {"cli.md", "machines.md"}
 """Pages without samples of their own: `test_cli_examples` runs the examples of commands."""
-PAGES = [page for page in pages(ROOT) if page.name not in GENERATED]
+WITH_A_PACKAGE = {"own-kinds.md"}
+"""Pages whose commands need a package that the page builds: `test_docs_own_kinds` does what they say."""
+PAGES = [page for page in pages(ROOT) if page.name not in GENERATED | WITH_A_PACKAGE]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -28,3 +31,10 @@ async def test_a_page_holds(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
         page.write_text(rewritten(text, run), encoding="utf-8")
     if run.wrong:
         pytest.fail("\n\n".join(run.wrong), pytrace=False)
+
+
+async def test_the_picture_shows_what_the_session_prints(tmp_path: Path) -> None:
+    drawn = await picture(tmp_path / "reader")
+    if os.environ.get("PHASELINE_GOLDEN") == "write" and text_of(PICTURE.read_text()) != text_of(drawn):
+        PICTURE.write_text(drawn, encoding="utf-8")
+    assert text_of(drawn) == text_of(PICTURE.read_text(encoding="utf-8"))

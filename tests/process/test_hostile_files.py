@@ -60,7 +60,7 @@ def test_a_small_file_that_unfolds_to_much(tmp_path: Path, number: int) -> None:
         [sys.executable, "-m", "phaseline.engine.cli", "replay", "--file", str(path)], capture_output=True, text=True,
         check=False, timeout=60, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
     )  # fmt: skip
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 2, done.stderr
     assert says in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -53,7 +53,7 @@ async def test_a_second_up_on_the_same_data_is_an_error(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
     async with up("--data", data) as (system, _):
         code, _, said = await call("up", "--port", "0", "--data", data)
-        assert code == 1
+        assert code == 6
         assert "another embedded server is using" in said
         await stopped(system, signal.SIGINT)
 
@@ -81,7 +81,7 @@ async def test_workers_come_and_go(own_server: EmbeddedServer) -> None:
             assert code == 0
             assert "new -> Creating [Progressing]" in out
             code, _, said = await call("worker", *nats, "--partitions", "5")
-            assert code == 1
+            assert code == 6
             assert "has 3 partitions, not 5" in said
             await stopped(second, signal.SIGTERM)
 

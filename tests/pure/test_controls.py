@@ -10,7 +10,7 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.cli import render, svg, terminal
+from phaseline.engine.cli import failures, render, svg, terminal
 from phaseline.engine.cli.controls import plain, plain_json
 from phaseline.engine.errors import NoLogFile
 from phaseline.schemas import codec
@@ -56,7 +56,7 @@ def test_errors(capsys: pytest.CaptureFixture[str], error: Exception, verbose: b
     try:
         raise error from OSError(EVIL)  # noqa: TRY301  # it must have been raised
     except Exception as raised:  # noqa: BLE001  # any error
-        terminal.say_error(raised, verbose=verbose)
+        failures.say_error(raised, verbose=verbose)
     said = capsys.readouterr().err
     assert is_calm(said)
     assert SPOKEN in said

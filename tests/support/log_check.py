@@ -134,7 +134,7 @@ Log = list[Logged]
 
 async def whole(wire: Wire, layout: Layout) -> Log:
     messages = await stored(wire, layout.log, [f"{layout.prefix}.log.*.*.>"])
-    return [Logged(m.sequence, read_record(codec.decode(m.data)), {}) for m in messages]
+    return [Logged(m.sequence, read_record(codec.decode(m.data)), m.data) for m in messages]
 
 
 def folded(log: Log, place: int) -> dict[tuple[str, str], Entity]:

@@ -201,9 +201,19 @@ def _guards(tree: Tree, kind: Kind, at: Arrival, trigger: str, depth: int) -> It
 
 def _unmet(tree: Tree, kind: Kind, entity_id: str, trigger: str) -> list[Predicate]:
     """The guards of a trigger that do not hold; none if it has a row whose guards hold."""
-    rows = [row for facet in kind.table.facets for row in facet.rows if row.trigger == trigger]
-    found = [[guard for guard in row.when if not guard.holds(tree, entity_id)] for row in rows]
-    return found[0] if found and all(found) else []
+    found: list[list[Predicate]] = []
+    for guards in _guards_of(kind, trigger):
+        found.append([guard for guard in guards if not guard.holds(tree, entity_id)])
+        if not found[-1]:
+            return []
+    return found[0] if found else []
+
+
+@lru_cache(maxsize=4096)
+def _guards_of(kind: Kind, trigger: str) -> tuple[tuple[Predicate, ...], ...]:
+    """The guards of each row of a trigger; none if a row has none."""
+    guards = tuple(row.when for facet in kind.table.facets for row in facet.rows if row.trigger == trigger)
+    return guards if all(guards) else ()
 
 
 @lru_cache(maxsize=4096)

@@ -5,8 +5,9 @@ Belongs here: `EventPast`, `EventWatch`, timelines and changes, the time that a 
 All records that were asked for are read, because any of them may name an early time.
 """
 
+from collections import deque
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from phaseline.engine.errors import TreeUnknown, WrongClock
 from phaseline.engine.log import latest, log_records
@@ -127,18 +128,18 @@ class EventWatch(Watch[Transition]):
 
     without_time = 0
     """How many of them had no usable time of their own, once the first was given."""
-    _ordered: list[tuple[Transition, int, dict[str, Any]]] | None = None
+    _ordered: deque[tuple[Transition, int, bytes]] | None = None
 
     async def __anext__(self) -> Transition:
         if self._ordered is None:
             self._ordered = await self._read()
         if not self._ordered:
             raise StopAsyncIteration
-        record, self.sequence, self.wire = self._ordered.pop(0)
+        record, self.sequence, self._body = self._ordered.popleft()
         return record
 
-    async def _read(self) -> list[tuple[Transition, int, dict[str, Any]]]:
-        read: dict[tuple[int, int], tuple[int, dict[str, Any]]] = {}
+    async def _read(self) -> deque[tuple[Transition, int, bytes]]:
+        read: dict[tuple[int, int], tuple[int, bytes]] = {}
         records: list[Transition] = []
         while True:
             try:
@@ -146,7 +147,7 @@ class EventWatch(Watch[Transition]):
             except StopAsyncIteration:
                 break
             records.append(record)
-            read[record.entity.version, record.cause.sequence] = (self.sequence, self.wire)
+            read[record.entity.version, record.cause.sequence] = (self.sequence, self._body)
         ordered = in_event_order(records)
         self.without_time = ordered.without_time
-        return [(one, *read[one.entity.version, one.cause.sequence]) for one in ordered.records]
+        return deque((one, *read[one.entity.version, one.cause.sequence]) for one in ordered.records)

@@ -106,8 +106,11 @@ class PageShell:
 
 
 @asynccontextmanager
-async def page_shell(folder: Path) -> AsyncIterator[PageShell]:
-    """A shell in a fresh folder, which looks like a clone in which an environment has been set up."""
+async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
+    """A shell in a fresh folder, which looks like a clone in which an environment has been set up.
+
+    further: more variables of its environment.
+    """
     folder.mkdir()
     _furnish(folder)
     environment = {
@@ -119,6 +122,7 @@ async def page_shell(folder: Path) -> AsyncIterator[PageShell]:
         "PHASELINE_PORT": "0",
         "PHASELINE_SPEED": "0",
         "PHASELINE_FORKS": await FORKS.address(ENVIRONMENT),
+        **further,
     }
     process = await asyncio.create_subprocess_exec(
         "bash", "--noprofile", "--norc", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,

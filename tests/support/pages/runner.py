@@ -10,7 +10,8 @@ import json
 import re
 import tomllib
 import traceback
-from contextlib import AsyncExitStack, chdir, redirect_stdout
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, chdir, redirect_stdout
 from datetime import UTC, datetime
 from inspect import CO_COROUTINE
 from pathlib import Path
@@ -49,14 +50,31 @@ class PageRun:
         self._raised = ""
         self._client: Any = None
 
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, name: str, folder: Path, **environment: str) -> AsyncIterator["PageRun"]:
+        """A run in a fresh folder. environment: further variables of the shell."""
+        async with page_shell(folder, **environment) as shell, AsyncExitStack() as stack:
+            yield cls(shell, name, stack)
+
+    async def do(self, command: str) -> tuple[int, list[str]]:
+        """Exit code and output of a command, which sees all that was published before."""
+        await self._settle()
+        self._unsettled = PUBLISHES.search(command) is not None
+        return await self.shell.run(self._meant(command))
+
+    async def remember(self, word: str) -> None:
+        """From here on, this word of the page means the present moment."""
+        await self._settle()
+        self._moments[word] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
     async def block(self, block: Block) -> None:
         """Run one block, unless a mark says that it cannot run."""
         raised, self._raised = self._raised, ""
         if "not run" in block.marks:
             return
         if block.name == "now":
-            await self._settle()
-            self._moments[block.text] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+            await self.remember(block.text)
         elif block.name == "run":
             for command in commands(block):
                 await self._command(command, block, compared=False, last=False)
@@ -76,10 +94,8 @@ class PageRun:
             await self._command(command, block, compared=compared, last=command is asked[-1])
 
     async def _command(self, command: Command, block: Block, *, compared: bool, last: bool) -> None:
-        await self._settle()
-        self._unsettled = PUBLISHES.search(command.text) is not None
         before = len(self.shell.lasting)
-        code, printed = await self.shell.run(self._meant(command.text))
+        code, printed = await self.do(command.text)
         if len(self.shell.lasting) > before:
             self._shown[self.shell.lasting[-1].pid] = (command, block.indent)
             return
@@ -196,8 +212,7 @@ class PageRun:
 
 async def run_page(name: str, text: str, folder: Path) -> PageRun:
     """Run all blocks of a page."""
-    async with page_shell(folder) as shell, AsyncExitStack() as stack:
-        run = PageRun(shell, name, stack)
+    async with PageRun.opened(name, folder) as run:
         for block in blocks(text):
             await run.block(block)
         await run.end()
