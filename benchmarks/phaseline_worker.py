@@ -2,23 +2,18 @@
 
 import asyncio
 import logging
-import sys
 from collections.abc import Awaitable, Callable
-
-import structlog
 
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.system import collecting_rarely
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 
 
 async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awaitable[None]]:
     """Connect. The measured work includes leases, take-over and all decisions."""
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+    logging.basicConfig(level=logging.WARNING)
     settings = Settings(nats=(url,), prefix=prefix)
     opened = Wire.open(settings, name="phaseline")
     wire = await opened.__aenter__()
@@ -26,10 +21,13 @@ async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awa
 
     async def work() -> None:
         stop = asyncio.Event()
+        collecting = collecting_rarely()  # as the command does
+        collecting.__enter__()
         running = asyncio.create_task(worker.run(stop))
         while await _decided(wire, prefix) < count:
             await asyncio.sleep(0.02)
-        prepare.ending = (stop, running, opened)  # type: ignore[attr-defined]  # kept until the process ends
+        kept = (stop, running, opened, collecting)
+        prepare.ending = kept  # type: ignore[attr-defined]  # until the process ends
 
     async def _decided(wire: Wire, prefix: str) -> int:
         if worker.counts().events < count:

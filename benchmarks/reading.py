@@ -142,7 +142,7 @@ def _measured(command: list[str], environment: dict[str, str], *, terminal: bool
     if terminal:
         fcntl.ioctl(sink, termios.TIOCSWINSZ, struct.pack("HHHH", 40, WIDTH, 0, 0))
     begun, first, size = time.perf_counter(), 0.0, 0
-    process = subprocess.Popen(  # noqa: S603  # what this module names
+    process = subprocess.Popen(  # what this module names
         command, stdout=sink, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment, cwd=ROOT
     )
     os.close(sink)

@@ -6,6 +6,7 @@ Belongs here: `main`, which needs no library of the extra `cli`. Does not: the c
 import sys
 from typing import NoReturn
 
+from phaseline.engine.exit_codes import Exit
 from phaseline.schemas import libraries
 
 
@@ -14,8 +15,11 @@ def main() -> NoReturn:
     try:
         for module in ("click", "rich", "zstandard"):
             libraries.require(module, "the command phaseline")
-    except libraries.NotInstalled as error:
-        sys.exit(f"error: {error}")
-    from phaseline.engine.cli import main as run  # noqa: PLC0415  # it imports the libraries that were looked for
+        from phaseline.engine.cli import main as run  # noqa: PLC0415  # it imports the libraries that were looked for
 
-    run()
+        run()
+    except libraries.NotInstalled as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(Exit.NOT_SET_UP)
+    except KeyboardInterrupt:  # Ctrl-C while modules are loaded
+        sys.exit(Exit.INTERRUPTED)

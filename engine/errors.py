@@ -21,8 +21,11 @@ from phaseline.engine.setup_errors import ClusterUnusable as ClusterUnusable  # 
 from phaseline.engine.setup_errors import DataDirInUse as DataDirInUse  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import DataDirUnusable as DataDirUnusable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import DecisionStuck as DecisionStuck  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import FeedUnknown as FeedUnknown  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import InboxRefused as InboxRefused  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KeyUnreadable as KeyUnreadable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KindMissing as KindMissing  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import KindsBroken as KindsBroken  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NoServerBinary as NoServerBinary  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NotPermitted as NotPermitted  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NotProvisioned as NotProvisioned  # noqa: PLC0414  # part of this module
@@ -34,10 +37,13 @@ from phaseline.engine.setup_errors import ServerGone as ServerGone  # noqa: PLC0
 from phaseline.engine.setup_errors import ServerTooOld as ServerTooOld  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import StreamsDiffer as StreamsDiffer  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import TablesDiffer as TablesDiffer  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import TlsFailed as TlsFailed  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import UserRefused as UserRefused  # noqa: PLC0414  # part of this module
 from phaseline.schemas.base_error import PhaselineError as PhaselineError  # noqa: PLC0414  # part of this module
 from phaseline.schemas.base_error import SetupError as SetupError  # noqa: PLC0414  # likewise
 from phaseline.schemas.libraries import NotInstalled as NotInstalled  # noqa: PLC0414  # likewise
 from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.upcasting import NewerRecord as NewerRecord  # noqa: PLC0414  # likewise
 
 
 class NoAnswer(PhaselineError):
@@ -74,6 +80,12 @@ class NoResponders(NoAnswer):
     subject: str
 
 
+class NoJetStream(NoResponders):
+    """the NATS server at {url} has no JetStream: start it with JetStream (`nats-server -js -sd DIR`), or use another"""
+
+    url: str
+
+
 class NoSuchStream(NoResponders):
     """no stream stores {subject}: run `phaseline up` or `phaseline worker` first, or check the prefix"""
 
@@ -91,6 +103,13 @@ class Undecided(NoAnswer):
 
     sequence: int
     seconds: float
+
+
+class NotDecidedYet(NoAnswer):
+    """{missing}; events of its partition that are not decided yet ({events}) may change that: ask again"""
+
+    missing: str
+    events: int
 
 
 class NotOwned(NoAnswer):
@@ -308,6 +327,10 @@ class ApiFailed(ServerRefused):
 
 class NoRoom(ApiFailed):
     """NATS has no room for {subject}: {description} (code {code}, error {err_code}); make room or raise its limits"""
+
+
+class JetStreamOff(ApiFailed):
+    """JetStream is off for the account of this NATS user: enable it for the account, or use a user of another one"""
 
 
 class Fenced(ServerRefused):

@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.process import InboxEvent, in_one_line
 from phaseline.machines.language.rules import declaration_of
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 MINUTE = 60.0
 SHOWN = 20

@@ -25,11 +25,31 @@ class ServerTooOld(SetupError):
     needed: str
 
 
+class UserRefused(SetupError):
+    """the NATS server at {url} refuses {who}: {problem}"""
+
+    url: str
+    who: str
+    problem: str
+
+
+class TlsFailed(SetupError):
+    """cannot talk to {url} by TLS: {problem}"""
+
+    url: str
+    problem: str
+
+
 class NotPermitted(SetupError):
-    """the NATS user may not send to {subject}: {violation}"""
+    """the NATS user may not publish to {subject}{who_may}"""
 
     subject: str
     violation: str
+    who_may: str
+
+
+class InboxRefused(NotPermitted):
+    """the NATS user may not receive answers on {subject}: inbox_prefix must be one that this user may subscribe to"""
 
 
 class NotProvisioned(SetupError):
@@ -44,6 +64,12 @@ class PartitionsDiffer(SetupError):
     prefix: str
     existing: int
     wanted: int | None
+
+
+class FeedUnknown(SetupError):
+    """the installation's feed is {found!r}, which this version of Phaseline does not write: update it"""
+
+    found: str
 
 
 class PrefixTaken(SetupError):
@@ -66,6 +92,12 @@ class KindMissing(SetupError):
 
     kind: str
     known: str
+
+
+class KindsBroken(SetupError):
+    """{problem}; a worker without it would reject its events: mend the package, or uninstall it"""
+
+    problem: str
 
 
 class TablesDiffer(SetupError):

@@ -5,14 +5,13 @@ silent (`core.hearing`), how staleness is printed (`cli.render`).
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import SILENT, silent_since
 from phaseline.schemas.records import Entity, timestamp
-from phaseline.schemas.subjects import ancestor_id
 
 Key = tuple[str, str]
 """A kind and an id."""
@@ -20,11 +19,10 @@ ONE_BY_ONE = 32
 """The most places that are read one by one. Of more, all silent ones of their kinds are read."""
 
 
-def places_of(kinds: Kinds, entity: Entity) -> Iterator[Key]:
+def places_of(kinds: Kinds, entity: Entity) -> Iterable[Key]:
     """The places at and above an entity, from the bottom up."""
     kind = kinds.get(entity.kind)
-    for name, arity in kind.places if kind is not None else ():
-        yield name, ancestor_id(entity.id, arity)
+    return () if kind is None else kind.places_above(entity.id)
 
 
 def stale_since(kinds: Kinds, entity: Entity, silent: Mapping[Key, int]) -> int | None:

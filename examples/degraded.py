@@ -32,7 +32,7 @@ COMPONENT = replace(
     facets=(
         replace(
             facet,
-            labels=(*labels, Label(DEGRADED, DEGRADED, "降级", "Degraded")),
+            labels=(*labels, Label(DEGRADED, DEGRADED, "Degraded", {"zh": "降级"})),
             rows=(
                 *rows,
                 Row((RUNNING, UPDATING), "degraded", DEGRADED),

@@ -22,7 +22,13 @@ class PhaselineError(Exception):
 
     def __str__(self) -> str:
         template = inspect.cleandoc(type(self).__doc__ or "").partition("\n\n")[0]
-        return template.format_map(vars(self))
+        try:
+            return template.format_map(vars(self))
+        except (KeyError, ValueError, TypeError):  # made without its attributes, which must not hide the error itself
+            return template
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 class SetupError(PhaselineError):

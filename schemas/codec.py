@@ -9,6 +9,7 @@ mean (`envelope`, `records`).
 """
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any, cast
 
 import msgpack  # type: ignore[import-untyped]  # it ships no types
@@ -21,6 +22,11 @@ from phaseline.schemas import bounds
 JSON_STARTS = (b"{", b" ", b"\n", b"\r", b"\t")
 """A msgpack map never starts with any of these bytes, so the first byte tells the two formats apart."""
 
+BOM = "\ufeff"
+SHOWN = 32
+"""The most characters of a text that an error repeats."""
+_BLANKS = dict.fromkeys(map(ord, "\t\r\n"), " ")
+_IN_JSON = frozenset({str, int, bool, type(None)})
 _TIMESTAMP = -1
 """The code of msgpack's extension type for timestamps."""
 
@@ -70,12 +76,30 @@ def decode(body: bytes, levels: int = bounds.WRAPPED) -> dict[str, Any]:
     try:
         found = _unjson(body, levels) if body[:1] in JSON_STARTS else _unpack(body, levels)
     except msgpack.ExtraData as error:
-        raise Undecodable("msgpack: the first value is followed by more bytes") from error
+        raise Undecodable(_text_problem(body) or "msgpack: the first value is followed by more bytes") from error
     except (ValueError, RecursionError, OverflowError) as error:
-        raise Undecodable(f"{_format_of(body)}: {error or type(error).__name__}") from error
+        raise Undecodable(_text_problem(body) or f"{_format_of(body)}: {error or type(error).__name__}") from error
     if type(found) is not dict:
-        raise Undecodable(f"{_format_of(body)}: expected a map, found {type(found).__name__}")
+        problem = _text_problem(body) or f"{_format_of(body)}: expected a map, found {type(found).__name__}"
+        raise Undecodable(problem)
     return cast("dict[str, Any]", found)
+
+
+def _text_problem(body: bytes) -> str | None:
+    """What is wrong with a body that is a text but no JSON object; None for one that begins like it, or for bytes."""
+    try:
+        text = body.decode().strip()
+    except UnicodeDecodeError:
+        return None
+    if text.startswith(BOM):
+        return "the text begins with a byte order mark: send it without"
+    if not text or text[0] == "{" or not text.translate(_BLANKS).isprintable():
+        return None
+    try:
+        found = _json_decoder.decode(text)
+    except (ValueError, RecursionError):
+        return f"a text that is neither JSON nor msgpack: it begins with {text[:SHOWN]!r}"
+    return f"JSON: expected a map, found {type(found).__name__}"
 
 
 def decode_own(body: bytes) -> dict[str, Any]:
@@ -137,6 +161,21 @@ def encode_json(value: Any) -> bytes:
     return _json_encoder.encode(value)
 
 
+def as_json(body: bytes) -> bytes:
+    """The JSON text of the map in a body of ours; bytes in it become base64."""
+    return body if body[:1] == b"{" else encode_json(decode(body))
+
+
+def json_holds(value: Any) -> bool:
+    """Whether JSON gives the same value back: it has no bytes, timestamps, infinite numbers and the like."""
+    kind = type(value)
+    if kind is dict:
+        return all(type(key) is str and json_holds(one) for key, one in value.items())
+    if kind is list or kind is tuple:
+        return all(map(json_holds, value))
+    return kind in _IN_JSON or (kind is float and isfinite(value))
+
+
 def encode_yaml(value: Any) -> str:
     """A value as a YAML document; bytes become base64. It needs PyYAML."""
     return msgspec.yaml.encode(value, enc_hook=_for_json).decode().rstrip("\n")
@@ -156,7 +195,9 @@ def may_hold_timestamp(body: bytes) -> bool:
 
 
 def peek(body: bytes, name: str) -> Any:
-    """One value of a msgpack map, read no further than there; None if the map does not hold it."""
+    """One value of a map, read no further than there in msgpack; None if the map does not hold it."""
+    if body[:1] == b"{":
+        return decode(body).get(name)
     unpacker = msgpack.Unpacker(timestamp=0)
     unpacker.feed(body)
     try:

@@ -4,14 +4,19 @@ Belongs here: the shape of the envelope and its own rules, from bytes or from a 
 exist (the tables define them).
 """
 
+import base64
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from urllib import parse
 
 import msgspec
 from msgspec import Meta
 
 from phaseline.schemas import bounds, codec
+from phaseline.schemas.cloudevents import content_types, extensions
+from phaseline.schemas.cloudevents.extensions import Extension
+from phaseline.schemas.records import NONE
 from phaseline.schemas.shared_values import SHARED
 
 SCHEMA_VERSION = 1
@@ -41,8 +46,14 @@ Sequence = Annotated[
 Schemaversion = Annotated[
     int, Meta(description="The version of these schemas.", extra_json_schema={"const": SCHEMA_VERSION})
 ]
-Contenttype = Annotated[str, Meta(description="Ignored: `data` is a map in the format of the body.")]
+Contenttype = Annotated[
+    str,
+    Meta(description="JSON or msgpack, for `data_base64`. Ignored for `data`, which is a map in the body's format."),
+]
 Data = Annotated[dict[str, Any], Meta(description="The fields of the trigger; each trigger has a schema for them.")]
+CodedData = Annotated[
+    str, Meta(description="The data as JSON or msgpack in base64, in place of `data`: by `datacontenttype`, or JSON.")
+]
 
 _SAFE = "/:@=+,;&?#!$'()*~[]|"
 
@@ -64,17 +75,30 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     schemaversion: Schemaversion = SCHEMA_VERSION
     datacontenttype: Contenttype | None = None
     data: Data | None = None
+    data_base64: CodedData | None = None
+    extensions: ClassVar[Mapping[str, Extension]] = NONE
+    """The extension attributes that records keep; see `ExtendedEvent`."""
 
 
-class _KnownEvent(Event, frozen=True, gc=False, forbid_unknown_fields=True):
-    """An event without any extension attribute."""
+class ExtendedEvent(Event, frozen=True, gc=False):
+    """An event with extension attributes. Most events have none, and do without the field."""
+
+    extensions: Mapping[str, Extension] = msgspec.field(default_factory=dict)  # type: ignore[misc]  # as intended
 
 
-_decode_known = msgspec.msgpack.Decoder(_KnownEvent).decode
+KNOWN = frozenset((*Event.__struct_fields__, "dataschema"))
+"""The attributes that are no extensions."""
+
+
+class PlainEvent(Event, frozen=True, gc=False, forbid_unknown_fields=True):
+    """An event without any extension attribute, and without data in base64: the common sort."""
+
+
+_decode_known = msgspec.msgpack.Decoder(PlainEvent).decode
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
-class _RawEvent(_KnownEvent, frozen=True, gc=False):
+class _RawEvent(PlainEvent, frozen=True, gc=False):
     """The same with values of `data` that are not decoded yet."""
 
     data: dict[str, msgspec.Raw] | None = None
@@ -106,7 +130,7 @@ def _decode_plain(body: bytes) -> Event | None:
         event = _decode_known(body)
     except (ValueError, RecursionError):
         return None
-    if event.data and not _SCALARS.issuperset(map(type, event.data.values())):
+    if event.data_base64 is not None or (event.data and not _SCALARS.issuperset(map(type, event.data.values()))):
         return None
     return event
 
@@ -119,7 +143,7 @@ def _decode_manifests(body: bytes) -> Event | None:
     """
     try:
         event: Any = _decode_raw(body)
-        if event.data is None or not event.type.endswith(OBSERVED):
+        if event.data is None or event.data_base64 is not None or not event.type.endswith(OBSERVED):
             return None
         data = {name: _manifest(name, bytes(raw)) for name, raw in event.data.items()}
     except (ValueError, RecursionError):
@@ -153,7 +177,33 @@ def read(body: dict[str, Any]) -> Event:
         event = msgspec.convert(body, Event)
     except msgspec.ValidationError as error:
         raise Invalid(f"envelope: {error}") from error
+    if event.data_base64 is not None:
+        event = _with_data(event, event.data_base64)
+    if not KNOWN.issuperset(body) and (found := extensions.kept(body, KNOWN)):
+        event = ExtendedEvent(**msgspec.structs.asdict(event), extensions=found)
     return _checked(event)
+
+
+def _with_data(event: Event, coded: str) -> Event:
+    """The event with the data that it has in base64."""
+    if event.data is not None:
+        raise Invalid("envelope: an event has data or data_base64, this one has both")
+    try:
+        raw = base64.b64decode(coded, validate=True)
+    except ValueError as error:
+        raise Invalid(f"envelope: data_base64 is not base64: {error}") from error
+    data = decode_data(raw, event.datacontenttype, "data_base64") if raw else None
+    return msgspec.structs.replace(event, data=data, data_base64=None)
+
+
+def decode_data(raw: bytes, type_: str | None, where: str) -> dict[str, Any]:
+    """The data of an event that came as bytes of a type. Raises `Invalid` or `Undecodable`; `where` says what it is."""
+    if type_ is not None and not content_types.is_readable(type_):
+        raise Invalid(f"{where} must be JSON or msgpack, its type is {type_[:64]!r}")
+    try:
+        return codec.decode(raw, bounds.LEVELS - 1)
+    except codec.Undecodable as error:
+        raise codec.Undecodable(f"{where}: {error}") from error
 
 
 def _checked(event: Event) -> Event:
@@ -195,7 +245,8 @@ def sequence_of(event: Event) -> int | None:
 
 def write(event: Event) -> dict[str, Any]:
     """The map to encode: all attributes that are set, `data` among them."""
-    return {name: value for name in Event.__struct_fields__ if (value := getattr(event, name)) is not None}
+    found = {name: value for name in Event.__struct_fields__ if (value := getattr(event, name)) is not None}
+    return {**found, **event.extensions}
 
 
 def message_id(subject: str, source: str, event_id: str) -> str:

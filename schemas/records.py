@@ -2,10 +2,13 @@
 
 Belongs here: their shapes in memory, timestamps. Does not: their shapes on the wire (`wire_types`), the rules that make
 them (`engine.core`).
+
+Times, here and in all other values that users get: `time_ns` is exact, in ns since 1970, and what the engine uses;
+`time` is the same as a datetime in UTC, to the microsecond. It is made when it is asked for.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -49,13 +52,18 @@ def state(phase: str, conditions: tuple[str, ...] = ()) -> State:
 
 
 class FacetState(msgspec.Struct, frozen=True, gc=False):
-    """One state machine of an entity: its base, its visible state, and since when, in ns since the epoch."""
+    """One state machine of an entity: its base, its visible state, and since when."""
 
     base: State
     state: State
-    since: int
+    since_ns: int
     interrupted: str | None = None
     """In the accumulating phase, the phase that its causes interrupted, if it does not return to the healthy one."""
+
+    @property
+    def since(self) -> datetime:
+        """Since when it is in its state."""
+        return utc(self.since_ns)
 
 
 SECOND = 1_000_000_000
@@ -75,10 +83,15 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
     attributes: Mapping[str, Any]
     sequences: Mapping[str, int]
     """By source, the last `sequence` of each publisher that numbers its events."""
-    timers: Mapping[str, int] = msgspec.field(default_factory=lambda: NONE)
-    """By facet, when its timer expires, ns."""
+    timers_ns: Mapping[str, int] = msgspec.field(default_factory=lambda: NONE)
+    """By facet, when its timer expires, in ns."""
     asked: int = 0
     """The position of the event with the last request that the entity took, or with its deletion; 0 for none."""
+
+    @property
+    def timers(self) -> dict[str, datetime]:
+        """By facet, when its timer expires."""
+        return {facet: utc(due) for facet, due in self.timers_ns.items()}
 
 
 CONTACT = "contact"
@@ -87,7 +100,7 @@ CONTACT = "contact"
 
 def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
     """The facets of an entity, by name. `contact` is among them only once somebody waited for its reporter."""
-    if entity.names[-1] == CONTACT and not entity.facets[-1].since:
+    if entity.names[-1] == CONTACT and not entity.facets[-1].since_ns:
         return zip(entity.names[:-1], entity.facets[:-1], strict=True)
     return zip(entity.names, entity.facets, strict=True)
 
@@ -106,12 +119,22 @@ class Cause(msgspec.Struct, frozen=True, gc=False):
     by: By
     origin: str | None = None
     """`<kind>/<id>` of the entity whose change led to this one; None for the event's own entity. `from` on the wire."""
-    time: str | None = None
+    time_text: str | None = None
     """The time that the publisher gave, unchanged."""
+    extensions: Mapping[str, str | int | bool] = msgspec.field(default_factory=lambda: NONE)
+    """The event's extension attributes, like `traceparent`, within bounds."""
+
+    @property
+    def time(self) -> datetime | None:
+        """The time that the publisher gave; None if it gave none, or one outside of the years 1 to 9999."""
+        try:
+            return None if self.time_text is None else datetime.fromisoformat(self.time_text).astimezone(UTC)
+        except (ValueError, OverflowError):
+            return None
 
 
 class Transition(msgspec.Struct, frozen=True, gc=False):
-    """A committed change of one facet of one entity. `before`: None for an entity's first one. `time`: in ns."""
+    """A committed change of one facet of one entity. `before`: None for an entity's first one."""
 
     facet: str
     before: State | None
@@ -121,9 +144,14 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
     message: str | None
     cause: Cause
     entity: Entity
-    time: int
+    time_ns: int
     unasked: bool = False
     """Whether somebody acted outside: a report that no single observation row explains, a deletion without request."""
+
+    @property
+    def time(self) -> datetime:
+        """When the event was stored that led to the record."""
+        return utc(self.time_ns)
 
 
 class LeftOut(NamedTuple):
@@ -145,11 +173,16 @@ class Rejection(msgspec.Struct, frozen=True, gc=False):
     state: dict[str, State] | None
     legal: tuple[str, ...]
     cause: Cause
-    time: int
+    time_ns: int
     payload: bytes | None = None
     left_out: tuple[LeftOut, ...] = ()
     """The items of a snapshot that were not taken. Its other items were: their transitions stand beside the rejection.
     """
+
+    @property
+    def time(self) -> datetime:
+        """When the event was stored."""
+        return utc(self.time_ns)
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
@@ -157,7 +190,12 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 
     entity: Entity
     cause: Cause
-    time: int
+    time_ns: int
+
+    @property
+    def time(self) -> datetime:
+        """When the event was stored."""
+        return utc(self.time_ns)
 
 
 Record = Transition | Rejection | Mark
@@ -167,7 +205,7 @@ class Loss(msgspec.Struct, frozen=True, gc=False):
     """What a worker found missing in a partition. It belongs to no entity, so it is no `Record`.
 
     first, last: the positions of the events between which some are missing. at_least, at_most: how many; None if nobody
-    can know. time: when it was found, ns.
+    can know. time_ns: when it was found.
     """
 
     partition: int
@@ -177,7 +215,7 @@ class Loss(msgspec.Struct, frozen=True, gc=False):
     at_least: int
     at_most: int | None
     worker: str
-    time: int
+    time_ns: int
 
     @property
     def count(self) -> str:
@@ -187,6 +225,14 @@ class Loss(msgspec.Struct, frozen=True, gc=False):
         if self.at_least == self.at_most:
             return str(self.at_least)
         return f"{self.at_least} to {self.at_most}" if self.at_least else f"at most {self.at_most}"
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def utc(time_ns: int) -> datetime:
+    """A time in ns as a datetime in UTC, to the microsecond."""
+    return _EPOCH + timedelta(microseconds=time_ns // 1000)
 
 
 @lru_cache(maxsize=4096)

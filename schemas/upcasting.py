@@ -7,12 +7,17 @@ The folder tests/golden keeps bytes that each version wrote; they stay readable.
 from collections.abc import Callable
 from typing import Any
 
+from phaseline.schemas.base_error import SetupError
+
 RECORD_VERSION = 2
 """The version of the records that this package writes."""
 
 
-class NewerRecord(ValueError):
-    """The record was written by a newer version of Phaseline."""
+class NewerRecord(SetupError, ValueError):
+    """a record of version {version}; this Phaseline reads up to {known}: update it"""  # noqa: D400, D415
+
+    version: int
+    known: int
 
 
 def _name_tables(body: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +33,7 @@ def upcast(body: dict[str, Any]) -> dict[str, Any]:
     """The map of a record in the shape of `RECORD_VERSION`; raises `NewerRecord`."""
     found: int = body["schemaversion"]
     if found > RECORD_VERSION:
-        raise NewerRecord(f"a record of version {found}; this Phaseline reads up to {RECORD_VERSION}: update it")
+        raise NewerRecord(version=found, known=RECORD_VERSION)
     for version in range(found, RECORD_VERSION):
         body = STEPS[version](body)
     return {**body, "schemaversion": RECORD_VERSION}

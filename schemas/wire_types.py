@@ -66,8 +66,8 @@ class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):
     ] = 0
 
 
-class CauseMap(Struct, frozen=True, gc=False, rename={"origin": "from"}):
-    """The event that led to a record."""
+class CauseMap(Struct, frozen=True, gc=False, omit_defaults=True, rename={"origin": "from"}):
+    """The event that led to a record. `extensions` is left out where it is empty."""
 
     sequence: Annotated[int, Meta(ge=0, description="The event's sequence number in the stream of events.")]
     event: Annotated[str, Meta(description="The event's `id`; empty if it could not be read.")]
@@ -79,6 +79,10 @@ class CauseMap(Struct, frozen=True, gc=False, rename={"origin": "from"}):
     ]
     time: Annotated[str | None, Meta(description="The time that the publisher gave, unchanged.")]
     records: Annotated[int, Meta(ge=1, description="How many records the event made in total.")]
+    extensions: Annotated[
+        Mapping[str, str | int | bool],
+        Meta(description="The event's extension attributes, like `traceparent`: at most 16, of 1,024 bytes together."),
+    ] = field(default_factory=dict)
 
 
 class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={"before": "from", "after": "to"}):
@@ -91,8 +95,8 @@ class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={
     after: Annotated[StateMap, Meta(description="The state after; equal to `from` if only the base changed.")]
     version: Version
     trigger: Trigger
-    reason: Annotated[str | None, Meta(description="A word for programs, as the event gave it.")]
-    message: Annotated[str | None, Meta(description="A sentence for people, as the event gave it.")]
+    reason: Annotated[str | None, Meta(description="A word for programs, from the event or the rule that moved it.")]
+    message: Annotated[str | None, Meta(description="A sentence for people, from the event or the rule that moved it.")]
     cause: CauseMap
     entity: EntityMap
     unasked: Annotated[

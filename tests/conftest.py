@@ -7,13 +7,15 @@ import asyncio
 import itertools
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+import structlog
 
+from phaseline.engine import logs
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
@@ -24,9 +26,18 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 
 effort.register()
+logs.through_structlog()  # where `structlog.testing.capture_logs` finds them
 
 _serial = itertools.count(1)
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need
+
+
+@pytest.fixture(autouse=True)
+def _logging() -> Iterator[None]:
+    """What a test configures ends with it: a command called in this process logs warnings only, to its own stderr."""
+    yield
+    if structlog.is_configured():
+        structlog.reset_defaults()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

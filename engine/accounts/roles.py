@@ -50,7 +50,7 @@ class Export(NamedTuple):
     many: bool = False
 
 
-FEED = ("{p}.transition.>", "{p}.rejection.>")
+FEED = ("{p}.transition.>", "{p}.rejection.>", "{p}.json.>")
 WRITTEN_BY_WORKERS = tuple(
     f"{{p}}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "lease", "owner")
 )
@@ -80,6 +80,7 @@ EXPORTS = (
     Export("service", "{p}.events.>", (PUBLISHERS,), "publishing, with acknowledgements"),
     Export("stream", "{p}.transition.>", (READERS, WATCHERS), "the live feed"),
     Export("stream", "{p}.rejection.>", (READERS, WATCHERS), "the live feed"),
+    Export("stream", "{p}.json.>", (READERS, WATCHERS), "the live feed in JSON, where it is in both formats"),
     Export("service", "{p}.status.>", (READERS,), "status queries"),
     *(
         Export("service", f"$JS.API.{what}.{{S}}-{stream}", (READERS,), why, f"{{p}}.read.{what}.{{S}}-{stream}", many)
@@ -97,6 +98,39 @@ EXPORTS = (
 )
 READ = "{p}.read"
 """The prefix under which readers find the part of the JetStream API that they may use."""
+
+
+BY_RIGHTS = ("tree", "reader", "operator", "engine")
+"""The roles that may publish something, the least first."""
+CONSUMERS = "$JS.API.CONSUMER.>"
+"""How operators read. Readers do without."""
+
+
+def who_may(subject: str, prefix: str) -> str:
+    """The least role that may publish to a subject, as the end of a sentence; empty if no role may."""
+    role = least_role(subject, prefix)
+    if role == "tree":
+        role = f"tree of {subject.removeprefix(f'{prefix}.events.').partition('.')[0]}"
+    how = f", with api_prefix {filled(READ, prefix)}" if role == "reader" and subject.startswith("$JS.") else ""
+    return f"; the role {role} may{how}" if role else ""
+
+
+def least_role(subject: str, prefix: str) -> str:
+    """The role with the fewest rights that may publish to a subject, or ask the same otherwise; empty if none may."""
+    may = {role.name: role.publish for role in ROLES}
+    exported = (found.subject for found in EXPORTS if found.kind == "service" and READERS in found.to)
+    may["reader"] = (*may["reader"], CONSUMERS, *exported)
+    for name in BY_RIGHTS:
+        if any(_covers(filled(allowed, prefix, "*"), subject) for allowed in may[name]):
+            return name
+    return ""
+
+
+def _covers(allowed: str, subject: str) -> bool:
+    """Whether a subject is one of those that a subject with wildcards stands for."""
+    wanted, found = allowed.split("."), subject.split(".")
+    fits = all(one in ("*", ">", other) for one, other in zip(wanted, found, strict=False))
+    return fits and (len(wanted) == len(found) or (wanted[-1] == ">" and len(wanted) <= len(found)))
 
 
 def account_name(prefix: str, account: str) -> str:

@@ -12,17 +12,11 @@ from typing import Any, NoReturn
 import click
 
 from phaseline.engine.cli.help import Page
+from phaseline.engine.exit_codes import MEANINGS, Exit
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
 
-EXIT_CODES = {
-    "0": "success",
-    "1": "rejected, not found, or failed",
-    "2": "wrong command line",
-    "3": "no answer: NATS is unreachable, or nothing answered in time",
-    "130": "interrupted by Ctrl-C",
-}
 Sections = dict[str, dict[str, tuple[str, str]]]
 """By title, the commands of a section: name -> (`module.function` in this package, one line of help)."""
 
@@ -69,7 +63,7 @@ class Lazy(Page, click.Group):
         """Write the examples, then the exit codes."""
         super().format_epilog(ctx, formatter)
         with formatter.section("Exit codes"):
-            formatter.write_dl(list(EXIT_CODES.items()))
+            formatter.write_dl([(str(int(code)), means) for code, means in MEANINGS.items()])
 
 
 SECTIONS: Sections = {
@@ -117,6 +111,7 @@ SECTIONS: Sections = {
     },
     "Tables": {
         "machines": ("machines.machines", "Print the state machines. Needs no server."),
+        "new": ("new.new", "Write a package with a kind of your own. Needs no server."),
     },
 }
 
@@ -151,9 +146,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = cli.main(arguments, prog_name="phaseline", standalone_mode=False)
     except click.Abort:
-        code = 130
+        code = Exit.INTERRUPTED
     except NotInstalled as error:  # loading a command may need a further library
-        sys.exit(f"error: {error}")
+        click.echo(f"error: {error}", err=True)
+        code = Exit.NOT_SET_UP
     except click.ClickException as error:
         error.show()
         code = error.exit_code

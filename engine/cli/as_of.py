@@ -12,5 +12,5 @@ def time_of(view: EntityView[Moment | None]) -> int:
     """The time of the view, ns. If it does not show the latest states, print its moment on stderr."""
     if view.moment is None:
         return render.now_ns()
-    terminal.say(f"as of {render.local_time(view.moment.time)}, place {view.moment.place} of the log")
-    return view.moment.time
+    terminal.say(f"as of {render.local_time(view.moment.time_ns)}, place {view.moment.place} of the log")
+    return view.moment.time_ns

@@ -16,6 +16,7 @@ from phaseline.engine.assess import merged
 from phaseline.engine.cli import options, render, render_assessment, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.exit_codes import Exit
 from phaseline.engine.observe.manifest_files import Manifest, documents, read
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
@@ -109,7 +110,8 @@ def assess(
             dry_runs=planned,
         )
     (_show_json if as_json else _show)(application, overrides.profile)
-    return int(check and not all(render_assessment.is_healthy(assessment) for _, assessment in application.resources))
+    healthy = all(render_assessment.is_healthy(assessment) for _, assessment in application.resources)
+    return Exit.NO if check and not healthy else Exit.DONE
 
 
 def _pairs(live: Path | None, desired: Path | None) -> list[Pair]:

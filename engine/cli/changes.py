@@ -108,8 +108,8 @@ def _row(kinds: Kinds, change: Change) -> Row:
         _states(kinds, change, change.after),
         render.text_of(f"{change.transitions:,}"),
         render.text_of(f"{change.flaps:,}", "red") if change.flaps else Text(),
-        render.text_of(render.local_time(change.last), "bright_black"),
-        render.text_of(render.local_time(change.first), "bright_black"),
+        render.text_of(render.local_time(change.last_ns), "bright_black"),
+        render.text_of(render.local_time(change.first_ns), "bright_black"),
     )
 
 
@@ -130,6 +130,6 @@ def change_map(change: Change) -> dict[str, Any]:
         "to": {name: wire_codec.state_map(state) for name, state in change.after.items()},
         "transitions": change.transitions,
         "flaps": change.flaps,
-        "first": timestamp(change.first),
-        "last": timestamp(change.last),
+        "first": timestamp(change.first_ns),
+        "last": timestamp(change.last_ns),
     }

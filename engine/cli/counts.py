@@ -8,12 +8,11 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.fleet.counts import fraction
@@ -54,7 +53,7 @@ def counts(
         raise click.UsageError("give either ID or --cluster")
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             found: Mapping[str, Any]
             if clusters:

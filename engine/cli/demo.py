@@ -40,6 +40,8 @@ SETTLED = 0.3
     default=6.0,
     show_default=True,
     metavar="N",
+    envvar="PHASELINE_SPEED",
+    show_envvar=True,
     help="Events per second. 0 is as fast as possible.",
 )
 @options.language

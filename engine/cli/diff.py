@@ -35,13 +35,13 @@ def diff(settings: Settings, resource_id: str, *, as_json: bool) -> int | None:
             found = await client.gitops.diff(resource_id)
             seen = found.observation
             if as_json:
-                event = {"id": seen.event[0], "source": seen.event[1], "time": seen.time}
+                event = {"id": seen.event[0], "source": seen.event[1], "time": seen.time_ns}
                 render.show_json(
                     {"id": resource_id, **render_assessment.as_map(found.assessment, found.profile), "event": event}
                 )
                 return
-            ago = render.duration(render.now_ns() - seen.time)
-            when = f"  observed {render.local_time(seen.time)}, {ago} ago, by {seen.event[1]}"
+            ago = render.duration(render.now_ns() - seen.time_ns)
+            when = f"  observed {render.local_time(seen.time_ns)}, {ago} ago, by {seen.event[1]}"
             title = Text.assemble(render.text_of(resource_id, "bold"), render.text_of(when, "bright_black"))
             render_assessment.show(title, found.assessment, found.profile)
 

@@ -12,6 +12,7 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.doctor.check_result import CheckResult, Verdict
 from phaseline.engine.doctor.examine import examine
+from phaseline.engine.exit_codes import Exit
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 
@@ -37,27 +38,26 @@ WIDTH = 18
 def doctor(settings: Settings, *, as_json: bool) -> int | None:
     """Check the server, the user's rights, the streams, the workers and the tables, and say what to do.
 
-    Nothing is changed. The exit code is 0 if all is well or there are only warnings, 1 if there is a problem, and 3 if
-    the server does not answer. A check that needs rights which this user does not have is marked with a question mark.
+    Nothing is changed. The exit code is 0 if all is well or there are only warnings, and 1 if there is a problem. If no
+    command can work, it is the code with which they end, for instance 3 if the server does not answer. A check that
+    needs rights which this user does not have is marked with a question mark.
     """
     if not click.get_current_context().params["verbose"]:
         terminal.log_to_stderr(least=logging.CRITICAL)  # the findings say what the log lines would
 
     async def work() -> int:
-        verdicts: dict[str, Verdict] = {}
+        problems = []
         async for finding in examine(settings, installed()):
-            verdicts[finding.check] = finding.verdict
+            problems += [finding] if finding.verdict == "problem" else []
             _show(finding, as_json=as_json)
-        if verdicts.get("server") == "problem":
-            return terminal.UNREACHABLE
-        return terminal.REFUSED if "problem" in verdicts.values() else 0
+        return next((found.code for found in problems if found.code), Exit.NO if problems else Exit.DONE)
 
     return terminal.run(work())
 
 
 def _show(finding: CheckResult, *, as_json: bool) -> None:
     if as_json:
-        render.show_json(finding._asdict())
+        render.show_json(finding.shown())
         return
     mark, colour = MARKS[finding.verdict]
     render.show_line(Text.assemble(Text(mark, colour), f" {finding.check:<{WIDTH}} ", render.text_of(finding.found)))

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 import click
 
-from phaseline.engine.cli import following, maps, names, options, render, terminal
+from phaseline.engine.cli import following, maps, names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -47,12 +46,12 @@ def get(
         following.check(at)
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             start = await view.next_place() if follow else 0
             last = await view.last(kind, entity_id)
             entity = last.entity
-            stale = (await view.stale_since([entity])).get((entity.kind, entity.id))
+            stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
             if output.is_data:
                 output.show(maps.entity_map(client.kinds, last, lang, stale), maps.name_of(entity))
             else:
@@ -79,9 +78,9 @@ def described(
         yield name if len(entity.names) > 1 else "state", Text.assemble(state, "  " if label else "", label)
         if facet.base != facet.state:
             yield "base", render.state(kinds, entity.kind, name, facet.base)
-        yield "since", render.text_of(f"{render.local_time(facet.since)}, {render.duration(now - facet.since)}")
-        if name in entity.timers:
-            due = entity.timers[name]
+        yield "since", render.text_of(f"{render.local_time(facet.since_ns)}, {render.duration(now - facet.since_ns)}")
+        if name in entity.timers_ns:
+            due = entity.timers_ns[name]
             yield "timer", render.text_of(f"{render.local_time(due)}, in {render.duration(due - now)}")
         known = render.facet_of(kinds, entity.kind, name)
         fit = None if known is None else schedulable(known, facet.state)

@@ -75,7 +75,7 @@ async def _show(
     """Print the transitions in rows, as they are read."""
     view = await client.at()
     entity = await view.get(kind, entity_id)
-    stale = (await view.stale_since([entity])).get((kind, entity_id))
+    stale = (await view.stale_since_ns([entity])).get((kind, entity_id))
     several = len(entity.names) > 1
     rows = output.rows(COLUMNS if several else [column for column in COLUMNS if column.title != "FACET"])
     async for one in lasting(records):
@@ -99,7 +99,7 @@ async def lasting(records: Watch[Transition]) -> AsyncIterator[Lasting]:
     previous: Transition | None = None
     async for record in records:
         if record.facet in last:
-            last[record.facet].until = record.time
+            last[record.facet].until = record.time_ns
         last[record.facet] = Lasting(record, previous)
         waiting.append(last[record.facet])
         previous = record
@@ -116,7 +116,7 @@ def row(kinds: Kinds, one: Lasting, language: Language, stale: int | None, width
     before = Text() if record.before is None else render.state(kinds, kind, record.facet, record.before)
     return (
         render.text_of(record.entity.version),
-        render.time_within(record.time, width),
+        render.time_within(record.time_ns, width),
         render.text_of(record.facet),
         before,
         render.state(kinds, kind, record.facet, record.after),
@@ -131,9 +131,9 @@ def row(kinds: Kinds, one: Lasting, language: Language, stale: int | None, width
 def _how_long(one: Lasting, stale: int | None) -> Text:
     """How long the state lasted; for the last one so far, and as of when that is known. stale: see `get`, ns."""
     if one.until is not None:
-        return render.text_of(render.duration(one.until - one.record.time))
+        return render.text_of(render.duration(one.until - one.record.time_ns))
     now = render.now_ns()
-    so_far = render.text_of(f"{render.duration(now - one.record.time)} so far")
+    so_far = render.text_of(f"{render.duration(now - one.record.time_ns)} so far")
     return so_far if stale is None else Text.assemble(so_far, " ", render.as_of(stale, now))
 
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import following, maps, names, options, render, selection, terminal
+from phaseline.engine.cli import following, maps, names, options, render, selection, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
 from phaseline.engine.cli.output import Output, Rows
 from phaseline.engine.cli.selection import Selector
 from phaseline.engine.cli.styled import Text, width_of
-from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.latest import matches
@@ -67,7 +66,7 @@ def list_(
     wanted = Chosen(**which)
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, tree, at) as client:
             view = await client.at(at, clock=clock)
             start = await view.next_place() if follow else 0
             found = everything = await wanted.read(view, kind, tree, whole=follow)
@@ -76,7 +75,7 @@ def list_(
             if sort_by is not None:
                 found = selection.in_order(client.kinds, found, sort_by, kind)
             terminal.without_time(view.without_time)
-            stale = await view.stale_since([record.entity for record in found])
+            stale = await view.stale_since_ns([record.entity for record in found])
             page = EntityLines(client.kinds, output, lang, time_of(view) if not output.is_data else 0, stale)
             page.print(found, more=follow)
             if not output.is_data and not follow:
@@ -184,7 +183,7 @@ def row(kinds: Kinds, record: Transition, language: Language, now: int, stale: M
         render.text_of(entity.id),
         render.named_states(kinds, entity.kind, pairs),
         _labels(kinds, entity, language),
-        render.text_of(render.duration(now - max([facet.since for facet in entity.facets]))),
+        render.text_of(render.duration(now - max([facet.since_ns for facet in entity.facets]))),
         render.text_of(entity.version),
         *([render.as_of(stale.get((entity.kind, entity.id)), now)] if stale else []),
         render.text_of(record.reason or ""),

@@ -6,7 +6,7 @@ Belongs here: its options, and tables on a terminal. Does not: the tables (`phas
 
 import click
 
-from phaseline.engine.cli import names, options, render
+from phaseline.engine.cli import broken_kinds, names, options, render
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.errors import NameUnknown
@@ -33,6 +33,7 @@ COMMAND = "phaseline machines --format markdown"
 @options.verbose
 def machines(kind: str | None, *, form: str, as_json: bool) -> int | None:
     """Print the state machines: the list of kinds, or the whole table of one kind. Needs no server."""
+    broken_kinds.warn()
     kinds = installed()
     if kind is not None and kind not in kinds:
         raise NameUnknown.among("kind", kind, kinds)

@@ -56,10 +56,10 @@ def _last_map(record: Transition) -> dict[str, Any]:
         "reason": record.reason,
         "message": record.message,
         **({"unasked": True} if record.unasked else {}),
-        "time": timestamp(record.time),
+        "time": timestamp(record.time_ns),
         "cause": {
             "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,
-            "from": cause.origin, "time": cause.time,
+            "from": cause.origin, "time": cause.time_text,
         },
     }  # fmt: skip
 

@@ -6,6 +6,7 @@ Belongs here: its options, its input and its pauses. Does not: the events (`phas
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +37,10 @@ ANYWHERE = Subjects("pl")
 LONGEST = 200
 """The largest number of characters of a subject that are shown."""
 SETTLE, HEARTBEAT = 5.0, 30.0
+NAMELESS = (
+    "the namespace kube-system may not be read, so this cluster cannot be told from others: what vanishes while nobody "
+    "looks is noticed only below what is still there. Allow `get` of that namespace"
+)
 
 
 class Watched(NamedTuple):
@@ -133,17 +138,19 @@ def observe(
         None if desired is None else [*read(desired, terminal.say)],
         whose,
     )
-    events = _within_limit(
-        _events(observer, file, settle) if watched is None else _of_cluster(observer, watched, heartbeat)
-    )
+
+    def events(client: Client | None) -> AsyncIterator[dict[str, Any]]:
+        if watched is None:
+            return _within_limit(_events(observer, file, settle))
+        return _within_limit(_of_cluster(observer, watched, heartbeat, client))
 
     async def work() -> None:
         if prints:
-            async for event in events:
+            async for event in events(None):
                 render.show_json(event)
         else:
             async with Client.open(settings) as client:
-                sent = await client.publish_many(events, window=WINDOW, check=False)
+                sent = await client.publish_many(events(client), window=WINDOW, check=False)
                 _show(sent, as_json=as_json)
         _show_unowned(observer.unowned)
 
@@ -181,8 +188,10 @@ async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterato
         yield event
 
 
-async def _of_cluster(observer: Observer, watched: Watched, heartbeat: float) -> AsyncIterator[dict[str, Any]]:
-    """The events of a cluster, without end."""
+async def _of_cluster(
+    observer: Observer, watched: Watched, heartbeat: float, client: Client | None
+) -> AsyncIterator[dict[str, Any]]:
+    """The events of a cluster, without end. client: tells what earlier runs reported."""
     from phaseline.engine.observe import bridge, cluster, discovery, kubernetes_api  # noqa: PLC0415  # an extra
 
     async with kubernetes_api.connected(watched.kubeconfig, watched.context) as api:
@@ -190,10 +199,22 @@ async def _of_cluster(observer: Observer, watched: Watched, heartbeat: float) ->
         terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; stop with Ctrl-C")
         sorts = {(resource.version.rpartition("/")[0], resource.kind) for resource in resources}
         observer.ownership.complete = APPLICATION in sorts and watched.namespace is None
+        observer.by_marks = APPLICATION not in sorts and observer.ownership.application is None
+        past = None if client is None else bridge.Past(client.list, partial(cluster.is_gone, api))
+        if past is not None:
+            _name(observer, await discovery.cluster_of(api, watched.namespace), watched.namespace)
         away: set[str] = set()
         found = cluster.changes(api, resources, watched.namespace, away)
-        async for event in bridge.events(observer, found, watched.namespace, heartbeat=heartbeat, away=away):
+        async for event in bridge.events(observer, found, watched.namespace, heartbeat=heartbeat, away=away, past=past):
             yield event
+
+
+def _name(observer: Observer, cluster: str, namespace: str | None) -> None:
+    """Name the observer, by its source and by what it looks at, so that it finds again what it has reported."""
+    if cluster:
+        observer.roots.observer = " ".join((observer.source, "/".join(filter(None, (cluster, namespace)))))
+    else:
+        terminal.say(NAMELESS)
 
 
 async def _within_limit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:

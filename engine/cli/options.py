@@ -1,6 +1,6 @@
 """What commands share: options, the types of their values, and how a command begins.
 
-Belongs here: options that several commands have. Does not: what a command does; errors and exit codes (`terminal`).
+Belongs here: options that several commands have. Does not: what a command does; errors and exit codes (`failures`).
 """
 
 import functools
@@ -13,7 +13,7 @@ from typing import Any, ParamSpec
 import click
 from click.shell_completion import CompletionItem
 
-from phaseline.engine.cli import terminal
+from phaseline.engine.cli import failures, languages, terminal
 from phaseline.engine.cli.help import Shared
 from phaseline.engine.cli.output import JSON, MEANINGS, PEOPLE, Output
 from phaseline.engine.embedded.server_key import with_key
@@ -73,7 +73,7 @@ def verbose(function: Function) -> Function:
     @functools.wraps(function)
     def call(*, verbose: bool, **values: Any) -> None:
         terminal.log_to_stderr(verbose=verbose)
-        code = terminal.guarded(lambda: function(**values), verbose=verbose)
+        code = failures.guarded(lambda: function(**values), verbose=verbose)
         click.get_current_context().exit(code)
 
     return add(call)
@@ -84,7 +84,11 @@ def connected(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(**values: Any) -> int | None:
-        return function(settings=settings_of(values), **values)
+        from phaseline.engine.cli import broken_kinds  # noqa: PLC0415  # it loads all tables; --help does not need them
+
+        settings = settings_of(values)
+        broken_kinds.warn()
+        return function(settings=settings, **values)
 
     wrapped = verbose(call)
     for name in reversed(CONNECTION):
@@ -159,10 +163,7 @@ def output(
 
 
 include_deleted = click.option("--all", "deleted", is_flag=True, help="Include deleted entities.")
-language = click.option(
-    "--lang", type=click.Choice(["en", "zh"]), default="en", envvar="PHASELINE_LANG", show_envvar=True,
-    show_default=True, help="Language of the labels.",
-)  # fmt: skip
+language = languages.option
 
 
 clock = click.option(

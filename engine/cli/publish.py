@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, publish_many, render, render_dry_run, terminal
+from phaseline.engine.cli import maps, names, options, publish_many, render, render_dry_run, terminal, undecided
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import WAIT, Client
+from phaseline.engine.exit_codes import Exit
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
@@ -103,9 +104,10 @@ def publish(
                 receipt = await client.publish(kind, trigger, entity_id, data, check=not force, **details)
                 outcome = Outcome(receipt)
             else:
-                outcome = await client.publish_and_wait(
-                    kind, trigger, entity_id, data, check=not force, timeout=wait, **details
-                )
+                async with undecided.waiting(client, entity_id):
+                    outcome = await client.publish_and_wait(
+                        kind, trigger, entity_id, data, check=not force, timeout=wait, **details
+                    )
             return show_outcome(client.kinds, outcome, waited=wait is not None, as_json=as_json)
 
     return terminal.run(work())
@@ -129,4 +131,4 @@ def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, as_json: bool)
             render.show_line(render.line(kinds, logged.sequence, logged.record))
         if waited and not outcome.records:
             render.show_line(render.text_of("no effect: already in that state, or a duplicate event"))
-    return terminal.REFUSED if outcome.effect == "rejection" else 0
+    return Exit.NO if outcome.effect == "rejection" else 0

@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import EXIT_CODES, cli
+from phaseline.engine.cli import cli
 from phaseline.engine.cli.help import Page, Shared
+from phaseline.engine.exit_codes import MEANINGS
 
 COMMAND = "python -m phaseline.engine.cli.reference"
 PAGE = Path("docs/cli.md")
@@ -34,7 +35,7 @@ def page() -> str:
         *_contents(),
         "## Exit codes",
         "",
-        *_table(("code", "meaning"), EXIT_CODES.items()),
+        *_table(("code", "meaning"), ((str(int(code)), means) for code, means in MEANINGS.items())),
         "## The connection",
         "",
         "Every command that connects to NATS has these options. Each can be set in the environment too.",
@@ -58,7 +59,7 @@ def _contents() -> Iterator[str]:
 def _section(context: click.Context, depth: int = 2) -> list[str]:
     command = context.command
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    lines = [f"{'#' * depth} {context.command_path}", "", *_paragraphs(command), "```console", f"$ {usage}", "```", ""]
+    lines = [f"{'#' * depth} {context.command_path}", "", *_paragraphs(command), "```text", usage, "```", ""]
     rows = [_row(context, option) for option in command.params if isinstance(option, click.Option)]
     lines += _table(("option", "meaning"), [row for row, option in zip(rows, _options(command), strict=True)
                                              if not isinstance(option, Shared)])  # fmt: skip

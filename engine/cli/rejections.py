@@ -112,7 +112,7 @@ def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
                 one.reason,
                 one.kind,
                 one.source,
-                render.local_time(one.last.time),
+                render.local_time(one.last.time_ns),
                 str(one.place),
             )
             example = f"{one.last.trigger} {one.last.id}: {one.last.message}"
@@ -130,7 +130,7 @@ def count_map(one: RejectionCount) -> dict[str, Any]:
         "kind": one.kind,
         "source": one.source,
         "count": one.count,
-        "last": timestamp(one.last.time),
+        "last": timestamp(one.last.time_ns),
         "example": {"place": one.place, "id": one.last.id, "trigger": one.last.trigger, "message": one.last.message},
     }
 
@@ -174,7 +174,7 @@ def described(place: int, record: Rejection) -> list[tuple[str, Text]]:
     found = ", ".join(f"{name}: {state}" if len(states) > 1 else str(state) for name, state in states.items())
     rows = {
         "rejection": str(place),
-        "time": render.local_time(record.time),
+        "time": render.local_time(record.time_ns),
         record.kind: record.id,
         "trigger": record.trigger,
         "reason": record.reason,

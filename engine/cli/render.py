@@ -219,7 +219,7 @@ def reason_and_message(reason: str | None, message: str | None) -> Text:
 
 def line(kinds: Kinds, place: int, record: Transition | Rejection, width: int | None = None) -> Text:
     """A record in a line: its place in the log, its time, what happened and why. In a narrow one the time is short."""
-    place_and_time = (f"{place:>7}  {time_within(record.time, width).plain}  ", "bright_black")
+    place_and_time = (f"{place:>7}  {time_within(record.time_ns, width).plain}  ", "bright_black")
     if isinstance(record, Rejection):
         name = plain(f"{record.kind} {record.id}")
         rejected = plain(f"{record.trigger} rejected, {record.reason}: ")

@@ -12,6 +12,7 @@ from phaseline.engine.cli import render, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
+from phaseline.engine.exit_codes import Exit
 from phaseline.engine.replay.dry_run import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
@@ -46,7 +47,7 @@ async def show_dry_run(
     else:
         render.show_line(headline(client.kinds, source, found))
         show_transitions(client.kinds, found.transitions)
-    return terminal.REFUSED if found.effect == "rejection" else 0
+    return Exit.NO if found.effect == "rejection" else 0
 
 
 def progress_when_slow(entity_id: str) -> Callable[[int], None]:

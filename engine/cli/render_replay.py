@@ -19,7 +19,7 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog
 from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import State, facets_of, timestamp
+from phaseline.schemas.records import Loss, State, facets_of, timestamp
 
 SHOWN = 50
 """The largest number of rows of a table for people. JSON has all."""
@@ -50,9 +50,9 @@ def show_missing(report: AuditReport) -> None:
     """Print what is missing, in EVENTS, STATE and LOG."""
     for loss in report.losses[:SHOWN]:
         where = f" between the positions {loss.first} and {loss.last}" if loss.what == "events" else ""
-        when = f", noted by {loss.worker} at {timestamp(loss.time)}" if loss.time else ", not noted by a worker yet"
+        noted = f"noted by {loss.worker} at {timestamp(loss.time_ns)}" if loss.time_ns else "not noted by a worker yet"
         what = {"events": "events that were never decided", "states": "entities", "log": "records"}[loss.what]
-        terminal.say(f"lost: in partition {loss.partition}, {loss.count} {what}{where}{when}")
+        terminal.say(f"lost: in partition {loss.partition}, {loss.count} {what}{where}, {noted}")
     for partition in report.emptied:
         terminal.say(f"the log of partition {partition} was emptied: STATE has copied a checkpoint that it lacks")
     if report.without_state:
@@ -69,7 +69,7 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
             {
                 **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
                 "foreign": [found._asdict() for found in report.foreign],
-                "losses": [{**msgspec.to_builtins(loss), "time": timestamp(loss.time)} for loss in report.losses],
+                "losses": [_loss_map(loss) for loss in report.losses],
             }
         )  # fmt: skip
         return
@@ -105,6 +105,12 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
     equal = "the log equals the replay" if report.holds else "the log or STATE is incomplete"
     result = differing if differences else equal
     render.show_line(render.text_of(f"{sums}: {result}", "green" if report.holds else "red"))
+
+
+def _loss_map(loss: Loss) -> dict[str, Any]:
+    """A loss as JSON shows it."""
+    found: dict[str, Any] = msgspec.to_builtins(loss)
+    return {**{name: value for name, value in found.items() if name != "time_ns"}, "time": timestamp(loss.time_ns)}
 
 
 def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None:

@@ -68,7 +68,7 @@ class ExplanationTree:
         """`node c1/pool-a/n7  Failed [Balance]  since 08:12:05, 4 m 10 s`."""
         shown = found.base if found.base_only else found.state
         state = render.state(self.kinds, found.kind, found.facet, shown)
-        since = f"since {self.clock(found.since)}, {render.duration(self.now - found.since)}"
+        since = f"since {self.clock(found.since_ns)}, {render.duration(self.now - found.since_ns)}"
         if found.base_only:
             since = "its base" if found.base != found.state else since
         elif shown.phase == ABSENT:
@@ -164,9 +164,9 @@ class ExplanationTree:
     def event(self, record: Transition) -> Text:
         """` event b-17 (seq 4711) at 08:12:05`, with the time of the publisher if it differs."""
         cause = record.cause
-        text = f" event {cause.event} (seq {cause.sequence}) at {self.clock(record.time)}"
-        if cause.time is not None:
-            text += self.publisher_clock(cause.time, record.time)
+        text = f" event {cause.event} (seq {cause.sequence}) at {self.clock(record.time_ns)}"
+        if cause.time_text is not None:
+            text += self.publisher_clock(cause.time_text, record.time_ns)
         return render.text_of(text, "bright_black")
 
     def publisher_clock(self, text: str, stored: int) -> str:

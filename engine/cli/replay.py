@@ -14,6 +14,7 @@ from phaseline.engine.cli import log_source, options, render_replay, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part
 from phaseline.engine.errors import BadLogFile, NoRecords
+from phaseline.engine.exit_codes import Exit
 from phaseline.engine.replay.audit import Audit, compare_states
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.load_tables import INSTALLED, load_kinds
@@ -127,7 +128,7 @@ async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: boo
     render_replay.show_audit(audit.report, as_json=as_json)
     if damage is not None:
         raise damage
-    return 0 if audit.report.holds else terminal.REFUSED
+    return 0 if audit.report.holds else Exit.NO
 
 
 async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool, as_json: bool) -> int:
@@ -143,7 +144,7 @@ async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool
     render_replay.show_difference(what_if.report, kinds, as_json=as_json)
     if damage is not None:
         raise damage
-    return terminal.REFUSED if fail and not what_if.report.none else 0
+    return Exit.NO if fail and not what_if.report.none else 0
 
 
 async def _rebuild(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:

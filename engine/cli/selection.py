@@ -166,13 +166,13 @@ FIELDS: dict[str, Callable[[Kinds, Transition], Any]] = {
     "label": lambda kinds, record: maps.label(
         kinds, record.entity.kind, record.entity.names[0], record.entity.facets[0].state, "en"
     ),
-    "since": lambda _, record: max(facet.since for facet in record.entity.facets),
-    "for": lambda _, record: -max(facet.since for facet in record.entity.facets),
+    "since": lambda _, record: max(facet.since_ns for facet in record.entity.facets),
+    "for": lambda _, record: -max(facet.since_ns for facet in record.entity.facets),
     "version": lambda _, record: record.entity.version,
     "reason": lambda _, record: record.reason,
     "message": lambda _, record: record.message,
     "trigger": lambda _, record: record.trigger,
-    "time": lambda _, record: record.time,
+    "time": lambda _, record: record.time_ns,
 }
 """What entities can be sorted by, beside their attributes."""
 

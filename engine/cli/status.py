@@ -8,13 +8,12 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
@@ -93,7 +92,7 @@ def status(settings: Settings, resource_id: str, *, at: When | None, form: Outpu
         raise click.UsageError("--shape emco is a form of --json: add --json")
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, resource_id, at) as client:
             view = await client.at(at)
             if form.is_data:
                 form.show(await view.emco.status(resource_id, **query))
@@ -144,7 +143,7 @@ class StatusTree:
         if self.found.context is None:
             yield render.text_of("not instantiated yet", "bright_black")
             return
-        stale = render.as_of(self.found.stale_since, self.now)
+        stale = render.as_of(self.found.stale_since_ns, self.now)
         context = self._entity(self.found.context, str(self.found.name), self._successor())
         yield Text.assemble(context, "  " if stale else "", stale)
         yield from self._counts(self.found.counts(), self.found.presence(), "  ")
@@ -158,7 +157,7 @@ class StatusTree:
 
     def _entity(self, entity: Entity, name: str, also: str = "") -> Text:
         facet = entity.facets[0]
-        since = f"for {render.duration(self.now - facet.since)}"
+        since = f"for {render.duration(self.now - facet.since_ns)}"
         revision = entity.attributes.get("revision")
         more = f"{since}, revision {revision}" if revision else f"{since}{also}"
         shown = render.state(self.kinds, entity.kind, entity.names[0], facet.state)
@@ -196,7 +195,7 @@ class StatusTree:
         reach = render.text_of(placed.connectivity, render.colour(state(placed.connectivity), known))
         counts = [self._counted("rsync", placed.counts)] if self.rsync else []
         counts += [self._counted("cluster", placed.presence)] if self.cluster else []
-        stale = render.as_of(placed.stale_since, self.now)
+        stale = render.as_of(placed.stale_since_ns, self.now)
         branch = app.add(
             Text.assemble(
                 render.text_of(placed.cluster, "bold"), "  ", reach, "  ", Text("; ").join(counts),
@@ -216,7 +215,7 @@ class StatusTree:
         words = [render.text_of(f"{item.kind}{group}", "bright_black")]
         if self.rsync and item.rsync is not None:
             words.append(self._word("rsync", item.rsync.state))
-            words.append(render.text_of(f"for {render.duration(self.now - item.rsync.since)}", "bright_black"))
+            words.append(render.text_of(f"for {render.duration(self.now - item.rsync.since_ns)}", "bright_black"))
         if self.cluster:
             words.append(self._word("cluster", state(item.cluster)))
         if item.failure:

@@ -131,8 +131,8 @@ class _Picture:
             self._bar(group, lane, interval, y + (LANE - BAR) // 2)
 
     def _bar(self, group: ET.Element, lane: Lane, interval: Interval, y: int) -> None:
-        x = self.x(interval.start)
-        width = max(2.0, self.x(interval.end) - x)
+        x = self.x(interval.start_ns)
+        width = max(2.0, self.x(interval.end_ns) - x)
         x = min(x, WIDTH - EDGE - width)
         style = NAMES[self.texts.colour(lane.kind, lane.facet, interval.state)]
         one = ET.SubElement(group, "g")
@@ -150,10 +150,10 @@ class _Picture:
     def _tooltip(self, lane: Lane, interval: Interval) -> str:
         cause = interval.record.cause
         by = f"by {cause.source}" if cause.by == "event" else f"{cause.by} of {cause.origin}"
-        length = self.texts.duration(interval.end - interval.start)
+        length = self.texts.duration(interval.end_ns - interval.start_ns)
         lines = [
             f"{lane.kind} {lane.id}: {interval.state}",
-            f"since {self._moment(interval.start):%Y-%m-%d %H:%M:%S}, {length}",
+            f"since {self._moment(interval.start_ns):%Y-%m-%d %H:%M:%S}, {length}",
             f"{interval.record.trigger}, {by}, event {cause.sequence}{', unasked' if interval.record.unasked else ''}",
         ]
         return "\n".join([*lines, f"shown by a view; the base is {interval.base}"] if interval.viewed else lines)

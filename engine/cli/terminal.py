@@ -1,97 +1,20 @@
-"""Messages on stderr: errors in one line each, log lines; and the exit codes.
+"""Messages and log lines on stderr.
 
-Belongs here: how errors and logs look. Does not: data on stdout (`render`), the errors (`phaseline.engine.errors`).
+Belongs here: how they look. Does not: data on stdout (`render`), errors (`failures`).
 """
 
 import asyncio
 import logging
 import os
 import sys
-import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 import click
 import structlog
 
-from phaseline.engine.cli.controls import plain, plain_event, plain_lines
-from phaseline.engine.errors import (
-    EventRefused,
-    NatsUnreachable,
-    NoAnswer,
-    NotPermitted,
-    PhaselineError,
-    TablesDiffer,
-    Unsendable,
-)
-from phaseline.schemas.upcasting import NewerRecord
-
-REFUSED, UNREACHABLE, INTERRUPTED = 1, 3, 130
-
-HINTS: dict[type[PhaselineError], str] = {
-    NatsUnreachable: "start a server with `phaseline up`, or give the URL of another with --nats or PHASELINE_NATS;"
-    " `phaseline doctor` looks closer",
-    NoAnswer: "`phaseline doctor` shows what does not answer",
-    NotPermitted: "`phaseline doctor` shows who you are for the server, and what you may do",
-    TablesDiffer: "`phaseline replay --with installed` shows what would differ; to continue with the tables installed"
-    " here, stop the workers that have the others, and start with --accept-tables and this digest",
-    EventRefused: "--force sends it anyway, to see the rejection",
-    Unsendable: "",
-}
-
-NO_KEY = (
-    "this server takes only users that it knows: give --nkey or --creds. If it is the server of a `phaseline up`, it "
-    "belongs to another user, or started with another state directory (XDG_STATE_HOME)"
-)
-"""What to do where a server refuses a user."""
-
-
-def guarded(function: Callable[[], int | None], *, verbose: bool) -> int:
-    """Call `function` and return the exit code; an error is printed on stderr."""
-    try:
-        code = function() or 0
-        sys.stdout.flush()
-    except PhaselineError as error:
-        say_error(error, verbose=verbose)
-        return UNREACHABLE if isinstance(error, NoAnswer) else REFUSED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has closed it. What is still buffered must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (click.ClickException, click.exceptions.Exit, click.Abort):
-        raise
-    except Exception as error:  # noqa: BLE001  # a bug is reported like any other error
-        say_error(error, verbose=verbose)
-        return REFUSED
-    return code
-
-
-def say_error(error: BaseException, *, verbose: bool) -> None:
-    """Print the error, its causes and what to do: one line each; the traceback only if `verbose`."""
-    if verbose:
-        print(plain_lines("".join(traceback.format_exception(error))), end="", file=sys.stderr)
-    ours = isinstance(error, PhaselineError | NewerRecord)
-    message = str(error) if ours else f"internal error, please report it: {type(error).__name__}: {error}"
-    say(message, styled("error: ", "red"))
-    cause = error.__cause__
-    while cause is not None:
-        text = (cause.strerror if isinstance(cause, OSError) else "") or str(cause) or type(cause).__name__
-        if text not in message:
-            say(f"  cause: {text}")
-            message += text
-        cause = cause.__cause__
-    hint = "" if ours or verbose else "-v shows the traceback"
-    if isinstance(error, PhaselineError):
-        hint = NO_KEY if "authorization violation" in message.lower() else _hint_for(error)
-    if hint:
-        say(f"  {hint}")
-
-
-def _hint_for(error: PhaselineError) -> str:
-    """What to do about an error: the hint of its class, or of the nearest class above."""
-    return next((HINTS[one] for one in type(error).__mro__ if one in HINTS), "")
+from phaseline.engine import logs
+from phaseline.engine.cli.controls import plain, plain_event
 
 
 def styled(text: str, colour: str) -> str:
@@ -116,10 +39,18 @@ def run(work: Coroutine[Any, Any, int | None]) -> int | None:
     return asyncio.run(work)
 
 
-def log_like_a_server() -> None:
-    """Log from INFO on: readable lines on a terminal, JSON otherwise. For commands that run until they are stopped."""
-    verbose = bool(click.get_current_context().params.get("verbose"))
-    log_to_stderr(verbose=verbose, least=logging.INFO, lines_of_json=not sys.stderr.isatty())
+def log_like_a_server(*, quiet: bool = False) -> None:
+    """Log readable lines on a terminal, JSON otherwise. For commands that run until they are stopped.
+
+    quiet: log warnings and errors only, unless -v asks for all.
+    """
+    least = logging.WARNING if quiet else logging.INFO
+    log_to_stderr(verbose=is_verbose(), least=least, lines_of_json=not sys.stderr.isatty())
+
+
+def is_verbose() -> bool:
+    """Whether the command was called with -v."""
+    return bool(click.get_current_context().params.get("verbose"))
 
 
 def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_of_json: bool = False) -> None:
@@ -141,3 +72,4 @@ def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+    logs.through_structlog()

@@ -81,14 +81,14 @@ def timeline(
             found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
             stale: Mapping[tuple[str, str], int] = {}
             if clock == SERVER:
-                stale = await (await client.at(end)).stale_since(entities_of(found.lanes))
+                stale = await (await client.at(end)).stale_since_ns(entities_of(found.lanes))
             if output.is_data:
                 for lane in found.lanes:
                     output.show(lane_map(client.kinds, lane, lang, stale.get((lane.kind, lane.id))))
             if svg is not None:
                 zone = datetime.now().astimezone().tzinfo or UTC
                 texts = Texts(entity_id, _colour(client.kinds), render.duration, zone)
-                drawn = picture(found.lanes, found.start, found.end, texts)
+                drawn = picture(found.lanes, found.start_ns, found.end_ns, texts)
                 svg.write_text(drawn, encoding="utf-8")  # noqa: ASYNC240  # nothing else runs
                 terminal.say(f"{len(found.lanes):,} lanes written to {svg}")
             if svg is None and not output.is_data:
@@ -122,11 +122,11 @@ def show(kinds: Kinds, found: Timeline, output: Output, stale: Mapping[tuple[str
     labels = [f"{'  ' * lane.depth}{plain(label(lane))}" for lane in lanes]
     room = min(max(map(width_of, labels)), max(1, width - SHORTEST - 2))
     margin, span = " " * (room + 2), max(1, width - room - 2)
-    output.line(Text.assemble(margin, axis(found.start, found.end, span)))
+    output.line(Text.assemble(margin, axis(found.start_ns, found.end_ns, span)))
     for lane, name in zip(lanes, labels, strict=True):
         title = Text(name).clipped(room)
         since = stale.get((lane.kind, lane.id))
-        drawn = bar(kinds, lane, found.start, found.end, span, since)
+        drawn = bar(kinds, lane, found.start_ns, found.end_ns, span, since)
         output.line(Text.assemble(title, " " * (room + 2 - title.width), drawn))
     legend = [render.text_of(f"{GLYPHS[colour]} {meaning}", colour) for colour, meaning in LEGEND.items()]
     legend += [render.text_of(f"{STALE} may have changed", "bright_black")] if stale else []
@@ -157,8 +157,8 @@ def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: int |
     facet = render.facet_of(kinds, lane.kind, lane.facet)
     for interval in lane.intervals:
         rank = order.index(render.colour(interval.state, facet))
-        first = min(width - 1, (interval.start - start) * width // max(1, end - start))
-        last = min(width - 1, max(first, -(-(interval.end - start) * width // max(1, end - start)) - 1))
+        first = min(width - 1, (interval.start_ns - start) * width // max(1, end - start))
+        last = min(width - 1, max(first, -(-(interval.end_ns - start) * width // max(1, end - start)) - 1))
         for index in range(first, last + 1):
             cells[index] = min(cells[index], rank)
     unsure = width if stale is None else max(0, (stale - start) * width // max(1, end - start) + 1)
@@ -184,9 +184,9 @@ def intervals(kinds: Kinds, lane: Lane) -> Grid:
 def _interval(kinds: Kinds, lane: Lane, one: Interval) -> Row:
     state = render.state(kinds, lane.kind, lane.facet, one.state)
     return (
-        render.text_of(render.local_time(one.start)),
+        render.text_of(render.local_time(one.start_ns)),
         Text.assemble(state, render.text_of(" (a view)", "bright_black") if one.viewed else ""),
-        render.text_of(render.duration(one.end - one.start)),
+        render.text_of(render.duration(one.end_ns - one.start_ns)),
         render.cause(one.record),
     )
 
@@ -208,8 +208,8 @@ def _interval_map(kinds: Kinds, lane: Lane, one: Interval, language: Language) -
         **wire_codec.state_map(one.state),
         "label": maps.label(kinds, lane.kind, lane.facet, one.state, language),
         "base": wire_codec.state_map(one.base),
-        "from": timestamp(one.start),
-        "to": timestamp(one.end),
+        "from": timestamp(one.start_ns),
+        "to": timestamp(one.end_ns),
         "trigger": record.trigger,
         "reason": record.reason,
         "message": record.message,

@@ -9,13 +9,12 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import following, maps, names, options, render, render_waves, terminal
+from phaseline.engine.cli import following, maps, names, options, render, render_waves, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -52,11 +51,11 @@ def tree(
         following.check(at)
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with undecided.reading(settings, root, at) as client:
             view = await client.at(at)
             start = await view.next_place() if follow else 0
             found = await view.last_of_tree(root, deleted=deleted)
-            forest = Forest(client.kinds, found, await view.stale_since([record.entity for record in found]))
+            forest = Forest(client.kinds, found, await view.stale_since_ns([record.entity for record in found]))
             if not output.is_data:
                 forest.now = time_of(view)
             for top in forest.tops:

@@ -3,6 +3,7 @@
 Belongs here: its options and messages. Does not: starting and draining (`phaseline.engine.worker.system`).
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -10,7 +11,8 @@ import click
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.worker import installation
-from phaseline.engine.settings import Settings
+from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.settings import DEFAULT_URL, Settings
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 
@@ -58,24 +60,35 @@ def up(settings: Settings, *, data: Path | None, port: int, workers: int, sync: 
     It is meant for development, demonstrations and single machines. Only the user who starts it may connect, with the
     key `phaseline.nk` in the data directory. Commands of the same user find the key by themselves. Other NATS clients
     need it, for example `nats --nkey DIR/phaseline.nk`.
+
+    The command says where everything is, and then shows warnings and errors only. -v shows all log lines.
     """
-    terminal.log_like_a_server()
+    terminal.log_like_a_server(quiet=True)
+    quiet = not terminal.is_verbose()
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        always = sync == "always"
         async with system.system(
-            settings, installed(), data, port, workers=workers, sync_always=always, is_open=is_open
-        ) as (server, _, task):
-            kept = data or "temporary, deleted at the end"
-            terminal.say(f"Phaseline listens on {server.url}. Data directory: {kept}. Stop with Ctrl-C.")
-            if server.key is None:
-                terminal.say("Every user of this machine may connect.")
-            else:
-                terminal.say(f"Only you may connect. Other NATS clients need the key {server.key.path}.")
-            option = "" if server.url == "nats://127.0.0.1:4222" else f" --nats {server.url}"
-            terminal.say(f"Try in another terminal: phaseline publish{option} cluster create c1 --wait")
+            settings, installed(), data, port,
+            workers=workers, sync_always=sync == "always", is_open=is_open, quiet=quiet,
+        ) as (server, _, task):  # fmt: skip
+            for line in welcome(server, workers, kept=data is not None):
+                terminal.say(line)
             await system.until(stop, task)
             terminal.say("stopping, after the commits under way ...")
 
     return terminal.run(work())
+
+
+def welcome(server: EmbeddedServer, workers: int, *, kept: bool) -> Iterator[str]:
+    """What a system that has started says about itself, one line per thing. kept: whether its data stays."""
+    option = "" if server.url == DEFAULT_URL else f" --nats {server.url}"
+    yield f"Phaseline listens on {server.url}. Stop it with Ctrl-C."
+    yield f"  data     {server.data}{'' if kept else ', which is deleted at the end'}"
+    if server.key is None:
+        yield "  access   every user of this machine"
+    else:
+        yield f"  access   only you; other NATS clients need the key {server.key.path}"
+    yield f"  workers  {workers}; each takes a share of the trees"
+    yield f"  log      warnings appear here, -v shows more; the server writes to {server.log}"
+    yield f"  try      phaseline publish{option} cluster create c1 --wait"

@@ -12,7 +12,7 @@ import click
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.errors import BadSetting
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import FEEDS, Settings
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 
@@ -20,6 +20,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "partitions": {
         "type": click.IntRange(1, 256),
         "help": "Number of partitions. It cannot change once the installation exists.  [default: as it exists, or 8]",
+    },
+    "feed": {
+        "type": click.Choice(FEEDS),
+        "help": "Format of records and live feed: msgpack, JSON, or msgpack with a copy of each record in JSON. The "
+                "installation keeps it.  [default: as it is kept, or msgpack]",
     },
     "replicas": {
         "type": click.Choice(["1", "3", "5"]), "default": "1",
@@ -85,15 +90,17 @@ def installation(function: options.Function) -> options.Function:
         ("PHASELINE_NATS=tls://nats.example:4222 PHASELINE_CREDS=worker.creds phaseline worker", ""),
     ],
 )
+@click.option("--quiet", is_flag=True, envvar="PHASELINE_QUIET", show_envvar=True,
+              help="Log warnings and errors only.")  # fmt: skip
 @options.connected
 @installation
-def worker(settings: Settings) -> int | None:
+def worker(settings: Settings, *, quiet: bool) -> int | None:
     """Run a worker on an existing NATS server or cluster.
 
     The worker creates missing streams and shares the partitions with the other workers. It runs until Ctrl-C or
     SIGTERM, and then finishes the commits under way. While NATS is unreachable, it waits. It needs NATS 2.15 or newer.
     """
-    terminal.log_like_a_server()
+    terminal.log_like_a_server(quiet=quiet)
 
     async def work() -> None:
         await system.work(settings, installed(), system.stopped_by_signals())

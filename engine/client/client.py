@@ -1,26 +1,25 @@
 """The Python client: everything that a publisher or a reader does, over one connection.
 
 Belongs here: one method for each task. Does not: connecting (`connecting`), the work behind a method (`entity_view`,
-`products`, `engine.publish`, `engine.log`, `engine.explain`, `engine.replay`).
+`ranges`, `products`, `engine.publish`, `engine.log`, `engine.explain`, `engine.replay`).
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any, Literal, Self, Unpack, overload
 
+from phaseline.engine.client import ranges
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.products import Emco, Fleet, Gitops
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.client.session import Session
-from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.log import as_of, latest, log_records
-from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.changes import Change, Changes
+from phaseline.engine.log import log_records
+from phaseline.engine.log.changes import Change
 from phaseline.engine.log.event_clock.event_time import SERVER, Clock
-from phaseline.engine.log.event_clock.past import changes_by_event, timeline_by_event
 from phaseline.engine.log.log_records import Logged
-from phaseline.engine.log.timeline import Timeline, timeline
+from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
 from phaseline.engine.log.when import NOW, START, Moment, When
 from phaseline.engine.publish import compose, outcomes, pipeline, single, snapshots
@@ -63,7 +62,7 @@ class Client:
 
     async def close(self) -> None:
         """Disconnect. A second call does nothing."""
-        await self._session.leave()
+        await self._session.close()
 
     @classmethod
     @asynccontextmanager
@@ -71,8 +70,8 @@ class Client:
         cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None
     ) -> AsyncIterator[Self]:
         """Connect by complete settings, as `connecting.connect` does."""
-        async with Session.open(settings, source, kinds) as session:
-            yield cls(session)
+        async with cls(await Session.start(settings, source, kinds)) as client:
+            yield client
 
     @property
     def kinds(self) -> Kinds:
@@ -262,8 +261,10 @@ class Client:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return await (await self.at(at)).tree(root, deleted=deleted)
 
-    async def stale_since(self, entities: Sequence[Entity], *, at: When | None = None) -> Mapping[tuple[str, str], int]:
-        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+    async def stale_since(
+        self, entities: Sequence[Entity], *, at: When | None = None
+    ) -> Mapping[tuple[str, str], datetime]:
+        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
         return await (await self.at(at)).stale_since(entities)
 
     async def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
@@ -350,41 +351,11 @@ class Client:
         Without `start` it begins with the first state; without `end` it ends now. clock: `event` for the publishers'
         times; without `end` it ends with the last of them.
         """
-        RecordFilter(kind=kind, below=entity_id).check(self.kinds)
-        if clock == "event":
-            return await timeline_by_event(await self._session.installation(), kind, entity_id, start, end, depth)
-        after, up_to = await self._range(start, end)
-        before = await AsOf(await self._session.installation(), after).states(kind, entity_id, deleted=True)
-        records = [logged.record async for logged in self._between(kind, entity_id, after, up_to)]
-        found = [record for record in records if isinstance(record, Transition)]
-        if not before and not found:
-            raise TreeUnknown(root=entity_id)
-        first = after.time or min(record.time for record in (*before, *found))
-        return timeline(before, found, first, max(first, up_to.time), depth)
+        return await ranges.timeline_between(self._session, entity_id, kind, start, end, depth, clock)
 
     async def changes(
         self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
         clock: Clock = SERVER,
     ) -> Sequence[Change]:  # fmt: skip
         """How entities differ between `start` and `end` (None: now), and what happened in between, by a clock."""
-        RecordFilter(kind=kind, below=tree).check(self.kinds)
-        if clock == "event":
-            return await changes_by_event(await self._session.installation(), kind, tree, start, end)
-        after, up_to = await self._range(start, end)
-        found = Changes()
-        async for logged in self._between(kind, tree, after, up_to):
-            found.take(logged.record)
-        return found.sorted()
-
-    async def _range(self, start: When | None, end: When | None) -> tuple[Moment, Moment]:
-        """Both ends, each resolved once. The beginning of the log has no time: 0."""
-        after = Moment(0, 0) if start in (None, START) else await self.moment(start)
-        return after, await self.moment(NOW if end is None else end)
-
-    async def _between(self, kind: str | None, tree: str | None, after: Moment, up_to: Moment) -> AsyncIterator[Logged]:
-        """The transitions of a kind, of a tree, of both or of all, after one moment and up to another."""
-        installation = await self._session.installation()
-        for pattern in latest.patterns(installation, kind, tree):
-            subject = as_of.transition_filter(installation, pattern)
-            async for logged in log_records.records(installation, subject, after.place, up_to.place):
-                yield logged
+        return await ranges.changes_between(self._session, kind, tree, start, end, clock)

@@ -5,6 +5,7 @@ Belongs here: one method for each read that is about one moment. Does not: the r
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from phaseline.engine import staleness
@@ -17,7 +18,7 @@ from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import Moment
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.records import Entity, Transition, utc
 
 M_co = TypeVar("M_co", bound=Moment | None, covariant=True)
 
@@ -107,8 +108,12 @@ class EntityView(Generic[M_co]):
         moment = self._states.moment
         return 1 + (await latest.copied(self._states.installation) if moment is None else moment.place)
 
-    async def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
-        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+    async def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
+        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
+        return {key: utc(since) for key, since in (await self.stale_since_ns(entities)).items()}
+
+    async def stale_since_ns(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
+        """As `stale_since`, in ns since 1970."""
         silent = await staleness.silences(self._states, entities)
         found = ((one, staleness.stale_since(self.kinds, one, silent)) for one in entities)
         return {(one.kind, one.id): since for one, since in found if since is not None}

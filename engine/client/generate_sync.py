@@ -43,6 +43,11 @@ CLIENT_HEAD = '''
         """Use a connection that is open; `connect` makes one."""
         self._opened, self._portal, self._source = opened, opened.portal, opened.client
 
+    @classmethod
+    def open(cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None) -> Self:
+        """Connect by complete settings, as `connect` does."""
+        return cls(Opened(client.Client.open(settings, source=source, kinds=kinds)))
+
     def __enter__(self) -> Self:
         return self
 
@@ -61,7 +66,10 @@ VIEW_HEAD = '''
 CONNECT_DOC = """Connect to an installation: `with phaseline.sync.connect(...) as client`.
 
 url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`."""
+against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`."""
+
+SKIP = "  # fmt: skip"
+"""Stands after a head whose parameters fill several lines, which ruff would lay out one per line."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -176,7 +184,8 @@ def _method(method: Function) -> str:
     shown = returns.replace("AsyncIterator[", "Iterator[")
     head = decorators + _signature(method, shown, "    ", f"def {method.name}")
     if "overload" in _decorators(method):
-        return head.rstrip("\n") + " ...\n"
+        line, skip, _ = head.rstrip("\n").partition(SKIP)
+        return f"{line} ...{skip}\n"
     target = f"self._source.{method.name}"
     call = target if "property" in _decorators(method) else _call(target, method)
     if isinstance(method, ast.AsyncFunctionDef):
@@ -206,7 +215,7 @@ def _broken(body: str) -> str:
 
 
 def _signature(method: Function, returns: str, indent: str, start: str, *, quoted: bool = False) -> str:
-    """The head of a function as ruff lays it out: on one line, with all parameters on a second one, or one per line."""
+    """The head of a function: on one line, with all parameters on a second one, or with several lines of them."""
     parameters = _parameters(method.args)
     end = f' -> "{returns}":' if quoted else f" -> {returns}:"
     line = f"{indent}{start}({', '.join(parameters)}){end}"
@@ -215,8 +224,13 @@ def _signature(method: Function, returns: str, indent: str, start: str, *, quote
     second = f"{indent}    {', '.join(parameters)}"
     if len(second) <= WIDTH:
         return f"{indent}{start}(\n{second}\n{indent}){end}\n"
-    spread = "".join(f"{indent}    {one},\n" for one in parameters)
-    return f"{indent}{start}(\n{spread}{indent}){end}\n"
+    lines = [""]
+    for one in parameters:
+        if lines[-1] and len(indent) + 4 + len(f"{lines[-1]} {one},") > WIDTH:
+            lines.append("")
+        lines[-1] += f"{' ' if lines[-1] else ''}{one},"
+    filled = "".join(f"{indent}    {line}\n" for line in lines)
+    return f"{indent}{start}(\n{filled}{indent}){end}{SKIP}\n"
 
 
 def _parameters(arguments: ast.arguments) -> list[str]:

@@ -5,6 +5,7 @@ Belongs here: what `generate_sync` writes. Does not: anything written by hand, w
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal, Self, Unpack, overload
 
 from phaseline.engine.client import client, connecting
@@ -23,23 +24,20 @@ from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import DryRun
-from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings
+from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
 
 
 def connect(
-    url: str | Sequence[str] = DEFAULT_URL,
-    *,
-    source: str | None = None,
-    kinds: Kinds | None = None,
+    url: str | Sequence[str] = DEFAULT_URL, *, source: str | None = None, kinds: Kinds | None = None,
     **settings: Unpack[ConnectionSettings],
-) -> "Client":
+) -> "Client":  # fmt: skip
     """Connect to an installation: `with phaseline.sync.connect(...) as client`.
 
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`.
+    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`.
     """
     return Client(Opened(connecting.connect(url, source=source, kinds=kinds, **settings)))
 
@@ -55,6 +53,11 @@ class Client:
     def __init__(self, opened: Opened[client.Client]) -> None:
         """Use a connection that is open; `connect` makes one."""
         self._opened, self._portal, self._source = opened, opened.portal, opened.client
+
+    @classmethod
+    def open(cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None) -> Self:
+        """Connect by complete settings, as `connect` does."""
+        return cls(Opened(client.Client.open(settings, source=source, kinds=kinds)))
 
     def __enter__(self) -> Self:
         return self
@@ -95,15 +98,9 @@ class Client:
         return Gitops(self._portal, source)
 
     def publish(
-        self,
-        kind: str,
-        trigger: str,
-        entity_id: str,
-        data: Mapping[str, Any] | None = None,
-        *,
-        check: bool = True,
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *, check: bool = True,
         **details: Unpack[EventDetails],
-    ) -> Receipt:
+    ) -> Receipt:  # fmt: skip
         """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`EventDetails`).
 
         Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
@@ -113,16 +110,9 @@ class Client:
         return self._portal.run(self._source.publish(kind, trigger, entity_id, data, check=check, **details))
 
     def publish_and_wait(
-        self,
-        kind: str,
-        trigger: str,
-        entity_id: str,
-        data: Mapping[str, Any] | None = None,
-        *,
-        check: bool = True,
-        timeout: float = WAIT,
-        **details: Unpack[EventDetails],
-    ) -> Outcome:
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *, check: bool = True,
+        timeout: float = WAIT, **details: Unpack[EventDetails],
+    ) -> Outcome:  # fmt: skip
         """Store one event as `publish` does, and wait for its outcome: its transitions, its rejection, or nothing.
 
         Raises `Undecided` when no worker has answered after `timeout` seconds; the event stays stored.
@@ -136,14 +126,9 @@ class Client:
         return self._portal.run(self._source.outcome(receipt, timeout=timeout))
 
     def publish_many(
-        self,
-        events: Iterable[Event | Mapping[str, Any]],
-        *,
-        window: int = WINDOW,
-        patience: float = PATIENCE,
-        check: bool = True,
-        progress: Callable[[PublishResult], None] | None = None,
-    ) -> PublishResult:
+        self, events: Iterable[Event | Mapping[str, Any]], *, window: int = WINDOW, patience: float = PATIENCE,
+        check: bool = True, progress: Callable[[PublishResult], None] | None = None,
+    ) -> PublishResult:  # fmt: skip
         """Store events in order, `window` of them in flight; the answer counts new and earlier stored ones.
 
         On a cluster only one event of each tree is in flight: so the order of each tree survives a change of leader.
@@ -157,19 +142,10 @@ class Client:
         )
 
     def snapshot(
-        self,
-        kind: str,
-        entity_id: str,
-        below: str,
-        items: Iterable[Mapping[str, Any]],
-        *,
-        seen: int | None = None,
-        after: str | None = None,
-        upto: str | None = None,
-        wait: float | None = None,
-        progress: Callable[[int, int], None] | None = None,
-        **details: Unpack[EventDetails],
-    ) -> Sequence[Outcome]:
+        self, kind: str, entity_id: str, below: str, items: Iterable[Mapping[str, Any]], *, seen: int | None = None,
+        after: str | None = None, upto: str | None = None, wait: float | None = None,
+        progress: Callable[[int, int], None] | None = None, **details: Unpack[EventDetails],
+    ) -> Sequence[Outcome]:  # fmt: skip
         """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
 
         items: maps with `id`, `phase`, and what else a report has. wait: the seconds to wait for the outcome of each
@@ -196,15 +172,9 @@ class Client:
         return self._portal.run(self._source.resend(sequence))
 
     def dry_run(
-        self,
-        kind: str,
-        trigger: str,
-        entity_id: str,
-        data: Mapping[str, Any] | None = None,
-        *,
-        progress: Callable[[int], None] | None = None,
-        **details: Unpack[EventDetails],
-    ) -> DryRun:
+        self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
+        progress: Callable[[int], None] | None = None, **details: Unpack[EventDetails],
+    ) -> DryRun:  # fmt: skip
         """What one event would do to its tree now: its records, its rejection, or nothing. Nothing is sent.
 
         progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
@@ -245,15 +215,9 @@ class Client:
         return self._portal.run(self._source.last(kind, entity_id, at=at))
 
     def list(
-        self,
-        kind: str | None = None,
-        *,
-        tree: str | None = None,
-        state: str | None = None,
-        condition: str | Sequence[str] = (),
-        deleted: bool = False,
-        at: When | None = None,
-    ) -> Iterator[Entity]:
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False, at: When | None = None,
+    ) -> Iterator[Entity]:  # fmt: skip
         """The entities that fit, ids in natural order. Each word is as in `EntityView.list`."""
         return self._portal.iterate(
             self._source.list(kind, tree=tree, state=state, condition=condition, deleted=deleted, at=at)
@@ -263,8 +227,8 @@ class Client:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return self._portal.run(self._source.tree(root, deleted=deleted, at=at))
 
-    def stale_since(self, entities: Sequence[Entity], *, at: When | None = None) -> Mapping[tuple[str, str], int]:
-        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+    def stale_since(self, entities: Sequence[Entity], *, at: When | None = None) -> Mapping[tuple[str, str], datetime]:
+        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
         return self._portal.run(self._source.stale_since(entities, at=at))
 
     def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
@@ -280,44 +244,20 @@ class Client:
 
     @overload
     def watch(
-        self,
-        kind: str | None = None,
-        *,
-        facet: str | None = None,
-        state: str | None = None,
-        tree: str | None = None,
-        condition: str | Sequence[str] = (),
-        start: When = NOW,
-        rejections: Literal[False] = False,
-        follow: bool = True,
-    ) -> Watch[Transition]: ...
+        self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
+        condition: str | Sequence[str] = (), start: When = NOW, rejections: Literal[False] = False, follow: bool = True,
+    ) -> Watch[Transition]: ...  # fmt: skip
 
     @overload
     def watch(
-        self,
-        kind: str | None = None,
-        *,
-        facet: str | None = None,
-        state: str | None = None,
-        tree: str | None = None,
-        condition: str | Sequence[str] = (),
-        start: When = NOW,
-        rejections: bool,
-        follow: bool = True,
-    ) -> Watch[Transition | Rejection]: ...
+        self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
+        condition: str | Sequence[str] = (), start: When = NOW, rejections: bool, follow: bool = True,
+    ) -> Watch[Transition | Rejection]: ...  # fmt: skip
 
     def watch(
-        self,
-        kind: str | None = None,
-        *,
-        facet: str | None = None,
-        state: str | None = None,
-        tree: str | None = None,
-        condition: str | Sequence[str] = (),
-        start: When = NOW,
-        rejections: bool = False,
-        follow: bool = True,
-    ) -> Watch[Any]:
+        self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
+        condition: str | Sequence[str] = (), start: When = NOW, rejections: bool = False, follow: bool = True,
+    ) -> Watch[Any]:  # fmt: skip
         """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
 
         state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
@@ -342,14 +282,9 @@ class Client:
         return Watch(self._portal, source)
 
     def rejections(
-        self,
-        kind: str | None = None,
-        *,
-        tree: str | None = None,
-        reason: str | None = None,
-        start: When = START,
+        self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None, start: When = START,
         follow: bool = False,
-    ) -> Watch[Rejection]:
+    ) -> Watch[Rejection]:  # fmt: skip
         """The rejections, in order; `watch.sequence` is what `resend` takes."""
         source = self._source.rejections(kind, tree=tree, reason=reason, start=start, follow=follow)
         return Watch(self._portal, source)
@@ -369,15 +304,9 @@ class Client:
         return self._portal.run(self._source.event(sequence))
 
     def timeline(
-        self,
-        entity_id: str,
-        *,
-        kind: str | None = None,
-        start: When | None = None,
-        end: When | None = None,
-        depth: int | None = None,
-        clock: Clock = SERVER,
-    ) -> Timeline:
+        self, entity_id: str, *, kind: str | None = None, start: When | None = None, end: When | None = None,
+        depth: int | None = None, clock: Clock = SERVER,
+    ) -> Timeline:  # fmt: skip
         """The states of an entity and of those below it (`depth` levels) from `start` to `end`; raises `TreeUnknown`.
 
         Without `start` it begins with the first state; without `end` it ends now. clock: `event` for the publishers'
@@ -388,13 +317,8 @@ class Client:
         )
 
     def changes(
-        self,
-        start: When,
-        end: When | None = None,
-        *,
-        tree: str | None = None,
-        kind: str | None = None,
+        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
         clock: Clock = SERVER,
-    ) -> Sequence[Change]:
+    ) -> Sequence[Change]:  # fmt: skip
         """How entities differ between `start` and `end` (None: now), and what happened in between, by a clock."""
         return self._portal.run(self._source.changes(start, end, tree=tree, kind=kind, clock=clock))

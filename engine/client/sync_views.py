@@ -5,6 +5,7 @@ Belongs here: what `generate_sync` writes. Does not: anything written by hand, w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Generic, Unpack, overload
 
 from phaseline.engine.client import entity_view, products
@@ -184,14 +185,9 @@ class EntityView(Generic[M_co]):
         return self._portal.run(self._source.last(kind, entity_id))
 
     def list(
-        self,
-        kind: str | None = None,
-        *,
-        tree: str | None = None,
-        state: str | None = None,
-        condition: str | Sequence[str] = (),
-        deleted: bool = False,
-    ) -> Iterator[Entity]:
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False,
+    ) -> Iterator[Entity]:  # fmt: skip
         """The entities that fit, ids in natural order.
 
         tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
@@ -202,14 +198,9 @@ class EntityView(Generic[M_co]):
         )
 
     def last_of(
-        self,
-        kind: str | None = None,
-        *,
-        tree: str | None = None,
-        state: str | None = None,
-        condition: str | Sequence[str] = (),
-        deleted: bool = False,
-    ) -> Sequence[Transition]:
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False,
+    ) -> Sequence[Transition]:  # fmt: skip
         """The last transition of each entity that `list` gives, in the same order: it tells the reason too."""
         return self._portal.run(
             self._source.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted)
@@ -230,9 +221,13 @@ class EntityView(Generic[M_co]):
         """
         return self._portal.run(self._source.next_place())
 
-    def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
-        """By kind and id, the entities whose states are stale, and since when, ns: a place at or above fell silent."""
+    def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
+        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
         return self._portal.run(self._source.stale_since(entities))
+
+    def stale_since_ns(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
+        """As `stale_since`, in ns since 1970."""
+        return self._portal.run(self._source.stale_since_ns(entities))
 
     def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

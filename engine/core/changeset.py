@@ -120,7 +120,7 @@ class Changeset:
         change = self.change(kind, entity_id)
         old = change.facets[facet]
         interrupted = self.kinds[kind].machines[facet].interrupted(old, base, origin.data)
-        change.facets[facet] = FacetState(base, old.state, old.since, interrupted)
+        change.facets[facet] = FacetState(base, old.state, old.since_ns, interrupted)
         change.origins[facet] = origin
         self.dirty[kind, entity_id] = origin
         self._mark_viewers(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
@@ -245,7 +245,7 @@ class Changeset:
                 base = without_expired(machine.facet, base, expiring)
                 state = machine.shown(base, self, entity_id)
             change = self.change(kind, entity_id)
-            change.facets[index] = FacetState(base, state, old.since, old.interrupted)
+            change.facets[index] = FacetState(base, state, old.since_ns, old.interrupted)
             change.origins.setdefault(index, origin)
             self._count(kind, entity_id, index, old.state, state)
             self._mark_viewers(kind, entity_id, index, old.state.phase, state.phase, of_base=False)
@@ -253,8 +253,10 @@ class Changeset:
     def _count(self, kind: str, entity_id: str, facet: int, before: State, after: State) -> None:
         """Bring the tallies above up to date, and mark the entities whose views look at them."""
         for counted in self.kinds[kind].counted:
+            if counted.facet != facet:
+                continue
             old, new = counted.phase(before), counted.phase(after)
-            if counted.facet != facet or old == new:
+            if old == new:
                 continue
             above = ancestor_id(entity_id, counted.arity)
             key = (above, counted.kind, kind, facet, counted.has)

@@ -37,8 +37,8 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     if may_be_old and (_is_repeat(entity, arrival) or _is_over(entity, arrival)):
         return Decision([])
     is_heard = (tree.watched or tree.silence_after > 0) and hearing.is_heard(tree, kind, arrival)
-    if arrival.trigger == HEARTBEAT and not is_heard and hearing.says_nothing(tree, kind, entity, arrival):
-        return Decision([])
+    if arrival.trigger == HEARTBEAT and (short := _heartbeat(tree, kind, entity, arrival, is_heard=is_heard)):
+        return short
     arrival = arrival if arrival.timer is None else hearing.timed_out(tree, entity, arrival)
     if arrival.trigger in kind.reports:
         of_all = arrival.trigger == SNAPSHOT
@@ -70,6 +70,15 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     if isinstance(attributes, Refusal):
         return _refused(tree, arrival, attributes)
     return _take(tree, kind, steps, attributes, arrival, adopts=missing is not None)
+
+
+def _heartbeat(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision | None:
+    """The answer to a heartbeat that changes no state; None if it may. It is the same as on the long way."""
+    if not is_heard:
+        return Decision([]) if hearing.says_nothing(tree, kind, entity, arrival) else None
+    if entity is None or missing_parent(tree, kind, arrival.id, is_intent=False) is not None:
+        return None
+    return hearing.heard_again(tree, kind, entity, arrival)
 
 
 def _without_step(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, records: list[Record]) -> Decision:
@@ -134,7 +143,7 @@ def _is_over(entity: Entity | None, arrival: Arrival) -> bool:
     """Whether the timer of the event was cancelled or set anew after the server had sent it."""
     if arrival.timer is None:
         return False
-    return entity is None or entity.timers.get(arrival.timer[0]) != arrival.timer[1]
+    return entity is None or entity.timers_ns.get(arrival.timer[0]) != arrival.timer[1]
 
 
 def _is_own(record: Record, arrival: Arrival) -> bool:

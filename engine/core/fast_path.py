@@ -38,7 +38,7 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     state = kind.machines[index].shown(base, tree, arrival.id)
     if (base == old.base and state == old.state) or _affects_others(tree, kind, arrival.id, index, old, base, state):
         return None
-    since = old.since if state == old.state else arrival.time
+    since = old.since_ns if state == old.state else arrival.time
     facet = FacetState(base, state, since, kind.machines[index].interrupted(old, base, data))
     sequences = entity.sequences
     if arrival.sequence is not None:
@@ -47,7 +47,7 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     asks = kind.roles[trigger] == "intent" or base.phase == DELETED
     asked = arrival.cause.sequence if asks else entity.asked
     after = Entity(
-        kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, entity.timers,
+        kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, entity.timers_ns,
         asked,
     )  # fmt: skip
     return Transition(

@@ -6,13 +6,12 @@ Belongs here: which places an event makes heard, and which are no longer waited 
 (`language.contact`), the records (`core.transitions`), the timer (`core.timers`).
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.timers import silence_of
+from phaseline.engine.core.timers import restart, silence_of, timers_after
+from phaseline.engine.core.transitions import Decision, cause_of
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import (
@@ -27,8 +26,7 @@ from phaseline.machines.language.contact import (
 )
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import SECOND, Entity
-from phaseline.schemas.subjects import ancestor_id
+from phaseline.schemas.records import SECOND, Entity, Mark
 
 
 def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
@@ -38,8 +36,8 @@ def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
     """
     if kind.roles[arrival.trigger] != "observation":
         return False
-    for name, arity in kind.places:
-        place = tree.entities[name].get(ancestor_id(arrival.id, arity))
+    for name, place_id in kind.places_above(arrival.id):
+        place = tree.entities[name].get(place_id)
         if place is None:
             if tree.silence_after:
                 return True
@@ -57,6 +55,32 @@ def says_nothing(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival)
     return (place.facets[kind.contact].base.phase == UNHEARD) == (
         not silence_of(place.attributes, tree.silence_after) > 0
     )
+
+
+def heard_again(tree: Tree, kind: Kind, place: Entity, arrival: Arrival) -> Decision | None:
+    """The mark of a heartbeat that changes nothing but when its place was heard; None if more may follow.
+
+    It is the mark that the long way makes (`hear`).
+    """
+    if not kind.hears_alone or kind.contact is None or arrival.sequence is not None:
+        return None
+    facet = place.facets[kind.contact]
+    if facet.base.phase != FRESH or place.facets[0].base.phase in (ABSENT, DELETED):
+        return None
+    for name, place_id in kind.places_above(arrival.id):
+        found = tree.entities[name].get(place_id)
+        if found is not None and _is_due(tree, tree.kinds[name], found, arrival.time) != (found is place):
+            return None
+    attributes = {**place.attributes, HEARD_AT: arrival.time}
+    timer = restart(
+        kind, kind.contact, facet, attributes, arrival.time, 0, fired=False, silence_after=tree.silence_after
+    )
+    cause = cause_of(arrival.cause, Origin(HEARD, "cascade", f"{kind.name}/{arrival.id}"))
+    after = Entity(
+        kind.name, place.id, place.version, kind.names, place.facets, attributes, place.sequences,
+        timers_after(place.timers_ns, timer), place.asked,
+    )  # fmt: skip
+    return Decision([Mark(after, cause, arrival.time)], (timer,))
 
 
 def timed_out(tree: Tree, place: Entity | None, arrival: Arrival) -> Arrival:
@@ -79,18 +103,12 @@ def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
     origin = Origin(HEARD, "cascade", f"{arrival.kind}/{arrival.id}")
     passed_on = [(name, entity_id) for name, entity_id, sent in changeset.cascades if _reports(tree, name, sent)]
     reached = [(kind.name, arrival.id), *passed_on]
-    places = dict.fromkeys(place for at in reached for place in _places(tree, *at))
+    places = dict.fromkeys(place for name, at in reached for place in tree.kinds[name].places_above(at))
     changeset.cascades += [(*place, origin) for place in places if _hears(changeset, *place, arrival.time)]
 
 
 def _reports(tree: Tree, name: str, sent: Origin) -> bool:
     return tree.kinds[name].contact is not None and tree.kinds[name].roles[sent.trigger] == "observation"
-
-
-def _places(tree: Tree, name: str, entity_id: str) -> Iterator[tuple[str, str]]:
-    """The places at and above an entity."""
-    for above, arity in tree.kinds[name].places:
-        yield above, ancestor_id(entity_id, arity)
 
 
 def _hears(changeset: Changeset, name: str, place_id: str, time: int) -> bool:

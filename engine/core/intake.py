@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.kubernetes.secret_values import may_hold_secret, raw_secret
+from phaseline.machines.kubernetes.secret_values import may_hide_secret, may_hold_secret, raw_secret
 from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.bounds import MAX_WHOLE, MIN_WHOLE
-from phaseline.schemas.envelope import Event, Invalid
+from phaseline.schemas.cloudevents import binary_mode
+from phaseline.schemas.envelope import Event, Invalid, PlainEvent
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
 
@@ -43,14 +44,23 @@ class RejectedEvent(Exception):
         self.reason: Reason = reason
 
 
-def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: int, time: int) -> Arrival | Rejection:
-    """The arrival or the rejection of a stored message. `sequence`: its position; `time`: when it was stored, ns."""
-    if may_hold_secret(body) and (where := raw_secret(body)) is not None:
-        return _without_body(subjects, subject, where, body, sequence, time)
+def read(
+    kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: int, time: int, block: bytes | None = None
+) -> Arrival | Rejection:
+    """The arrival or the rejection of a stored message. `sequence`: its position; `time`: when it was stored, ns.
+
+    block: its header block, in which an event in binary mode has its attributes.
+    """
+    headers = block if block is not None and binary_mode.is_binary(block) else None
+    whole = body if headers is None else binary_mode.structured(body, headers)
+    if may_hold_secret(whole) and (where := raw_secret(whole)) is not None:
+        return _without_body(subjects, subject, where, whole, sequence, time)
     address, event = None, None
     try:
         address = subjects.address(subject)
-        event = envelope.decode(body)
+        event = envelope.decode(body) if headers is None else binary_mode.decode(body, headers)
+        if type(event) is not PlainEvent and (where := _hidden(body)) is not None:
+            return _without_body(subjects, subject, where, whole, sequence, time)
         return _arrival(kinds, address, event, sequence, time, is_due=subjects.is_due(subject))
     except BadSubject as error:
         answer: tuple[Reason, str] = ("invalid", str(error))
@@ -60,7 +70,14 @@ def read(kinds: Kinds, subjects: Subjects, subject: str, body: bytes, sequence: 
         answer = ("invalid", str(error))
     except RejectedEvent as error:
         answer = (error.reason, str(error))
+    if (where := _hidden(body)) is not None:
+        return _without_body(subjects, subject, where, whole, sequence, time)
     return reject(subject, address, event, body, sequence, time, *answer)
+
+
+def _hidden(body: bytes) -> str | None:
+    """Where a body hides a Secret in base64; None if nowhere."""
+    return raw_secret(body) if may_hide_secret(body) else None
 
 
 def _without_body(subjects: Subjects, subject: str, where: str, body: bytes, sequence: int, time: int) -> Rejection:
@@ -92,10 +109,15 @@ def reject(
     subject: str, address: Address | None, event: Event | None, body: bytes | None, sequence: int, time: int,
     reason: Reason, message: str,
 ) -> Rejection:  # fmt: skip
-    """The rejection of a message that is no arrival. It keeps the first bytes of the body, if one is given."""
+    """The rejection of a message that is no arrival.
+
+    It keeps the first bytes of the body and the event's extension attributes, if a body is given.
+    """
     known = address or ("-", "-", "/".join(subject.split(".")[-3:]))
     kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in known)
-    cause = Cause(sequence, event.id if event else "", event.source if event else "", "event")
+    cause = Cause(sequence, "", "", "event")
+    if event is not None:
+        cause = Cause(sequence, event.id, event.source, "event", None, None, NONE if body is None else event.extensions)
     kept = None if body is None else body[:MAX_PAYLOAD]
     return Rejection(kind, entity_id, trigger, reason, message[:MAX_TEXT], None, (), cause, time, kept)
 
@@ -126,7 +148,7 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
         check_data(kind, address.trigger, data)
     elif any(field.required for field in kind.fields[address.trigger]):
         check_data(kind, address.trigger, {})
-    cause = Cause(sequence, event.id, event.source, "event", None, event.time)
+    cause = Cause(sequence, event.id, event.source, "event", None, event.time, event.extensions)
     return Arrival(
         kind.name, address.trigger, address.id, data or NONE, cause,
         None if event.sequence is None else envelope.sequence_of(event), time,

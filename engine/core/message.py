@@ -6,11 +6,18 @@ Belongs here: the shape of a message. Does not: its content (`core.process`, `co
 
 from typing import NamedTuple
 
+from phaseline.schemas.cloudevents import content_types
+
 Headers = tuple[tuple[str, str], ...]
+NO_EVENT: Headers = tuple(content_types.AS_MSGPACK.items())
+"""The headers of a message whose body is msgpack, but no event."""
 
 
 class Message(NamedTuple):
-    """One message for the log. `headers`: which schedule the server sets or cancels when it stores the message."""
+    """One message for the log. `headers`: which schedule the server sets or cancels when it stores the message.
+
+    The body is an event or a record, unless `headers` has the `content-type` of something else.
+    """
 
     subject: str
     body: bytes

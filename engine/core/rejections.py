@@ -78,7 +78,7 @@ def situated(tree: Tree, rejection: Rejection) -> Rejection:
     entity = tree.get(rejection.kind, rejection.id) if rejection.kind in tree.kinds else None
     if entity is None:
         return rejection
-    probe = Arrival(rejection.kind, rejection.trigger, rejection.id, NONE, rejection.cause, None, rejection.time)
+    probe = Arrival(rejection.kind, rejection.trigger, rejection.id, NONE, rejection.cause, None, rejection.time_ns)
     return replace(rejection, state=states_of(entity), legal=tuple(legal_triggers(tree, probe)))
 
 
@@ -94,7 +94,7 @@ def mark(arrival: Arrival, entity: Entity | None) -> Mark:
     source, sequence = arrival.cause.source, arrival.sequence or 0
     marked = Entity(
         entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
-        with_sequence(entity.sequences, source, sequence), entity.timers, entity.asked,
+        with_sequence(entity.sequences, source, sequence), entity.timers_ns, entity.asked,
     )  # fmt: skip
     return Mark(marked, arrival.cause, arrival.time)
 

@@ -48,7 +48,7 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
             before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts)
             origin = change.origins[index]
             records.append(_transition(changeset, before, entity, index, origin, cause))
-            known = NONE if before is None else before.timers
+            known = NONE if before is None else before.timers_ns
             timers += [each for each in restarts if each.due != known.get(each.facet)]
         if kind.contact is None or entity is None or entity is not change.before:
             continue
@@ -64,7 +64,7 @@ def _hearing(
 ) -> Mark:
     """The mark of a place that was heard and is Fresh already. Its version stays the same."""
     after = _entity_after(kind, entity.id, entity, change, entity.facets, restarts)
-    return Mark(replace(after, version=entity.version), _cause(cause, change.origins[kind.contact or 0]), time)
+    return Mark(replace(after, version=entity.version), cause_of(cause, change.origins[kind.contact or 0]), time)
 
 
 def _transition(
@@ -79,7 +79,7 @@ def _transition(
         origin.trigger,
         said.get("reason"),
         said.get("message") or _message(changeset, entity.kind, entity, index, origin),
-        _cause(cause, origin),
+        cause_of(cause, origin),
         entity,
         changeset.time,
         _is_unasked(changeset.kinds[entity.kind], before, entity, index, origin),
@@ -93,11 +93,11 @@ def _is_unasked(kind: Kind, before: Entity | None, after: Entity, index: int, or
     return kind.is_unasked(index, origin.trigger, before.facets[index].base, after.facets[index].base)
 
 
-def _cause(cause: Cause, origin: Origin) -> Cause:
+def cause_of(cause: Cause, origin: Origin) -> Cause:
     """The cause of a transition: the event `cause`, and how it led to the transition."""
     if origin.by in ("event", "timer"):
         return cause
-    return Cause(cause.sequence, cause.event, cause.source, origin.by, origin.entity, cause.time)
+    return Cause(cause.sequence, cause.event, cause.source, origin.by, origin.entity, cause.time_text, cause.extensions)
 
 
 def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin: Origin) -> str | None:
@@ -157,7 +157,7 @@ def _facets_after(
     assigned = index in change.origins and index != kind.contact and _is_assigned(kind, entity, change.attributes)
     if new.base == old.base and new.state == old.state and not assigned:
         return None
-    facet = FacetState(new.base, new.state, old.since if new.state == old.state else time, new.interrupted)
+    facet = FacetState(new.base, new.state, old.since_ns if new.state == old.state else time, new.interrupted)
     if kind.contact is not None and silence_of(change.attributes, changeset.tree.silence_after) > 0:
         before = (*before[:-1], _begun(before[-1], time))
     return (*before[:index], facet, *before[index + 1 :])
@@ -165,7 +165,7 @@ def _facets_after(
 
 def _begun(contact: FacetState, time: int) -> FacetState:
     """The facet `contact` of a place for whose reporter somebody waits. It begins with the first record since then."""
-    return contact if contact.since else FacetState(contact.base, contact.state, time)
+    return contact if contact.since_ns else FacetState(contact.base, contact.state, time)
 
 
 def _is_assigned(kind: Kind, entity: Entity | None, attributes: Mapping[str, Any]) -> bool:
@@ -207,7 +207,7 @@ def _entity_after(
     restarts: Sequence[TimerChange],
 ) -> Entity:
     """The whole entity after the change of one facet."""
-    timers = NONE if entity is None else entity.timers
+    timers = NONE if entity is None else entity.timers_ns
     for each in restarts:
         timers = timers_after(timers, each)
     version = 1 if entity is None else entity.version + 1

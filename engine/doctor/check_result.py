@@ -5,12 +5,17 @@ Belongs here: `CheckResult`. Does not: the checks (`server_checks`, `installatio
 
 from typing import Literal, NamedTuple
 
+from phaseline.engine.errors import PhaselineError
+from phaseline.engine.exit_codes import code_of
+from phaseline.engine.remedies import remedy
+
 Verdict = Literal["ok", "warning", "problem", "unknown"]
 
 
 class CheckResult(NamedTuple):
     """The result of one check.
 
+    code: what a command would end with that meets this problem; 0 where it can go on.
     check: its name. verdict: `warning` means that it works and will not for long, or not well; `unknown` that this user
     may not look. found: what was seen. advice: what to do; empty if there is nothing to do.
     """
@@ -19,6 +24,11 @@ class CheckResult(NamedTuple):
     verdict: Verdict
     found: str
     advice: str = ""
+    code: int = 0
+
+    def shown(self) -> dict[str, str]:
+        """The fields as JSON shows them."""
+        return {name: str(value) for name, value in self._asdict().items() if name != "code"}
 
 
 def ok(check: str, found: str) -> CheckResult:
@@ -34,6 +44,11 @@ def warning(check: str, found: str, advice: str) -> CheckResult:
 def problem(check: str, found: str, advice: str) -> CheckResult:
     """A check with a bad result."""
     return CheckResult(check, "problem", found, advice)
+
+
+def failed(check: str, error: PhaselineError, advice: str = "") -> CheckResult:
+    """A check that ended in an error. advice: by default what the error's class has."""
+    return CheckResult(check, "problem", str(error), advice or remedy(error), code_of(error))
 
 
 def unknown(check: str, found: str) -> CheckResult:

@@ -4,18 +4,17 @@ Belongs here: what only an installation has. Does not: checks of the server alon
 """
 
 from dataclasses import fields
-from typing import Any, NamedTuple
 
 from phaseline.engine.doctor.check_result import CheckResult, ok, problem, unknown, warning
 from phaseline.engine.doctor.server_checks import age, size
 from phaseline.engine.errors import ApiFailed, NoResponders, NotPermitted, RequestTimedOut
-from phaseline.engine.jetstream.direct_get import NO_MESSAGE, gather
+from phaseline.engine.jetstream.direct_get import gather
 from phaseline.engine.jetstream.streams import STREAM_NOT_FOUND, Layout
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log import checkpoint, table_eras
+from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import last_cause
-from phaseline.schemas.records import nanoseconds
+from phaseline.engine.publish.backlog import first_waiting
+from phaseline.machines import built_in
 
 WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
@@ -75,53 +74,33 @@ async def workers(installation: Installation) -> CheckResult:
     return ok("workers", said)
 
 
-class Waiting(NamedTuple):
-    """A partition with undecided events. `seconds`: how long the oldest one waits; `position`: its sequence."""
-
-    partition: int
-    position: int
-    seconds: float
-
-
 async def decisions(installation: Installation) -> CheckResult:
     """Whether events wait to be decided, and for how long."""
     try:
-        found = [await _waiting(installation, partition) for partition in range(installation.layout.partitions)]
+        found = [await first_waiting(installation, partition) for partition in range(installation.layout.partitions)]
     except NotPermitted:
         return unknown("decisions", "this user may not read events")
     waiting = [one for one in found if one is not None]
     if not waiting:
         return ok("decisions", f"all events of {installation.layout.partitions} partitions are decided")
-    oldest = max(waiting, key=lambda one: one.seconds)
+    oldest = min(waiting, key=lambda one: one.since)
+    seconds = age(oldest.since)
     said = (
         f"events wait in {len(waiting)} of {installation.layout.partitions} partitions; the oldest for "
-        f"{max(oldest.seconds, 0):.1f} s (event {oldest.position}, partition {oldest.partition})"
+        f"{max(seconds, 0):.1f} s (event {oldest.position}, partition {oldest.partition})"
     )
-    if oldest.seconds < WAITING:
+    if seconds < WAITING:
         return ok("decisions", said)
     return problem("decisions", said, f"look whether a worker owns the partition, and at its log; {START}")
 
 
-async def _waiting(installation: Installation, partition: int) -> Waiting | None:
-    """The oldest undecided event of a partition; None if there is none."""
-    subjects, layout = installation.subjects, installation.layout
-    last = await checkpoint.last(installation.wire, layout.log, subjects.checkpoint(partition))
-    after = max(0 if last is None else last.position, await last_cause(installation, partition))
-    found = await _next_message(installation, after + 1, subjects.stored(partition))
-    return None if found is None else Waiting(partition, int(found["seq"]), age(nanoseconds(found["time"])))
-
-
-async def _next_message(installation: Installation, sequence: int, subject: str) -> dict[str, Any] | None:
-    """The first message of EVENTS from `sequence` on with that subject; None if there is none."""
-    body = {"seq": sequence, "next_by_subj": subject}
-    try:
-        reply = await installation.wire.api(f"STREAM.MSG.GET.{installation.layout.events}", body)
-    except ApiFailed as error:
-        if error.err_code == NO_MESSAGE:
-            return None
-        raise
-    message: dict[str, Any] = reply["message"]
-    return message
+def kinds() -> CheckResult | None:
+    """Whether all kinds of other packages can be used; None if there is nothing to say."""
+    found = built_in.broken()
+    if not found:
+        return None
+    advice = "mend the package or uninstall it; until then no worker starts here, and commands leave this kind out"
+    return problem("kinds", "; ".join(map(str, found)), advice)
 
 
 async def tables(installation: Installation) -> CheckResult:

@@ -6,25 +6,26 @@ Belongs here: what can be asked of any NATS server. Does not: checks of the inst
 import json
 import shutil
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.doctor.check_result import CheckResult, ok, problem, unknown, warning
+from phaseline.engine.doctor.check_result import CheckResult, failed, ok, problem, unknown, warning
 from phaseline.engine.embedded.server_key import NAME as KEY
 from phaseline.engine.errors import (
     ApiFailed,
+    InboxRefused,
+    NoJetStream,
     NoResponders,
     NotPermitted,
     RequestTimedOut,
     ServerTooOld,
 )
+from phaseline.engine.jetstream.streams import MINIMUM_SERVER
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.worker.worker import MINIMUM_SERVER
 from phaseline.schemas.records import SECOND, nanoseconds
 
 USER_INFO = "$SYS.REQ.USER.INFO"
-"""The subject on which a server says to each user who it is."""
+"""The subject on which a server tells each user its name and rights."""
 FULL, ALMOST_FULL = 0.98, 0.85
 """Shares of the room for streams, or of the disk, that are used."""
 CLOCK = 2.0
@@ -37,7 +38,7 @@ def version(wire: Wire) -> CheckResult:
     try:
         wire.require(*MINIMUM_SERVER)
     except ServerTooOld as error:
-        return problem("version", f"NATS {error.version}", f"upgrade the server to {error.needed} or newer")
+        return failed("version", error)
     return ok("version", f"NATS {wire.version}")
 
 
@@ -45,8 +46,10 @@ async def user(wire: Wire) -> CheckResult:
     """Which user and account this connection has."""
     try:
         reply = json.loads((await wire.request(USER_INFO)).data)["data"]
+    except InboxRefused as error:
+        return failed("user", error)
     except (NotPermitted, RequestTimedOut, NoResponders, ValueError, KeyError):
-        return ok("user", "a user who may not ask the server who he is")
+        return ok("user", "its name is not known: it may not ask the server for it")
     name = reply.get("user") or "no name: the server lets everybody in"
     return ok("user", f"{name}, account {reply.get('account', '?')}{_limits(reply.get('permissions') or {})}")
 
@@ -69,12 +72,12 @@ async def jetstream(wire: Wire) -> CheckResult:
         info = await wire.api("INFO")
     except NotPermitted:
         return unknown("jetstream", "this user may not ask about JetStream")
-    except NoResponders:
+    except (NoJetStream, ApiFailed) as error:
+        return failed("jetstream", error)
+    except NoResponders as error:
         if not wire.has_consumers:
             return unknown("jetstream", "the API of this account has no such request")
-        return problem("jetstream", "JetStream is off", "start the server with JetStream: `nats-server -js -sd DIR`")
-    except ApiFailed as error:
-        return problem("jetstream", str(error), "enable JetStream for the account of this user")
+        return failed("jetstream", error, "look at the servers: the leader may be away")
     used, limit = int(info["storage"]), int(info["limits"]["max_storage"])
     if limit <= 0:
         return ok("jetstream", f"{size(used)} on disk, without a limit for the account")
@@ -121,4 +124,4 @@ def size(count: int) -> str:
 
 def age(since_ns: int) -> float:
     """Seconds since a moment, by the clock of this machine."""
-    return datetime.now(UTC).timestamp() - since_ns / SECOND
+    return time.time() - since_ns / SECOND

@@ -11,8 +11,7 @@ import time
 from collections import deque
 from pathlib import Path
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import PhaselineError, ServerGone
 
@@ -28,7 +27,7 @@ PROBE = 1 << 20
 """Bytes that must fit on the disk, and by which the limit must grow, before a full server is started again."""
 WRITE_FAILED, LIMIT_REACHED = b"critical write error", b"resource limits exceeded"
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class LogTail:

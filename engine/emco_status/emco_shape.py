@@ -44,7 +44,7 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
         body["cluster"] = {}
     if selection.context is None:
         return body
-    body |= staleness.shown(selection.stale_since)
+    body |= staleness.shown(selection.stale_since_ns)
     form = query.status or (query.type[0] if query.type else _usual(selection))
     phase = selection.context.facets[0].state.phase
     body["deployedStatus" if form in ("deployed", "ready") else "status"] = CONTEXT.get(phase, phase)
@@ -74,7 +74,7 @@ def actions(history: Sequence[Transition]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for record in history:
         attributes, phase = record.entity.attributes, record.after.phase
-        revision, moment = attributes.get("revision", 0), timestamp(record.time)
+        revision, moment = attributes.get("revision", 0), timestamp(record.time_ns)
         if record.trigger == "create":
             found = []
         if record.trigger in ("update", "rollback"):
@@ -146,7 +146,7 @@ def _is_shown(item: StatusItem, form: str) -> bool:
 
 def _cluster(on_cluster: AppCluster, form: str) -> dict[str, Any]:
     word = CONNECTIVITY.get(on_cluster.connectivity, on_cluster.connectivity)
-    stale = staleness.shown(on_cluster.stale_since)
+    stale = staleness.shown(on_cluster.stale_since_ns)
     return {**_where(on_cluster), "readyStatus" if form in ("rsync", "cluster") else "connectivity": word, **stale}
 
 

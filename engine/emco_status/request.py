@@ -17,6 +17,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.subjects import quoted_id
 
 READ_STREAMS = ("413", "503")
@@ -50,7 +51,7 @@ async def _ask_owner(installation: Installation, resource: str, given: Mapping[s
     """The answer of the worker that owns the tree; None if it has none, or if this user may not ask."""
     subject = installation.subjects.status(quoted_id(resource))
     try:
-        reply = await installation.wire.request(subject, codec.encode_json(dict(given)))
+        reply = await installation.wire.request(subject, codec.encode_json(dict(given)), content_types.AS_JSON)
     except (NoResponders, NotPermitted):
         return None
     code = reply.headers.get(CODE)

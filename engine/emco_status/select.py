@@ -7,13 +7,14 @@ Belongs here: selecting by instance and filters, counting. Does not: the shapes 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status.query import BadQuery, Query
 from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import Entity, FacetState
+from phaseline.schemas.records import Entity, FacetState, utc
 
 SOME = 10
 """Names that an error lists."""
@@ -56,8 +57,13 @@ class AppCluster:
     presence: Mapping[str, int]
     """How many cluster resources are present, with or without an rsync resource."""
     items: list[StatusItem] = field(default_factory=list)
-    stale_since: int | None = None
-    """When the cluster was heard last, ns, if it is silent."""
+    stale_since_ns: int | None = None
+    """When the cluster was heard last, in ns, if it is silent."""
+
+    @property
+    def stale_since(self) -> datetime | None:
+        """When the cluster was heard last, if it is silent."""
+        return None if self.stale_since_ns is None else utc(self.stale_since_ns)
 
 
 @dataclass(slots=True)
@@ -74,9 +80,14 @@ class StatusSelection:
         return _sum(on_cluster.counts for on_cluster in self.app_clusters)
 
     @property
-    def stale_since(self) -> int | None:
-        """When the first of the silent clusters was heard last, ns; None if none is silent."""
-        return min((one.stale_since for one in self.app_clusters if one.stale_since is not None), default=None)
+    def stale_since_ns(self) -> int | None:
+        """When the first of the silent clusters was heard last, in ns; None if none is silent."""
+        return min((one.stale_since_ns for one in self.app_clusters if one.stale_since_ns is not None), default=None)
+
+    @property
+    def stale_since(self) -> datetime | None:
+        """When the first of the silent clusters was heard last; None if none is silent."""
+        return None if self.stale_since_ns is None else utc(self.stale_since_ns)
 
     def presence(self) -> dict[str, int]:
         """How many cluster resources are present or not; numbers of zero are left out."""
@@ -164,7 +175,7 @@ def _on_cluster(tree: Tree, cluster_id: str, query: Query, *, items: bool, whole
     entity = tree.entities["app_cluster"][cluster_id]
     _, _, app, cluster = cluster_id.split("/")
     on_cluster = AppCluster(app, cluster, entity.facets[0].state.phase, entity.attributes.get("report"), {}, {})
-    on_cluster.stale_since = silent_since(entity)
+    on_cluster.stale_since_ns = silent_since(entity)
     if items:
         wanted = query.resource
         found = (

@@ -11,8 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status import load, schema
 from phaseline.engine.emco_status.query import BadQuery, read
@@ -21,6 +20,7 @@ from phaseline.engine.jetstream.micro import serve
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.schemas import codec
+from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.subjects import BadSubject, unquote
 
 NAME, DESCRIPTION = "phaseline", "The status query on EMCO resources: the state of everything that was deployed."
@@ -31,7 +31,7 @@ ROOM = 1024
 """Bytes that are kept free for the headers of a message."""
 
 T = TypeVar("T")
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Answer(NamedTuple):
@@ -159,10 +159,12 @@ class StatusService:
                 "ask for one app, cluster or resource, or for output=summary"
             )
             return refusal(413, problem)
-        return Answer(found, {POSITION: str(position)})
+        return Answer(found, {**content_types.AS_JSON, POSITION: str(position)})
 
 
 def refusal(code: int, why: str) -> Answer:
     """An error reply, by the conventions of NATS services."""
     text = " ".join(why.split())[: ROOM // 2]
-    return Answer(codec.encode_json({"error": why, "code": code}), {ERROR: text, CODE: str(code)})
+    return Answer(
+        codec.encode_json({"error": why, "code": code}), {**content_types.AS_JSON, ERROR: text, CODE: str(code)}
+    )

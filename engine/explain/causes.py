@@ -127,7 +127,8 @@ def state_record(history: History, index: int) -> Transition | None:
     """The record that brought the state of a facet, whatever its base did; None if it is missing."""
     for record in reversed(history):
         facet = record.entity.facets[index]
-        if record.facet == record.entity.names[index] and facet.since == record.time and record.before != record.after:
+        is_new = facet.since_ns == record.time_ns and record.before != record.after
+        if is_new and record.facet == record.entity.names[index]:
             return record
     return None
 

@@ -51,7 +51,7 @@ class _Explainer:
     ) -> FacetExplanation:
         entity = self.tree.entities[kind][entity_id]
         facet = entity.facets[index]
-        head = (kind, entity_id, entity.names[index], facet.state, facet.base, facet.since, base_only)
+        head = (kind, entity_id, entity.names[index], facet.state, facet.base, facet.since_ns, base_only)
         key = (kind, entity_id, index)
         if (*key, True) in self.done or (base_only and (*key, False) in self.done):
             return FacetExplanation(*head, detail="above")
@@ -104,7 +104,7 @@ class _Explainer:
         ]
         counted = [one for one in living if one.facets[facet].state.phase in predicate.phases]
         # The entity in its state for longest comes first; among equals n2 comes before n10.
-        counted.sort(key=lambda one: (one.facets[facet].since, len(one.id), one.id))
+        counted.sort(key=lambda one: (one.facets[facet].since_ns, len(one.id), one.id))
         named = tuple(self.facet(below, one.id, facet, depth=depth + 1) for one in counted[:MAX_NAMED])
         return PredicateExplanation(predicate.text(), below, len(counted), len(living), named)
 

@@ -5,9 +5,10 @@ Belongs here: these classes, and their form in JSON. Does not: finding an explan
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
-from phaseline.schemas.records import Entity, State, Transition, timestamp
+from phaseline.schemas.records import Entity, State, Transition, timestamp, utc
 from phaseline.schemas.wire_codec import state_map
 
 Role = Literal["condition", "phase", "cleared", "state", "attribute"]
@@ -76,8 +77,8 @@ class FacetExplanation:
     """The state that everybody sees."""
     base: State
     """The base under the state."""
-    since: int
-    """Since when the facet is in its state, ns."""
+    since_ns: int
+    """Since when the facet is in its state, in ns."""
     base_only: bool = False
     """Whether only the base matters at this point of the explanation."""
     detail: Literal["here", "above", "no further"] = "here"
@@ -87,6 +88,11 @@ class FacetExplanation:
     """The view that shows the state, if state and base differ."""
     causes: tuple[CauseChain, ...] = ()
     """The causes of the base."""
+
+    @property
+    def since(self) -> datetime:
+        """Since when the facet is in its state."""
+        return utc(self.since_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +122,7 @@ def as_map(explanation: Explanation) -> dict[str, Any]:
 def _facet_map(facet: FacetExplanation) -> dict[str, Any]:
     head = {
         "kind": facet.kind, "id": facet.id, "facet": facet.facet, **state_map(facet.state),
-        "base": state_map(facet.base), "since": timestamp(facet.since), "told": facet.detail,
+        "base": state_map(facet.base), "since": timestamp(facet.since_ns), "told": facet.detail,
     }  # fmt: skip
     if facet.detail != "here":
         return head
@@ -169,9 +175,9 @@ def _record_map(record: Transition) -> dict[str, Any]:
         "reason": record.reason,
         "message": record.message,
         **({"unasked": True} if record.unasked else {}),
-        "time": timestamp(record.time),
+        "time": timestamp(record.time_ns),
         "cause": {
             "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,
-            "from": cause.origin, "time": cause.time,
+            "from": cause.origin, "time": cause.time_text,
         },
     }  # fmt: skip

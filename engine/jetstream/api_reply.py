@@ -6,10 +6,13 @@ Belongs here: reading the JSON of JetStream's replies, and which refusals pass. 
 import json
 from typing import Any, Literal, NamedTuple
 
-from phaseline.engine.errors import ApiFailed, Fenced, NoAnswer, NoRoom, PhaselineError
+from phaseline.engine.errors import ApiFailed, Fenced, JetStreamOff, NoAnswer, NoRoom, PhaselineError
 
 WRONG_LAST_SEQUENCE = 10071
 """The error code where the expected sequence of a subject's last message is another one."""
+
+NOT_ENABLED = (10039, 10076)
+"""The error codes where JetStream is not enabled: for the account, or at all."""
 
 Verdict = Literal["passing", "full", "permanent"]
 """Whether the same request can succeed later: by itself, once there is room, or never."""
@@ -98,5 +101,6 @@ def read_reply(subject: str, data: bytes) -> dict[str, Any]:
     if error.get("err_code") == WRONG_LAST_SEQUENCE:
         raise Fenced(subject=subject)
     code, number, description = error.get("code", 0), error.get("err_code", 0), error.get("description", "")
-    failed = NoRoom if verdict(code, number) == "full" else ApiFailed
+    full = verdict(code, number) == "full"
+    failed = NoRoom if full else JetStreamOff if number in NOT_ENABLED else ApiFailed
     raise failed(subject=subject, code=code, err_code=number, description=description)

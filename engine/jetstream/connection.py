@@ -10,15 +10,21 @@ minor version.
 
 import asyncio
 import json
-import ssl
 import time
 from collections.abc import Callable
 from typing import Any
 
-import structlog
-
-from phaseline.engine.errors import NatsUnreachable
+from phaseline.engine import logs
+from phaseline.engine.errors import NatsUnreachable, PhaselineError
 from phaseline.engine.jetstream import frames, nats_library
+from phaseline.engine.jetstream.connect_failures import (
+    NO_TLS,
+    check_user_files,
+    first_failure,
+    is_refusal,
+    text_of,
+    tls_context,
+)
 from phaseline.engine.jetstream.nats_library import Client
 from phaseline.engine.jetstream.nats_library import errors as nats_errors
 from phaseline.engine.settings import Settings
@@ -28,10 +34,12 @@ PENDING_LIMIT = 64 << 20
 """Bytes that may wait to be sent."""
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that no server is reached."""
+HUNG_UP = (ConnectionResetError, BrokenPipeError, nats_errors.UnexpectedEOF)
+"""How a connection ends that the server closes."""
 Callback = Callable[[str, bytes, bytes | None, str], None]
 """Called with the subject, the data, the raw header block or None (`frames.read_headers`), the reply subject or ""."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Connection(Client):
@@ -48,27 +56,33 @@ class Connection(Client):
         self._first_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failures = 0
         self._patient = False
+        self._leaving = False
+        """Whether this side closes the connection, or gives up the first one."""
         self._say_again = 0.0
         """From when on to say again that no server is reached."""
-        self.cause = "no answer yet"
+        self._error: Exception | None = None
         """The last error of the connection."""
+        self.cause = "what listens there does not answer"
+        """The same in words."""
 
     # ---- connecting and closing
 
     async def open(self, name: str, *, patient: bool) -> None:
-        """Connect; raises `NatsUnreachable` when refused, or, unless `patient`, when no server answers in time."""
+        """Connect; raises `UserRefused`, `TlsFailed`; unless `patient` also `NatsUnreachable`, if nothing answers."""
+        check_user_files(self._settings)
         self._patient = patient
         connecting = asyncio.ensure_future(self.connect(**self._options(name)))
         try:
             limit = None if patient else self._settings.connect_timeout
             await asyncio.wait({connecting, self._first_failed}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if not connecting.done():
-                raise self.unreachable()  # noqa: TRY301  # this error needs the clean-up below too
+                raise self._first_failure()  # noqa: TRY301  # this error needs the clean-up below too
             try:
                 connecting.result()
             except (OSError, nats_errors.Error, ValueError, ImportError) as error:
-                raise NatsUnreachable(url=self._settings.shown, cause=str(error)) from error
+                raise first_failure(self._settings, error) from None
         except BaseException:
+            self._leaving = True
             connecting.cancel()
             await asyncio.gather(connecting, return_exceptions=True)
             await self.flush_and_close()
@@ -103,6 +117,7 @@ class Connection(Client):
 
     async def flush_and_close(self, timeout: float = 2.0) -> None:
         """Send the pending bytes and close. Errors are logged, not raised."""
+        self._leaving = True
         try:
             try:
                 if self.is_connected:
@@ -110,12 +125,19 @@ class Connection(Client):
             finally:
                 await self.close()
         except (OSError, nats_errors.Error) as error:
-            log.warning("nats_close_failed", error=_text(error))
+            log.warning("nats_close_failed", error=text_of(error))
         except asyncio.CancelledError:
             # nats-py cancels its reconnecting task and so the future that both wait for. That does not cancel our task.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
+
+    def _first_failure(self) -> PhaselineError:
+        """The error of a first connection that failed."""
+        error = self._error
+        if isinstance(error, HUNG_UP) and self._server_info.get("auth_required"):
+            error = nats_errors.AuthorizationError()  # the end of the connection overtook the words of the server
+        return self.unreachable() if error is None else first_failure(self._settings, error)
 
     def unreachable(self) -> NatsUnreachable:
         """The error that says why the connection is down."""
@@ -125,6 +147,11 @@ class Connection(Client):
     def version(self) -> str:
         """The version of the server."""
         return str(self._server_info.get("version", ""))
+
+    @property
+    def has_jetstream(self) -> bool:
+        """Whether the server itself has JetStream. Other servers of its cluster may have it."""
+        return bool(self._server_info.get("jetstream"))
 
     @property
     def clustered(self) -> bool:
@@ -209,14 +236,21 @@ class Connection(Client):
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         # Checked before any secret is sent: nats-py connects without TLS where the server does not require it.
         if initial_connection and self._settings.wants_tls and not info.get("tls_required"):
-            raise ConnectionError("TLS was asked for and the server does not require it: refusing to talk in clear")
+            raise ConnectionError(NO_TLS)
         await super()._process_info(info, initial_connection)
+
+    async def _connect_to_server(self, s: Any) -> None:
+        # Until Python 3.12, `asyncio.wait_for` loses a cancellation that comes together with the result. nats-py would
+        # then go on connecting for ever, and the process would not end.
+        if self._leaving:
+            raise asyncio.CancelledError
+        await super()._connect_to_server(s)
 
     async def _attempt_reconnect(self) -> None:
         try:
             await super()._attempt_reconnect()
         except Exception as error:
-            log.exception("nats_reconnect_failed", error=_text(error))
+            log.exception("nats_reconnect_failed", error=text_of(error))
             await self._on_error(error)
             await asyncio.sleep(1)
             self._status = Client.RECONNECTING
@@ -233,25 +267,22 @@ class Connection(Client):
 
     async def _on_error(self, error: Exception) -> None:
         # A server that refuses us says why, then closes: the broken pipe that may follow is not the cause.
-        follows = isinstance(error, BrokenPipeError | ConnectionResetError) and "authorization" in self.cause.lower()
-        self.cause = self.cause if follows else _text(error)
-        log.debug("nats_trouble", error=_text(error))
+        follows = isinstance(error, BrokenPipeError | ConnectionResetError) and self._is_refusal(self._error)
+        if not follows:
+            self._error, self.cause = error, text_of(error)
+        log.debug("nats_trouble", error=str(error) or type(error).__name__)
         self._failures += 1
         if self._patient and not self.is_connected and time.monotonic() > self._say_again:
             self._say_again = time.monotonic() + SAY_AGAIN
             log.warning("nats_unreachable", url=self._settings.shown, error=self.cause)
-        refused = "authorization" in self.cause.lower()
         tried_all = not self._patient and self._failures >= len(self._settings.nats)
-        if (refused or tried_all) and not self._first_failed.done():
+        if (tried_all or self._is_refusal(self._error)) and not self._first_failed.done():
             self._first_failed.set_result(None)
 
-
-def tls_context(settings: Settings) -> ssl.SSLContext:
-    """The TLS context of a connection: the trusted authorities, and our certificate if the settings name one."""
-    context = ssl.create_default_context(cafile=None if settings.tls_ca is None else str(settings.tls_ca))
-    if settings.tls_cert is not None:
-        context.load_cert_chain(str(settings.tls_cert), None if settings.tls_key is None else str(settings.tls_key))
-    return context
+    @staticmethod
+    def _is_refusal(error: Exception | None) -> bool:
+        """Whether the server refuses the user."""
+        return error is not None and is_refusal(str(error))
 
 
 class _Parser(frames.Parser):
@@ -259,10 +290,6 @@ class _Parser(frames.Parser):
         try:
             await super().parse(data)
         except Exception as error:
-            log.exception("nats_bad_frame", error=_text(error))
+            log.exception("nats_bad_frame", error=text_of(error))
             # On this error, and on no other, nats-py's read loop reconnects instead of ending.
             raise nats_errors.ProtocolError from error
-
-
-def _text(error: Exception) -> str:
-    return str(error) or type(error).__name__

@@ -13,6 +13,7 @@ from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.direct_get import NO_MESSAGE
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.cloudevents import binary_mode
 
 GONE = (NO_MESSAGE, 10057, 10043)
 """The error codes where the message does not exist."""
@@ -21,7 +22,7 @@ SOURCE = "Nats-Stream-Source"
 
 
 class Copy(NamedTuple):
-    """The copy of an event in LIVE: its sequence there, the position of the event, its body."""
+    """The copy of an event in LIVE: its sequence there, the position of the event, its whole envelope."""
 
     sequence: int
     position: int
@@ -47,6 +48,8 @@ async def copy_on(wire: Wire, stream: str, subject: str) -> Copy | None:
         if error.err_code in GONE:
             return None
         raise
-    source = frames.read_headers(base64.b64decode(message.get("hdrs", ""))).get(SOURCE, "").split(" ")
+    block = base64.b64decode(message.get("hdrs", ""))
+    source = frames.read_headers(block).get(SOURCE, "").split(" ")
     position = int(source[1]) if len(source) > 1 and source[1].isdigit() else 0
-    return Copy(int(message["seq"]), position, base64.b64decode(message.get("data", "")))
+    body = binary_mode.structured(base64.b64decode(message.get("data", "")), block)
+    return Copy(int(message["seq"]), position, body)

@@ -9,14 +9,14 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.nats_library import Msg, Service, ServiceConfig
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.cloudevents import content_types
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 Handler = Callable[[Msg], Awaitable[None]]
 
 
@@ -64,7 +64,8 @@ class _Client:
         self, subject: str, data: bytes = b"", headers: Mapping[str, str] | None = None, **_: Any
     ) -> None:
         try:
-            self._wire.publish(subject, data, headers)
+            # All that a service of ours replies is JSON, as is what the library itself replies about it.
+            self._wire.publish(subject, data, {**content_types.AS_JSON, **(headers or {})})
         except NatsUnreachable as error:
             log.warning("answer_lost", subject=subject, error=str(error))
 

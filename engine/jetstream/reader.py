@@ -10,8 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError
 from phaseline.engine.jetstream import consumer, frames
 from phaseline.engine.jetstream.wire import Wire
@@ -29,7 +28,7 @@ SILENT_CHECKS = 4
 RETRY = 0.25
 """Seconds before the next try to start again."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Stored(NamedTuple):
@@ -76,6 +75,8 @@ class Reader:
         """How many messages the consumer had when it was created."""
         self.pending = 0
         """How many messages followed the last one that came, at the time when the server sent it."""
+        self.idle = False
+        """Whether the server has said since then that it has nothing to send."""
         self._end: int | None = None
         """The sequence of the last message that was in the stream at the start; None while it is not known."""
         self._failure: PhaselineError | None = None
@@ -209,7 +210,7 @@ class Reader:
             return
         self._requested -= 1
         self._silent_checks = 0
-        self._last, self.pending = sequence, pending
+        self._last, self.pending, self.idle = sequence, pending, False
         self._buffered_bytes += len(data)
         self._buffer.append(Stored(subject, data, sequence, time_ns, pending, block))
         if self._end is None and (not pending or self._delivered >= self._backlog):
@@ -227,7 +228,8 @@ class Reader:
         status, description = headers.get(frames.STATUS, ""), headers.get(frames.DESCRIPTION, "")
         self._silent_checks = 0
         if status == consumer.IDLE:
-            # The server has nothing to send, so messages that it counted at the start have been deleted since.
+            # The server has nothing to send, so messages that it counted before have been deleted since.
+            self.idle = True
             self._end_known()
         elif description in consumer.ENDED:
             self._requested -= int(headers.get("Nats-Pending-Messages", 0))

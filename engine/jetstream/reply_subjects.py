@@ -7,14 +7,14 @@ Belongs here: the shape of an inbox, counting and logging the requests that name
 
 import time
 
-import structlog
+from phaseline.engine import logs
 
 INBOXES = ("_INBOX.", "_INBOX_", "_R_.")
 """The beginnings of inboxes: plain ones, those with a user's prefix, and those of requests from another account."""
 QUIET = 60.0
 """Seconds in which one refusal is logged."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class ReplySubjects:

@@ -14,8 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, NoAnswer
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
@@ -36,7 +35,7 @@ NOT_FOUND = "404"
 ADDED = b"\r\nNats-Stream:"
 """Where the headers begin that the server adds to those of the message."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 @dataclass(slots=True)

@@ -3,24 +3,30 @@
 Belongs here: their configuration and names. Does not: reading (`reader`), committing (`ownership.fenced_commit`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from phaseline.engine.errors import (
     ApiFailed,
+    JetStreamOff,
     NoAnswer,
-    NoResponders,
+    NoJetStream,
+    NoSuchStream,
     NotPermitted,
     NotProvisioned,
     PartitionsDiffer,
+    PhaselineError,
     PrefixTaken,
     StreamsDiffer,
 )
+from phaseline.engine.jetstream import feed
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
+from phaseline.engine.settings import DEFAULT_PARTITIONS, Feed, Settings
 from phaseline.schemas.records import SECOND
 
+MINIMUM_SERVER = (2, 15)
+"""In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
 STREAM_NOT_FOUND = 10059
 NAME_IN_USE = 10058
 PARTITIONS = "phaseline.partitions"
@@ -28,7 +34,7 @@ PARTITIONS = "phaseline.partitions"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The prefix of an installation, its number of partitions, and the names of its streams."""
+    """The prefix of an installation, its number of partitions, the names of its streams, and the format of its feed."""
 
     prefix: str
     partitions: int
@@ -37,27 +43,32 @@ class Layout:
     state: str
     lease: str
     live: str
+    feed: Feed = "msgpack"
 
 
-def layout_of(settings: Settings, partitions: int) -> Layout:
+def layout_of(settings: Settings, partitions: int, form: Feed = "msgpack") -> Layout:
     """The layout of an installation with that many partitions."""
-    names = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE", "LIVE"))
-    return Layout(settings.prefix, partitions, *names)
+    events, log, state, lease, live = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE", "LIVE"))
+    return Layout(settings.prefix, partitions, events, log, state, lease, live, form)
 
 
 async def provision(wire: Wire, settings: Settings) -> Layout:
     """Create the streams that are absent, and leave the others unchanged. Several workers can do so at once.
 
-    Raises `PartitionsDiffer` if the installation has another number of partitions than the settings want.
+    If the settings want another feed than the installation has, it has that one from now on. Raises `PartitionsDiffer`
+    if it has another number of partitions than the settings want.
     """
-    layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS)
+    layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "msgpack")
     if await _config(wire, layout.log) is None:
         await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
     found = await _config(wire, layout.events)
     if found is None:
         await _create(wire, layout.events, events(settings, layout))
         found = await _config(wire, layout.events) or {}
-    layout = layout_of(settings, _partitions(found, settings))
+    layout = layout_of(settings, _partitions(found, settings), feed.kept(found))
+    if settings.feed is not None and settings.feed != layout.feed:
+        await feed.change(wire, layout.events, found, settings.feed)
+        layout = replace(layout, feed=settings.feed)
     copies = ((layout.state, state(settings, layout)), (layout.live, live(settings, layout)))
     for name, config in (*copies, (layout.lease, lease(settings))):
         if await _config(wire, name) is None:
@@ -100,25 +111,26 @@ def _sourced(config: dict[str, Any]) -> set[str]:
 
 
 async def inspect(wire: Wire, settings: Settings) -> Layout:
-    """The layout of an existing installation; raises `NotProvisioned` if there is none."""
+    """The layout of an existing installation; raises `NotProvisioned` if there is none, and `ServerTooOld`."""
+    wire.require(*MINIMUM_SERVER)
     layout = layout_of(settings, 1)
     found = await _config(wire, layout.events)
     if found is None or await _config(wire, layout.state) is None:
         raise NotProvisioned(prefix=settings.prefix)
-    return layout_of(settings, _partitions(found, settings))
+    return layout_of(settings, _partitions(found, settings), feed.kept(found))
 
 
-async def is_absent(wire: Wire, stream: str) -> bool:
-    """Whether the server says that there is no such stream, or no JetStream; False where that cannot be known now."""
+async def why_unstored(wire: Wire, error: NoSuchStream) -> PhaselineError:
+    """Why no stream takes events: no installation, no JetStream. `error` itself where that cannot be known now."""
     try:
-        await wire.api(f"STREAM.INFO.{stream}")
-    except ApiFailed as error:
-        return bool(error.err_code == STREAM_NOT_FOUND)
-    except NoResponders:
-        return True
+        await wire.api(f"STREAM.INFO.{wire.settings.stream('EVENTS')}")
+    except (NoJetStream, JetStreamOff) as found:
+        return found
+    except ApiFailed as found:
+        return NotProvisioned(prefix=wire.settings.prefix) if found.err_code == STREAM_NOT_FOUND else error
     except (NoAnswer, NotPermitted):
-        return False
-    return False
+        return error
+    return error
 
 
 def _partitions(config: dict[str, Any], settings: Settings) -> int:
@@ -168,7 +180,7 @@ def events(settings: Settings, layout: Layout) -> dict[str, Any]:
         "subject_transform": {"src": f"{prefix}.events.*.>", "dest": inbox},
         "duplicate_window": int(settings.dedupe_window * SECOND),
         "max_age": int(settings.events_max_age * SECOND),
-        "metadata": {PARTITIONS: str(partitions)},
+        "metadata": {PARTITIONS: str(partitions), feed.KEY: layout.feed},
         # Due timers arrive like events, on a subject that only the server can write.
         "sources": [{"name": layout.log, "subject_transforms": [{"src": f"{prefix}.fired.*.>", "dest": due}]}],
     }

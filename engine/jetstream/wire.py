@@ -13,10 +13,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-import structlog
-
+from phaseline.engine import logs
+from phaseline.engine.accounts import roles
 from phaseline.engine.errors import (
     ConnectionLost,
+    InboxRefused,
+    NoJetStream,
     NoResponders,
     NoSuchStream,
     NotPermitted,
@@ -37,7 +39,7 @@ SILENT_STREAM = "; the stream has no leader now, or the server cannot write to i
 FLUSH, FLUSH_SILENT = 2.0, 0.1
 """Seconds to send the last bytes; and the same where the server has not answered lately."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Wire:
@@ -54,6 +56,8 @@ class Wire:
         self._down_hooks: list[Callable[[], None]] = []
         self._up_hooks: list[Callable[[], None]] = []
         self._violation = (0.0, "")
+        self._inbox_refused = False
+        """Whether this user may not subscribe to our inbox, so that no answer arrives."""
         self._closing = False
         self._opening = False
         self._silent = False
@@ -63,6 +67,15 @@ class Wire:
     @asynccontextmanager
     async def open(cls, settings: Settings, name: str = "phaseline", *, patient: bool = False) -> AsyncIterator[Self]:
         """Open a connection that always reconnects. Raises `NatsUnreachable`, unless `patient` waits for a server."""
+        wire = await cls.start(settings, name, patient=patient)
+        try:
+            yield wire
+        finally:
+            await wire.close()
+
+    @classmethod
+    async def start(cls, settings: Settings, name: str = "phaseline", *, patient: bool = False) -> Self:
+        """As `open`; it stays open until `close`."""
         wire = cls(settings)
         # Where the first connection fails the caller gets an error, so nothing is logged.
         wire._opening = not patient
@@ -71,15 +84,23 @@ class Wire:
         wire._up.set()
         try:
             await wire.subscribe(f"{wire._inbox}.*", wire._on_reply)
-            yield wire
-        finally:
+        except BaseException:
             await wire.close()
+            raise
+        return wire
 
     async def close(self) -> None:
-        """Send the pending bytes and close the connection."""
-        self._closing = True
-        await self._connection.flush_and_close(FLUSH_SILENT if self._silent else FLUSH)
-        self._fail_waiting()
+        """Send the pending bytes and close the connection. A second call does nothing."""
+        if not self._closing:
+            self._closing = True
+            await self._connection.flush_and_close(FLUSH_SILENT if self._silent else FLUSH)
+            self._up.clear()
+            self._fail_waiting()
+
+    def _check_open(self) -> None:
+        """Raise `RuntimeError` after `close`: it is a mistake in the program, which waiting does not mend."""
+        if self._closing:
+            raise RuntimeError("this connection is closed: open another one")
 
     # ---- the connection
 
@@ -114,7 +135,8 @@ class Wire:
             raise ServerTooOld(version=self.version or "unknown", needed=f"{major}.{minor}")
 
     async def until_connected(self, timeout: float | None = None) -> None:
-        """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds."""
+        """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds, `RuntimeError` after `close`."""
+        self._check_open()
         try:
             async with asyncio.timeout(timeout):
                 await self._up.wait()
@@ -146,12 +168,25 @@ class Wire:
             hook()
 
     def _denied(self, violation: str) -> None:
-        log.error("nats_permission_denied", error=violation)
         self._violation = (time.monotonic(), violation)
         quoted = re.search(r'"(.*)"', violation)
+        denied = quoted[1] if quoted else ""
+        told = False
+        if denied == f"{self._inbox}.*":
+            self._inbox_refused = told = True
         for subject, future in self._waiting.values():
-            if quoted and subject == quoted[1] and not future.done():
-                future.set_exception(NotPermitted(subject=subject, violation=violation))
+            if (subject == denied or self._inbox_refused) and not future.done():
+                future.set_exception(self._refusal(subject))
+                told = True
+        if not told:
+            log.error("nats_permission_denied", error=violation)
+
+    def _refusal(self, subject: str) -> NotPermitted:
+        """The error for a request to `subject` that the server does not permit, or whose answer cannot arrive."""
+        if self._inbox_refused:
+            return InboxRefused(subject=f"{self._inbox}.*", violation=self._violation[1], who_may="")
+        who_may = roles.who_may(subject, self.settings.prefix)
+        return NotPermitted(subject=subject, violation=self._violation[1], who_may=who_may)
 
     # ---- sending
 
@@ -165,6 +200,7 @@ class Wire:
 
     def send(self, buffer: bytes) -> None:
         """Send frames as one buffer; raises `NatsUnreachable` while the connection is down."""
+        self._check_open()
         self._connection.send(buffer)
 
     def publish(self, subject: str, data: bytes, headers: Headers | None = None) -> None:
@@ -195,6 +231,8 @@ class Wire:
         """
         seconds = self.settings.request_timeout if timeout is None else timeout
         started = time.monotonic()
+        if self._inbox_refused:
+            raise self._refusal(subject)
         if not self._up.is_set():
             await self.until_connected(seconds)
         self._serial += 1
@@ -229,7 +267,12 @@ class Wire:
     async def api(self, suffix: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """Call the JetStream API, for example `STREAM.INFO.x`; raises `ApiFailed`, or as `request` does."""
         subject = self.api_subject(suffix)
-        reply = await self.request(subject, b"" if body is None else json.dumps(body).encode())
+        try:
+            reply = await self.request(subject, b"" if body is None else json.dumps(body).encode())
+        except NoResponders as error:
+            if self._connection.has_jetstream or not self.has_consumers:
+                raise
+            raise NoJetStream(subject=subject, url=self.settings.shown) from error
         return read_reply(subject, reply.data)
 
     def api_subject(self, suffix: str) -> str:
@@ -268,6 +311,7 @@ class Wire:
 
         queue: of all subscriptions with this queue name, one gets each message.
         """
+        self._check_open()
         return await self._connection.subscribe_with(subject, callback, queue)
 
     async def unsubscribe(self, sid: int) -> None:

@@ -6,10 +6,11 @@ The records between the moments suffice: each has the state before it, and the w
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import CONTACT, Entity, Rejection, State, Transition, facets_of
+from phaseline.schemas.records import CONTACT, Entity, Rejection, State, Transition, facets_of, utc
 from phaseline.schemas.subjects import natural
 
 What = Literal["created", "gone", "changed", "same again", "came and went"]
@@ -19,8 +20,7 @@ What = Literal["created", "gone", "changed", "same again", "came and went"]
 class Change:
     """One entity between two moments. `before` and `after` hold the states of its facets; None if it was unknown.
 
-    transitions: the number of its transitions. flaps: how often a facet returned to a phase that it had left. first and
-    last: the times of its first and last transition, ns.
+    transitions: the number of its transitions. flaps: how often a facet returned to a phase that it had left.
     """
 
     kind: str
@@ -29,10 +29,20 @@ class Change:
     after: dict[str, State]
     transitions: int = 0
     flaps: int = 0
-    first: int = 0
-    last: int = 0
+    first_ns: int = 0
+    last_ns: int = 0
     seen: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
     """Per facet, how often each phase was entered. The phase at the first moment counts too."""
+
+    @property
+    def first(self) -> datetime:
+        """The time of its first transition."""
+        return utc(self.first_ns)
+
+    @property
+    def last(self) -> datetime:
+        """The time of its last transition."""
+        return utc(self.last_ns)
 
     @property
     def what(self) -> What:
@@ -47,7 +57,7 @@ class Change:
     def take(self, record: Transition) -> None:
         """Add the entity's next record."""
         self.transitions += 1
-        self.last = record.time
+        self.last_ns = record.time_ns
         self.after = _states(record.entity)
         phases = self.seen.setdefault(record.facet, Counter([record.before.phase] if record.before else []))
         if record.before is None or record.before.phase != record.after.phase:
@@ -75,7 +85,7 @@ class Changes:
             return
         key = (record.entity.kind, record.entity.id)
         if key not in self.found:
-            self.found[key] = Change(*key, _before(record), {}, first=record.time)
+            self.found[key] = Change(*key, _before(record), {}, first_ns=record.time_ns)
         self.found[key].take(record)
 
     def sorted(self, without_time: int = 0) -> ChangeList:

@@ -4,6 +4,7 @@ Belongs here: reading both, assessing. Does not: the rules (`kubernetes.assess`)
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from phaseline.engine.errors import EntityUnknown, NotObserved
@@ -15,7 +16,8 @@ from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.observation import ObservedPair
 from phaseline.machines.kubernetes.profiles import Profile
 from phaseline.schemas import codec
-from phaseline.schemas.records import nanoseconds
+from phaseline.schemas.cloudevents import binary_mode
+from phaseline.schemas.records import nanoseconds, utc
 
 KIND = "resource"
 
@@ -24,15 +26,19 @@ class Observation(NamedTuple):
     """The content of the last `resource.observed` event of an object.
 
     live: the manifest in the cluster; None if it was absent. desired: the manifest in Git; None if it was not
-    declared. is_known: whether the event said what Git declares. time: when the event was stored, ns since 1970. event:
-    the event's id and source.
+    declared. is_known: whether the event said what Git declares. event: the event's id and source.
     """
 
     live: Mapping[str, Any] | None
     desired: Mapping[str, Any] | None
     is_known: bool
-    time: int
+    time_ns: int
     event: tuple[str, str]
+
+    @property
+    def time(self) -> datetime:
+        """When the event was stored."""
+        return utc(self.time_ns)
 
 
 class ObjectDiff(NamedTuple):
@@ -50,7 +56,7 @@ async def last(installation: Installation, resource_id: str) -> Observation:
     reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")
     if reply is None:
         raise NotObserved(id=resource_id)
-    event = codec.decode(reply.data)
+    event = codec.decode(binary_mode.structured(reply.data, reply.block))
     data = event.get("data") or {}
     stored = nanoseconds(reply.headers["Nats-Time-Stamp"])
     return Observation(*ObservedPair.of(data), stored, (event["id"], event["source"]))
@@ -68,5 +74,5 @@ async def object_diff(installation: Installation, resource_id: str) -> ObjectDif
             continue
     overrides = overrides_of(tree, resource_id)
     pair = ObservedPair(observation.live, observation.desired, observation.is_known)
-    assessment = pair.assess(overrides, installation.scripts, observation.time, explains=True)
+    assessment = pair.assess(overrides, installation.scripts, observation.time_ns, explains=True)
     return ObjectDiff(observation, assessment, overrides.profile)

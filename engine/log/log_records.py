@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from phaseline.engine.core.message import Headers
 from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
@@ -20,6 +21,7 @@ from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
+from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.upcasting import NewerRecord
 
@@ -27,7 +29,7 @@ NOT_FOUND = "404"
 
 
 class Logged(NamedTuple):
-    """A record with its place in the log (`sequence`) and the message that holds it (`body`)."""
+    """A record with its place in the log (`sequence`) and its message as it is stored (`body`)."""
 
     sequence: int
     record: Transition | Rejection
@@ -35,16 +37,22 @@ class Logged(NamedTuple):
 
     @property
     def wire(self) -> dict[str, Any]:
-        """The decoded message."""
+        """The decoded message. It is decoded when it is asked for, because that costs as much as reading the record."""
         return codec.decode(self.body)
 
 
 class FetchedEvent(NamedTuple):
-    """A message of EVENTS. `subject`: the inbox subject; `time`: when it was stored, RFC 3339."""
+    """A message of EVENTS. `subject`: the inbox subject; `time`: when it was stored, RFC 3339.
+
+    body: with the whole envelope, also of an event that was sent in binary mode. sent: the body as it was sent.
+    headers: those that are part of an event in binary mode.
+    """
 
     subject: str
     body: bytes
     time: str
+    sent: bytes
+    headers: Headers
 
 
 async def record_at(installation: Installation, sequence: int) -> Logged:
@@ -70,7 +78,10 @@ async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent |
     reply = await direct(wire, stream, json.dumps({"seq": sequence}).encode())
     if reply is None:
         return None
-    return FetchedEvent(reply.headers["Nats-Subject"], reply.data, reply.headers["Nats-Time-Stamp"])
+    return FetchedEvent(
+        reply.headers["Nats-Subject"], binary_mode.structured(reply.data, reply.block),
+        reply.headers["Nats-Time-Stamp"], reply.data, binary_mode.headers(reply.block),
+    )  # fmt: skip
 
 
 async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
@@ -111,7 +122,12 @@ def message_in(reply: Reply) -> LastMessage:
 
 
 def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
-    """The record in a message of LOG; None if no worker wrote it, which is reported. Raises `NewerRecord`."""
+    """The record in a message of LOG; None if no worker wrote it, which is reported, and for a copy in JSON.
+
+    Raises `NewerRecord`.
+    """
+    if foreign.is_json_copy(message.block):
+        return None
     is_ours = foreign.is_by_worker(message.block)
     record = _record_in(message.data) if is_ours else None
     if record is None and not (is_ours and losses.is_loss(message.data)):
@@ -130,7 +146,7 @@ def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None
 def _record_in(body: bytes) -> Record | None:
     """The record in a body; None if it holds none. Raises `NewerRecord`."""
     try:
-        return None if body[:1] in codec.JSON_STARTS else wire_codec.read(body)
+        return wire_codec.read(body)
     except NewerRecord:
         raise
     except (ValueError, KeyError, TypeError, AttributeError):

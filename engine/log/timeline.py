@@ -6,10 +6,11 @@ Belongs here: intervals made of records, ticks for a time axis. Does not: readin
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import SECOND, State, Transition, facets_of
+from phaseline.schemas.records import SECOND, State, Transition, facets_of, utc
 from phaseline.schemas.subjects import natural
 
 HOUR = 3600 * SECOND
@@ -24,13 +25,23 @@ STEPS = tuple(
 
 
 class Interval(NamedTuple):
-    """A facet in one state, from `start` to `end` (ns). `record` brought it there, possibly before `start`."""
+    """A facet in one state, from `start` to `end`. `record` brought it there, possibly before `start`."""
 
     state: State
     base: State
-    start: int
-    end: int
+    start_ns: int
+    end_ns: int
     record: Transition
+
+    @property
+    def start(self) -> datetime:
+        """When it begins."""
+        return utc(self.start_ns)
+
+    @property
+    def end(self) -> datetime:
+        """When it ends."""
+        return utc(self.end_ns)
 
     @property
     def viewed(self) -> bool:
@@ -55,15 +66,25 @@ class Lane:
 
 
 class Timeline(NamedTuple):
-    """Lanes between two times (ns), parents before children.
+    """Lanes between two times, parents before children.
 
     without_time: by the publishers' clock, how many of the records read had no usable time of their own.
     """
 
     lanes: list[Lane]
-    start: int
-    end: int
+    start_ns: int
+    end_ns: int
     without_time: int = 0
+
+    @property
+    def start(self) -> datetime:
+        """When it begins."""
+        return utc(self.start_ns)
+
+    @property
+    def end(self) -> datetime:
+        """When it ends."""
+        return utc(self.end_ns)
 
 
 def timeline(
@@ -88,8 +109,8 @@ def _lane(key: tuple[str, str, str], history: list[Transition], top: int, start:
     lane = Lane(kind, entity_id, name, entity_id.count("/") - top, len([*facets_of(history[-1].entity)]) > 1)
     moves = list(_moves(name, history))
     for index, (state, base, record) in enumerate(moves):
-        begins = max(start, record.time)
-        ends = max(begins, min(end, moves[index + 1][2].time if index + 1 < len(moves) else end))
+        begins = max(start, record.time_ns)
+        ends = max(begins, min(end, moves[index + 1][2].time_ns if index + 1 < len(moves) else end))
         if state.phase not in (ABSENT, DELETED):
             lane.intervals.append(Interval(state, base, begins, ends, record))
     return lane

@@ -113,7 +113,7 @@ def _check(what: str, word: str | None, known: list[str]) -> None:
 class Watch(Generic[R]):
     """An iterator over records: `async for record in watch`.
 
-    `sequence` is the place of the last record, `wire` its decoded message. A watch with `start=watch.sequence + 1`
+    `sequence` is the place of the last record. A watch with `start=watch.sequence + 1`
     continues after it. `async with watch:` starts to read at once and ends with the block. Without it the watch starts
     when the first record is requested.
     """
@@ -133,6 +133,7 @@ class Watch(Generic[R]):
         self.over = False
         self.sequence = 0
         self._body = b""
+        """The message of the last record."""
 
     async def __aenter__(self) -> Self:
         await self._open()
@@ -156,7 +157,7 @@ class Watch(Generic[R]):
 
     @property
     def wire(self) -> dict[str, Any]:
-        """The last record as the map that it is on the wire; empty before the first one."""
+        """The decoded message of the last record; empty before the first. It is decoded when it is asked for."""
         return codec.decode(self._body) if self._body else {}
 
     @property

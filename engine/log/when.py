@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
 from phaseline.engine.errors import NameUnknown
-from phaseline.schemas.records import nanoseconds
+from phaseline.schemas.records import nanoseconds, utc
 
 START, NOW = "start", "now"
 END = 2**63
@@ -24,11 +24,17 @@ _MICROSECOND = 1_000
 class Moment(NamedTuple):
     """A point in time that was resolved in the log. Reads use its place; people see its time.
 
-    place: the last place in the log that a read of this moment includes. time: its time, in ns since 1970.
+    place: the last place in the log that a read of this moment includes. A moment before the first record is at place
+    0, in 1970.
     """
 
     place: int
-    time: int
+    time_ns: int
+
+    @property
+    def time(self) -> datetime:
+        """Its time."""
+        return utc(self.time_ns)
 
 
 When = int | str | datetime | Moment
@@ -47,7 +53,7 @@ class Time(NamedTuple):
 
     def as_datetime(self) -> datetime:
         """The same time in UTC, to the microsecond."""
-        return _EPOCH + timedelta(microseconds=self.ns // _MICROSECOND)
+        return utc(self.ns)
 
 
 def seconds_of(text: str) -> float | None:

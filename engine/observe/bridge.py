@@ -6,27 +6,47 @@ Belongs here: when snapshots and heartbeats are sent. Does not: what they say (`
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine.observe.cluster import Found, Listed
+from phaseline.engine.observe.discovery import Resource
 from phaseline.engine.observe.observer import Observer
+from phaseline.engine.observe.roots import Known
 
 Event = dict[str, Any]
+AGAIN = 600.0
+"""Seconds after which the past is asked again: workers may not have decided yet what the last run reported."""
 T = TypeVar("T")
 
 
+class Past(NamedTuple):
+    """What can be asked about earlier runs: `Known`, and `IsGone` of each resource."""
+
+    known: Known
+    is_gone: Callable[[Resource, str], Awaitable[bool]]
+
+
 async def events(
-    observer: Observer, found: AsyncIterator[Found], namespace: str | None, *, heartbeat: float, away: set[str]
-) -> AsyncIterator[Event]:
+    observer: Observer, found: AsyncIterator[Found], namespace: str | None, *, heartbeat: float, away: set[str],
+    past: Past | None = None,
+) -> AsyncIterator[Event]:  # fmt: skip
     """The events of a cluster.
 
     heartbeat: seconds between heartbeats, 0 for none. away: the resources whose server does not answer; while there are
-    any, no heartbeat is sent, because nobody looks.
+    any, no heartbeat is sent, because nobody looks. past: tells what earlier runs reported; None if nobody can.
     """
+    listed: dict[Resource, float] = {}
+    """The resources that were listed, and when the past was asked about them last."""
+    if past is not None and observer.by_marks:
+        await observer.remember(past.known)
     async for one in with_ticks(found, heartbeat):
         if one is None:
             for event in () if away else observer.heartbeats():
+                yield event
+            old = [of for of, asked in listed.items() if time.monotonic() - asked >= AGAIN]
+            async for event in _vanished(observer, past, () if away else old, listed):
                 yield event
         elif isinstance(one, Listed):
             for event in observer.missing() if one.complete else ():
@@ -36,8 +56,22 @@ async def events(
             within = namespace if resource.namespaced else None
             for event in observer.relisted(group, resource.kind, within):
                 yield event
+            async for event in _vanished(observer, past, (resource,), listed):
+                yield event
         else:
             for event in observer.see(one):
+                yield event
+
+
+async def _vanished(
+    observer: Observer, past: Past | None, resources: Iterable[Resource], listed: dict[Resource, float]
+) -> AsyncIterator[Event]:
+    """The events of what vanished while nobody looked, of resources that were listed."""
+    for resource in resources:
+        listed[resource] = time.monotonic()
+        if past is not None:
+            sort = resource.version.rpartition("/")[0], resource.kind
+            async for event in observer.vanished(sort, past.known, partial(past.is_gone, resource)):
                 yield event
 
 

@@ -1,6 +1,7 @@
 """Lists and watches the objects of a Kubernetes API server (needs the extra `kubernetes`).
 
-Belongs here: list and watch, and retrying when the server is away or a version has expired. Does not: requests
+Belongs here: list and watch, retrying when the server is away or a version has expired, asking for one object. Does
+not: requests
 (`kubernetes_api`), finding resources (`discovery`), turning objects into events (`observer`).
 """
 
@@ -8,12 +9,21 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.observe.discovery import Resource
 from phaseline.engine.observe.events import mapping, maps, text
-from phaseline.engine.observe.kubernetes_api import GONE, UNAVAILABLE, VersionExpired, get, request
+from phaseline.engine.observe.kubernetes_api import (
+    GONE,
+    NOT_FOUND,
+    OK,
+    UNAVAILABLE,
+    VersionExpired,
+    exchange,
+    get,
+    request,
+)
 from phaseline.engine.observe.ownership import GROUP
 from phaseline.engine.observe.stream import ObjectChange
 
@@ -23,7 +33,7 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Seconds before each further try while the server is not available."""
 WATCH_SECONDS = 300
 """Seconds after which the server ends a watch. The watch then continues from the last version."""
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Listed(NamedTuple):
@@ -77,6 +87,19 @@ async def follow(
                 "cluster_away", resource=resource.plural, error=str(error) or type(error).__name__, seconds=pause
             )
             await asyncio.sleep(pause)
+
+
+async def is_gone(api: Any, resource: Resource, named: str) -> bool:
+    """Whether the server says that it has no object of this name (`<namespace>/<name>`)."""
+    namespace, _, name = named.partition("/")
+    try:
+        status, answer = await exchange(api, "GET", f"{_path(resource, namespace or None)}/{quote(name, safe='')}")
+    except UNAVAILABLE as error:
+        log.warning("object_not_confirmed", object=named, error=str(error) or type(error).__name__)
+        return False
+    if status not in (OK, NOT_FOUND):
+        log.warning("object_not_confirmed", object=named, error=f"{status}: {text(answer, 'message')}")
+    return status == NOT_FOUND and text(answer, "reason") == "NotFound"
 
 
 def _key(found: Mapping[str, Any]) -> tuple[str, str]:

@@ -1,18 +1,17 @@
 """Finds the resources of a Kubernetes API server by their names (needs the extra `kubernetes`).
 
-Belongs here: the names and paths of resources. Does not: their objects (`cluster`).
+Belongs here: the names and paths of resources, what identifies the cluster. Does not: their objects (`cluster`).
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.observe.events import mapping, maps, text
-from phaseline.engine.observe.kubernetes_api import UNAVAILABLE, get
+from phaseline.engine.observe.kubernetes_api import OK, UNAVAILABLE, exchange, get
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Resource(NamedTuple):
@@ -34,11 +33,28 @@ async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
     try:
         core, offered = await _resources(api, "/api/v1"), await get(api, "/apis")
     except UNAVAILABLE as error:
-        raise ClusterUnusable(
-            problem=f"its API server does not answer: {str(error) or type(error).__name__}"
-        ) from error
+        raise _silent(error) from error
     groups = [text(mapping(group, "preferredVersion"), "groupVersion") for group in maps(offered, "groups")]
     return [await _resource(api, name, core, groups) for name in names]
+
+
+async def cluster_of(api: Any, namespace: str | None) -> str:
+    """What tells this cluster from others: the uid of the namespace kube-system, else of the one that is observed.
+
+    Empty if neither may be read. Raises `ClusterUnusable`.
+    """
+    for name in ("kube-system", *([] if namespace is None else [namespace])):
+        try:
+            status, found = await exchange(api, "GET", f"/api/v1/namespaces/{name}")
+        except UNAVAILABLE as error:
+            raise _silent(error) from error
+        if status == OK and (uid := text(mapping(found, "metadata"), "uid")):
+            return uid
+    return ""
+
+
+def _silent(error: BaseException) -> ClusterUnusable:
+    return ClusterUnusable(problem=f"its API server does not answer: {str(error) or type(error).__name__}")
 
 
 async def resource_of(api: Any, version: str, kind: str) -> Resource | None:

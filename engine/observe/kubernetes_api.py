@@ -18,7 +18,7 @@ with libraries.needed("kubernetes_asyncio", "observe --cluster"):
 
 import aiohttp
 
-GONE, TOO_MANY = 410, 429
+OK, NOT_FOUND, GONE, TOO_MANY = 200, 404, 410, 429
 UNAVAILABLE = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
 """The exceptions after which a further try may help: the server is away, or has trouble of its own."""
 
@@ -93,6 +93,6 @@ async def _checked(response: Any, path: str) -> None:
         raise VersionExpired
     if response.status >= 500 or response.status == TOO_MANY:  # the server's own trouble
         raise ValueError(f"{path}: {response.status} {response.reason}")
-    if response.status != 200:  # OK
+    if response.status != OK:
         text = (await response.text())[:400]
         raise ClusterUnusable(problem=f"{path}: {response.status} {response.reason}: {text}")

@@ -8,11 +8,10 @@ import hashlib
 import itertools
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.observe import generic, ownership
 from phaseline.engine.observe.argo import objects as argo
 from phaseline.engine.observe.argo.projects import Projects
@@ -20,13 +19,14 @@ from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, te
 from phaseline.engine.observe.fleet import objects as fleet
 from phaseline.engine.observe.generic import SKIPPED, DesiredObjects
 from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET, PROJECT, Moved, Ownership, Whose
+from phaseline.engine.observe.roots import IsGone, Known, Roots
 from phaseline.engine.observe.snapshots import Presence
 from phaseline.engine.observe.stream import ObjectChange
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, key_of
 from phaseline.schemas import bounds
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 ADAPTERS: Mapping[tuple[str, str], Callable[..., Iterator[ObservedEvent]]] = {
     APPLICATION: argo.application,
@@ -62,7 +62,7 @@ class Observer:
         self.ownership = whose or Ownership(application=application)
         self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
         self.unowned: dict[str, str] = {}
-        self.presence, self._projects = Presence(), Projects()
+        self.presence, self.roots, self._projects = Presence(), Roots(), Projects()
         self._fleet = fleet.FleetObjects().adapters()
         if self.ownership.application is not None:
             self.presence.note(ObservedEvent("application", "observed", self.ownership.application))
@@ -70,6 +70,8 @@ class Observer:
         """Objects whose Application was not seen yet, with its instance name."""
         self._published: dict[tuple[str, str, str], str] = {}
         """The digest of the last event of each kind, trigger and id."""
+        self.by_marks = False
+        """Whether the marks of objects alone say which applications there are: Applications themselves are not seen."""
         self._run, self._number = secrets.token_hex(4), itertools.count(1)
 
     def see(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
@@ -107,20 +109,33 @@ class Observer:
             found = self.presence.snapshots("application", "resource", f"{group or 'core'}:{kind}/{within}")
         yield from (self._event(one, {}, gone=False) for one in found)
 
+    async def vanished(self, sort: tuple[str, str], known: Known, is_gone: IsGone) -> AsyncIterator[dict[str, Any]]:
+        """The events of what earlier runs reported, and what is gone, after all objects of a sort were listed."""
+        async for one in self.roots.gone(sort, known, is_gone):
+            self.presence.forget(one.kind, one.id)
+            yield self._event(one, {}, gone=True)
+
+    async def remember(self, known: Known) -> None:
+        """Learn the applications of earlier runs that are known by marks alone, so that snapshots speak of them."""
+        for application in await self.roots.marked(known):
+            self.presence.note(ObservedEvent("application", "observed", application))
+
     def heartbeats(self) -> Iterator[dict[str, Any]]:
         """The heartbeats to send: of each place of which nothing was told since the last ones."""
         yield from (self._event(one, {}, gone=False) for one in self.presence.heartbeats())
 
     def _told(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
+        sort = group_kind(change.manifest)
         for observed in self._observed(change):
             key = (observed.kind, observed.trigger, observed.id)
             self.presence.note(observed)
+            named = self.roots.note(sort, observed, change.manifest)
             digest = _digest(json.dumps(observed.compared if observed.compared is not None else observed.data))
             if self._published.get(key) == digest:
                 continue
             self._forget_opposites(observed)
             self._published[key] = digest
-            yield self._event(observed, mapping(change.manifest, "metadata"), gone=change.gone)
+            yield self._event(named, mapping(change.manifest, "metadata"), gone=change.gone)
 
     def _observed(self, change: ObjectChange) -> Iterator[ObservedEvent]:
         manifest, gone = change
@@ -145,6 +160,8 @@ class Observer:
         self.unowned.pop(str(key), None)
         seen = generic.observed(manifest, whose.id, self.desired, gone=gone)
         if seen is not None:
+            if self.by_marks and (announced := self.roots.announced(whose.id)) is not None:
+                yield announced
             yield seen
 
     def _hold(self, key: ObjectKey, whose: Whose, change: ObjectChange) -> None:

@@ -5,14 +5,10 @@ them (`cluster`), what a snapshot does (the core).
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from phaseline.engine.observe.events import ObservedEvent
+from phaseline.engine.publish import snapshots
 
-MOST_BYTES = 700_000
-"""The most bytes of the ids in one snapshot. The rest of an event takes less than the rest of a message."""
-OVERHEAD = 8
-"""The bytes that an item takes beside its id."""
 PARTS = {
     "application_set": 1, "application": 2, "resource": 5, "git_repo": 1, "bundle": 2, "bundle_deployment": 3,
 }  # fmt: skip
@@ -92,33 +88,13 @@ ABOVE = {
 
 
 def snapshot(
-    kind: str, entity_id: str, below: str, names: Iterable[str], start: str = "", most: int = MOST_BYTES
+    kind: str, entity_id: str, below: str, names: Iterable[str], start: str = "", most: int | None = None
 ) -> Iterator[ObservedEvent]:
     """The events that list these names below an entity: one, or several that share its range.
 
     start: only names that begin with it are spoken of. It ends with a slash; in byte order, the names that begin with
     `a/` are those after `a/` up to `a0`.
     """
-    after, last = (start, f"{start[:-1]}0") if start else (None, None)
-    pieces = [*_pieces(sorted(names, key=str.encode), most)] or [[]]
-    for number, piece in enumerate(pieces, 1):
-        upto = last if number == len(pieces) else piece[-1]
-        data: dict[str, Any] = {"kind": below, "items": [{"id": name} for name in piece]}
-        bounds = {"after": after, "upto": upto}
-        yield ObservedEvent(kind, "snapshot", entity_id, {**data, **{n: b for n, b in bounds.items() if b is not None}})
-        after = upto
-
-
-def _pieces(names: list[str], most: int) -> Iterator[list[str]]:
-    """The names in parts of at most so many bytes."""
-    piece: list[str] = []
-    size = 0
-    for name in names:
-        length = len(name.encode()) + OVERHEAD
-        if piece and size + length > most:
-            yield piece
-            piece, size = [], 0
-        piece.append(name)
-        size += length
-    if piece:
-        yield piece
+    after, upto = (start, f"{start[:-1]}0") if start else (None, None)
+    for data in snapshots.events(below, [{"id": name} for name in names], after=after, upto=upto, most=most):
+        yield ObservedEvent(kind, "snapshot", entity_id, data)

@@ -10,21 +10,24 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge, PhaselineError
 from phaseline.engine.jetstream.api_reply import can_pass, read_ack
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.foreign import Standing
+from phaseline.schemas.cloudevents import content_types
 
 TIME_LIMIT = 30.0
 """Seconds after which a commit with an unknown outcome fails."""
 PAUSE = 0.2
 """Seconds between two tries."""
 EXPECTED = "Nats-Expected-Last-Subject-Sequence"
+JSON_LINE, MSGPACK_LINE = (
+    f"{content_types.HEADER}: {type_}\r\n" for type_ in (content_types.JSON_EVENT, content_types.MSGPACK_EVENT)
+)
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 HeaderPairs = Sequence[tuple[str, str]]
 BatchMessage = tuple[str, bytes] | tuple[str, bytes, HeaderPairs]
 """Subject and body; and headers, if any."""
@@ -68,7 +71,10 @@ class Fence:
         started = time.monotonic()
         while True:
             try:
-                headers = {**dict(pairs), EXPECTED: str(self._end), f"{EXPECTED}-Subject": self.subject}
+                headers = {
+                    content_types.HEADER: content_types.of_event(body), **dict(pairs),
+                    EXPECTED: str(self._end), f"{EXPECTED}-Subject": self.subject,
+                }  # fmt: skip
                 await self._wire.publish_acked(subject, body, headers)
             except Fenced:
                 await self._moved_by_us(())
@@ -152,12 +158,13 @@ class Fence:
         await asyncio.sleep(PAUSE)
 
     async def _send_checkpoint(self, checkpoint: bytes) -> int:
-        headers = {EXPECTED: str(self._end), "Nats-Rollup": "sub"}
+        headers = {**content_types.AS_MSGPACK, EXPECTED: str(self._end), "Nats-Rollup": "sub"}
         return (await self._wire.publish_acked(self.subject, checkpoint, headers)).seq
 
     async def _send_batch(self, messages: Sequence[BatchMessage], checkpoint: bytes) -> int:
         batch = secrets.token_hex(6)
         headers = {
+            **content_types.AS_MSGPACK,
             "Nats-Batch-Id": batch,
             "Nats-Batch-Sequence": str(len(messages) + 1),
             "Nats-Batch-Commit": "1",
@@ -172,12 +179,15 @@ class Fence:
 def batch_frames(batch: str, messages: Sequence[BatchMessage], limit: int) -> bytes:
     """All frames of an atomic batch except the last one, as one buffer (NATS ADR-50).
 
+    Each body is an event or a record, unless the headers of its message say another type.
     Raises `PayloadTooLarge` above `limit`: on such a payload the server closes the connection, which all partitions of
     this process share.
     """
     parts: list[bytes] = []
     for number, (subject, body, *own) in enumerate(messages, 1):
         lines = "".join([f"{name}: {value}\r\n" for pairs in own for name, value in pairs])
+        if content_types.HEADER not in lines:
+            lines += JSON_LINE if body[:1] == b"{" else MSGPACK_LINE
         block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{lines}\r\n"
         size = len(block) + len(body)
         if size > limit:

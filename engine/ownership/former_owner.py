@@ -6,8 +6,7 @@ Does not: the other steps of a take-over (`takeover`).
 
 from typing import NamedTuple
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import LogEmptied
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader, origin
 from phaseline.engine.jetstream.reader import BUFFER, Reader
@@ -17,7 +16,7 @@ from phaseline.engine.log.foreign import Standing
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Former(NamedTuple):

@@ -4,8 +4,7 @@ Belongs here: knowing that the copy is complete, restoring the tree from it. Doe
 (`takeover`).
 """
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree, take_in
 from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.reader import Reader
@@ -18,7 +17,7 @@ LOAD = 5_000
 SLOW = 10.0
 """Seconds without a message after which a take-over logs that it waits for STATE."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 async def load(installation: Installation, partition: int, fence: int, least: int = 0) -> tuple[Tree, int]:

@@ -8,8 +8,7 @@ The server drops a schedule as soon as another message is stored on its subject.
 import time
 from collections.abc import Iterator
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core import timers
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import BATCH_LIMIT
@@ -24,7 +23,7 @@ from phaseline.schemas.records import SECOND
 SOON = 5 * SECOND
 """A timer due earlier than in these ns may be firing right now, ns."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 async def repair(installation: Installation, claim: Claim) -> None:
@@ -67,7 +66,7 @@ def _schedules(installation: Installation, tree: Tree) -> Iterator[Schedule]:
         if not any(kind.timeouts):
             continue
         for entity in entities.values():
-            for facet, due in entity.timers.items():
+            for facet, due in entity.timers_ns.items():
                 index = kind.names.index(facet)
                 timeout = kind.timeouts[index].get(entity.facets[index].state.phase)
                 if timeout is not None:

@@ -6,10 +6,10 @@ commits (`claim`), the loop that follows (`worker.partition`), which worker shou
 
 import time
 
-import structlog
 from msgspec.structs import replace
 
-from phaseline.engine.core.message import Message
+from phaseline.engine import logs
+from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
@@ -20,7 +20,7 @@ from phaseline.engine.ownership.former_owner import Former
 from phaseline.engine.ownership.load_states import load
 from phaseline.schemas.records import Loss
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 async def take_over(
@@ -47,7 +47,8 @@ async def take_over(
     tree, highest = await load(installation, partition, fence.sequence, least)
     position = max(last.position, highest) if last.plan is None else last.position
     log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
-    claim = Claim(partition, tree, fence, own, position, last.pending if position == last.position else 0)
+    pending = last.pending if position == last.position else 0
+    claim = Claim(partition, tree, fence, own, position, pending, installation.layout.feed, installation.prefix)
     if last.attempts and last.plan is None and position > last.position:
         # Lone records do not write the checkpoint: the former owner did get on.
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())
@@ -78,6 +79,6 @@ async def _note_losses(installation: Installation, claim: Claim, former: Former,
 
 async def _note_tables(installation: Installation, claim: Claim, era: Era) -> None:
     """Write into the log that other tables decide from here on."""
-    message = Message(installation.subjects.tables(claim.partition), era.encode())
+    message = Message(installation.subjects.tables(claim.partition), era.encode(), NO_EVENT)
     await claim.append([message], claim.position, claim.checkpoint.plan)
     log.info("tables_noted", partition=claim.partition, tables=era.digest, position=era.position)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypedDict
 
 from phaseline.engine.core import intake
+from phaseline.engine.core.message import Headers
 from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kubernetes.secret_values import raw_secret_in
@@ -23,7 +24,8 @@ from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, 
 class EventMessage(NamedTuple):
     """The NATS message of one event. `message_id`: what the `Nats-Msg-Id` is made of (`publish.message_id`).
 
-    event, source: the `id` and the `source` of the event, which identify it in errors.
+    event, source: the `id` and the `source` of the event, which identify it in errors. headers: those that it has
+    beside its id; without any, the body is an envelope.
     """
 
     subject: str
@@ -31,6 +33,7 @@ class EventMessage(NamedTuple):
     message_id: str
     event: str
     source: str
+    headers: Headers = ()
 
 
 def default_source(program: str) -> str:
@@ -67,10 +70,15 @@ def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | N
         type=f"{kind}.{trigger}",
         specversion="1.0",
         subject=f"{kind}/{entity_id}",
-        time=when if isinstance(when, str) else when.astimezone().isoformat(),
+        time=when if isinstance(when, str) else _text_of(when),
         sequence=details.get("sequence"),
         data=None if data is None else dict(data),
     )
+
+
+def _text_of(when: datetime) -> str:
+    """A time in RFC 3339; local if it has no offset."""
+    return when.astimezone().isoformat()
 
 
 def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | None = None) -> EventMessage:
@@ -79,6 +87,8 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
     With `kinds`, raises `EventRefused` if a worker would reject the event whatever the state of its entity.
     """
     body = envelope.write(event) if isinstance(event, Event) else dict(event)
+    if isinstance(body.get("time"), datetime):
+        body["time"] = _text_of(body["time"])
     try:
         read = envelope.read(body)
         address = address_of(read)
@@ -88,6 +98,8 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         message = EventMessage(subject, codec.encode(body), name, read.id, read.source)
     except (Invalid, BadSubject) as error:
         raise Unsendable(reason="invalid", message=str(error)) from None
+    except codec.Undecodable as error:
+        raise Unsendable(reason="undecodable", message=str(error)) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
     if kinds is not None:

@@ -1,7 +1,7 @@
 """The `Nats-Msg-Id` of an event: subject, source and id, hashed under a secret where the publisher has one.
 
-Belongs here: the header's value, the secret behind it, and recognising the event that is stored under it. Does not:
-sending (`single`, `pipeline`).
+Belongs here: the headers of an event, the secret behind this one, and recognising the event that is stored under it.
+Does not: sending (`single`, `pipeline`).
 The server recognises repeats in the whole stream, whatever their subject. Without a secret, whoever foresees an id
 could send it first, with another event. A publisher has a secret if it has credentials. Publishers with the same
 credentials may send each other's events anyway. They share the secret, so a repeat is recognised whoever of them sends
@@ -20,6 +20,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.log_records import direct_event
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.settings import Settings
+from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.subjects import is_stored_as
 
 MESSAGE_ID = "Nats-Msg-Id"
@@ -28,6 +29,12 @@ SHORTEST, LONGEST = 16, 64
 _PURPOSE = b"pl-Nats-Msg-Id"
 """Makes the keys that follow from credentials useless for anything else."""
 _SEED = re.compile(rb"-----BEGIN USER NKEY SEED-----\s+(\S+)")
+
+
+def headers_of(message: EventMessage, key: bytes) -> dict[str, str]:
+    """The headers of an event: its id for the server, and those that it has itself, or the type of its body."""
+    own = dict(message.headers) if message.headers else {content_types.HEADER: content_types.of_event(message.body)}
+    return {MESSAGE_ID: header(key, message.message_id), **own}
 
 
 def header(key: bytes, text: str) -> str:

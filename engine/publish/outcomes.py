@@ -91,8 +91,7 @@ async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Recei
             record = record_in_log(reader.stream, stored)
             if record is not None and record.cause.sequence == receipt.sequence:
                 seen += 1
-                body = codec.decode(stored.data)
                 if not isinstance(record, Mark):
                     records.append(Logged(stored.sequence, record, stored.data))
-                if seen == body["data"]["cause"]["records"]:
+                if seen == codec.decode(stored.data)["data"]["cause"]["records"]:
                     return Outcome(receipt, tuple(records))

@@ -15,23 +15,24 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple, Self
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import (
     ApiFailed,
     NatsUnreachable,
     NoAnswer,
+    NoJetStream,
     NoRoom,
     NoSuchStream,
+    NotProvisioned,
     PhaselineError,
     Unconfirmed,
 )
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Ack, can_pass, read_ack
-from phaseline.engine.jetstream.streams import is_absent
+from phaseline.engine.jetstream.streams import why_unstored
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.message_id import MESSAGE_ID, header, key_of, renamed
+from phaseline.engine.publish.message_id import headers_of, key_of, renamed
 from phaseline.schemas.subjects import is_stored_as
 
 WINDOW = 4096
@@ -44,7 +45,7 @@ PAUSE = 0.2
 SHOW = 0.1
 """Seconds between two reports of the progress."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class PublishResult(NamedTuple):
@@ -175,8 +176,9 @@ class Pipeline:
         return flying is not None
 
     def _frame(self, message: EventMessage, number: int) -> bytes:
-        headers = {MESSAGE_ID: header(self._key, message.message_id)}
-        return self._wire.frame(message.subject, message.body, headers, f"{self._inbox}.{number}")
+        return self._wire.frame(
+            message.subject, message.body, headers_of(message, self._key), f"{self._inbox}.{number}"
+        )
 
     async def drain(self) -> None:
         """Wait until all added events are acknowledged. Raises what `add` raises."""
@@ -235,8 +237,7 @@ class Pipeline:
             flying.again = flying.again or flying.since > 0
         try:
             message = oldest.message
-            headers = {MESSAGE_ID: header(self._key, message.message_id)}
-            ack = await self._wire.publish_acked(message.subject, message.body, headers)
+            ack = await self._wire.publish_acked(message.subject, message.body, headers_of(message, self._key))
         except NoAnswer as error:
             await self._pause(error, oldest.message)
         except ApiFailed as error:
@@ -254,9 +255,10 @@ class Pipeline:
             self._send(b"".join([flying.frame for flying in sent]))
 
     async def _pause(self, error: NoAnswer | ApiFailed, oldest: EventMessage) -> None:
-        events = self._wire.settings.stream("EVENTS")
-        if isinstance(error, NoSuchStream) and not sum(self.result) and await is_absent(self._wire, events):
-            raise error
+        if isinstance(error, NoSuchStream) and not sum(self.result):
+            why = await why_unstored(self._wire, error)
+            if isinstance(why, NotProvisioned | NoJetStream):
+                raise why
         if self._loop.time() - self._heard > self._patience:
             if isinstance(error, NoRoom):
                 raise error

@@ -14,23 +14,25 @@ from phaseline.engine.errors import (
     EventGone,
     NatsUnreachable,
     NoAnswer,
+    NoJetStream,
     NoRoom,
     NoSuchStream,
     NotRejected,
-    PhaselineError,
     RequestTimedOut,
     Unconfirmed,
 )
 from phaseline.engine.jetstream.api_reply import can_pass
-from phaseline.engine.jetstream.streams import is_absent
+from phaseline.engine.jetstream.streams import why_unstored
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at, record_at
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.message_id import MESSAGE_ID, header, is_repeat, key_of, renamed
+from phaseline.engine.publish.message_id import headers_of, is_repeat, key_of, renamed
 from phaseline.schemas import envelope
 from phaseline.schemas.records import Rejection
 
+FINAL = (NatsUnreachable, NoRoom, NoJetStream)
+"""What ends a first try at once, although it can pass."""
 PAUSE = 0.2
 """Seconds between two tries."""
 
@@ -51,22 +53,21 @@ class Receipt(NamedTuple):
 async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
     """Store one event. Sends it again after trouble that can pass, for `timeout` seconds.
 
-    Raises `NatsUnreachable` if the event was never sent, `Unconfirmed` if it may or may not be stored, `NoRoom`, and
-    what `Wire` raises.
+    Raises `NatsUnreachable` if the event was never sent, `Unconfirmed` if it may or may not be stored, `NoRoom`,
+    `NotProvisioned`, and what `Wire` raises.
     """
     again, key = False, key_of(wire.settings)
     deadline = time.monotonic() + timeout
     while True:
         try:
-            headers = {MESSAGE_ID: header(key, message.message_id)}
-            ack = await wire.publish_acked(message.subject, message.body, headers)
+            ack = await wire.publish_acked(message.subject, message.body, headers_of(message, key))
         except (NoAnswer, ApiFailed) as error:
             again = again or isinstance(error, ConnectionLost | RequestTimedOut)
-            if not again and (isinstance(error, NatsUnreachable | NoRoom) or await _is_final(wire, error)):
-                raise
-            if time.monotonic() > deadline or not can_pass(error):
-                if not again:
-                    raise
+            why = await why_unstored(wire, error) if isinstance(error, NoSuchStream) else error
+            over = time.monotonic() > deadline or not can_pass(why)
+            if not again and (over or isinstance(why, FINAL)):
+                raise why from None
+            if over:
                 raise Unconfirmed(event=message.event, source=message.source, cause=str(error)) from error
             await asyncio.sleep(PAUSE)
         else:
@@ -74,13 +75,6 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
                 message = renamed(message)
                 continue
             return Receipt(ack.seq, ack.duplicate and not again, message.event, message.source)
-
-
-async def _is_final(wire: Wire, error: PhaselineError) -> bool:
-    """Whether no other try can succeed."""
-    if isinstance(error, NoSuchStream):
-        return await is_absent(wire, wire.settings.stream("EVENTS"))
-    return not can_pass(error)
 
 
 async def resend(installation: Installation, sequence: int, timeout: float) -> Receipt:
@@ -98,5 +92,5 @@ async def resend(installation: Installation, sequence: int, timeout: float) -> R
     rest = event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
     subject, cause = f"{prefix}.events.{rest}", record.cause
     name = envelope.message_id(subject, "phaseline-resend", str(sequence))
-    message = EventMessage(subject, event.body, name, cause.event, cause.source)
+    message = EventMessage(subject, event.sent, name, cause.event, cause.source, event.headers)
     return await publish(installation.wire, message, timeout)

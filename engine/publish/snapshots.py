@@ -19,16 +19,18 @@ PART = 700_000
 """The most bytes of the items of one event. A NATS server takes 1 MB, and the rest of the event needs room."""
 
 
-def parts(items: Iterable[Item]) -> list[dict[str, Any]]:
+def parts(items: Iterable[Item], most: int | None = None) -> list[dict[str, Any]]:
     """The `items`, `after` and `upto` of each event, in the order of ids. Raises `EventRefused` for an item without id.
 
+    most: the most bytes of the items of one event; None: `PART`.
     The first part has no lower bound, the last one no upper bound; in between each begins where the one before ends.
     """
+    most = PART if most is None else most
     groups: list[list[Item]] = [[]]
     size = 0
     for item in sorted(items, key=_id_of):
         length = len(codec.encode(dict(item)))
-        if groups[-1] and size + length > PART and item["id"] != groups[-1][-1]["id"]:
+        if groups[-1] and size + length > most and item["id"] != groups[-1][-1]["id"]:
             groups.append([])
             size = 0
         groups[-1].append(item)
@@ -52,11 +54,16 @@ def _bounds(after: str | None, upto: str | None) -> dict[str, str]:
 
 
 def events(
-    kind: str, items: Iterable[Item], seen: int | None = None, after: str | None = None, upto: str | None = None
+    kind: str,
+    items: Iterable[Item],
+    seen: int | None = None,
+    after: str | None = None,
+    upto: str | None = None,
+    most: int | None = None,
 ) -> list[dict[str, Any]]:
-    """The data of the events of a snapshot of `kind`. Raises `EventRefused`."""
+    """The data of the events of a snapshot of `kind`. Raises `EventRefused`. most: as in `parts`."""
     whole = {"kind": kind, **({} if seen is None else {"seen": seen}), **_bounds(after, upto)}
-    return [{**whole, **part} for part in parts(items)]
+    return [{**whole, **part} for part in parts(items, most)]
 
 
 def details_of(details: EventDetails, index: int, count: int) -> EventDetails:

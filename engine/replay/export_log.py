@@ -10,6 +10,7 @@ import msgspec
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import COPY
+from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import STEP, RecordedStep, read
@@ -73,9 +74,8 @@ class _Export:
             event = step.event
             branch, _, address = event.subject[len(self.source.prefix) + 1 :].split(".", 2)
             copied = event.block is not None and COPY in event.block
-            log.write(
-                EventItem(event.sequence, event.time_ns, address, event.data, timer=branch == "due", copied=copied)
-            )
+            headers = "" if event.block is None else log_format.headers_of(event.block)
+            log.write(EventItem(event.sequence, event.time_ns, address, event.data, branch == "due", copied, headers))
         for message in step.messages:
             if self.records:
                 log.write(RecordItem(self._short_subject(message), message.body))

@@ -129,7 +129,8 @@ class FileLog:
         partition = partition_of(event.address.partition(".")[0], self.partitions)
         subject = f"{self.prefix}.{'due' if event.timer else 'inbox'}.{partition}.{event.address}"
         records = [Message(self._full_subject(message.subject, partition), message.body) for message in messages]
-        stored = StoredEvent(subject, event.data, event.sequence, event.time_ns, COPY if event.copied else None)
+        block = COPY if event.copied else event.headers.encode("latin-1") or None
+        stored = StoredEvent(subject, event.data, event.sequence, event.time_ns, block)
         return RecordedStep(partition, stored, records, in_force(self._eras.get(partition, []), event.sequence))
 
     def _full_subject(self, short: str, partition: int) -> str:

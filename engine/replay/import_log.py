@@ -26,6 +26,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.machine import INTERRUPTED
 from phaseline.machines.language.table import DELETED, FROM_DATA
 from phaseline.schemas import codec, envelope
+from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, Rejection, own_facets, timestamp
 from phaseline.schemas.subjects import Subjects
@@ -145,15 +146,20 @@ class Player:
                 yield message
 
     def event(self, item: EventItem) -> EventMessage:
-        """The message of an event: its exact bytes, except that `time` is moved if the clock moves times."""
+        """The message of an event: its exact bytes, except that `time` is moved if the clock moves times.
+
+        An event in binary mode is sent in structured mode.
+        """
         subject = f"{self.subjects.prefix}.events.{item.address}"
         message_id = envelope.message_id(subject, SOURCE, f"{self._file}-{item.sequence}")
+        block = item.headers.encode("latin-1")
+        body = binary_mode.structured(item.data, block)
         try:
-            fields = codec.decode(item.data)
+            fields = codec.decode(body)
             read = envelope.read(fields)
         except (codec.Undecodable, Invalid):
-            return EventMessage(subject, item.data, message_id, f"{item.sequence}", SOURCE)
-        body = item.data
+            headers = binary_mode.headers(block)
+            return EventMessage(subject, item.data, message_id, f"{item.sequence}", SOURCE, headers)
         if read.time is not None and (moved := self.clock.moved(read.time)) != read.time:
             body = codec.encode({**fields, "time": moved})
         return EventMessage(subject, body, message_id, read.id, read.source)
@@ -189,7 +195,7 @@ class Player:
         if facet.interrupted is not None:
             data[INTERRUPTED] = facet.interrupted
         details = compose.EventDetails(
-            source=SOURCE, event_id=f"{self._file}-{entity.kind}-{entity.id}", time=timestamp(entity.facets[0].since)
+            source=SOURCE, event_id=f"{self._file}-{entity.kind}-{entity.id}", time=timestamp(entity.facets[0].since_ns)
         )
         event = compose.compose(entity.kind, "adopt", entity.id, data, details)
         return compose.pack(self.subjects, event, self.kinds)

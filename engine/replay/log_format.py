@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from phaseline.schemas import codec
+from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import nanoseconds, timestamp
 
 FORMAT = 1
@@ -64,6 +65,8 @@ class EventItem(NamedTuple):
     """Whether it is a timer that fired instead of an event from outside."""
     copied: bool = False
     """Whether it is no event but a copy that the server sent (`core.process.COPY`)."""
+    headers: str = ""
+    """The header block of an event in binary mode, in which its attributes stand; each byte is one character."""
 
 
 class RecordItem(NamedTuple):
@@ -100,6 +103,13 @@ ITEM_NAMES: dict[type[Item], str] = {item: name for name, item in ITEMS.items()}
 Part = Header | Item | End
 
 
+def headers_of(block: bytes) -> str:
+    """The `headers` of an event with this header block."""
+    pairs = binary_mode.headers(block)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in pairs)
+    return f"NATS/1.0\r\n{lines}\r\n".encode(errors="surrogateescape").decode("latin-1") if pairs else ""
+
+
 class Malformed(ValueError):
     """Bytes or a value that is no part of a log file."""
 
@@ -110,8 +120,12 @@ def pack(part: Part) -> bytes:
         return codec.encode({NAME: "log", **msgspec.to_builtins(part)})
     if isinstance(part, End):
         return codec.encode(("end", msgspec.to_builtins(part)))
-    fields = part[:-1] if isinstance(part, EventItem) and not part.copied else part  # as former versions read it
-    return codec.encode((ITEM_NAMES[type(part)], *fields))
+    return codec.encode((ITEM_NAMES[type(part)], *(_as_before(part) if isinstance(part, EventItem) else part)))
+
+
+def _as_before(part: EventItem) -> tuple[Any, ...]:
+    """The fields of an event without the last ones that it does not need, which former versions do not read."""
+    return part if part.headers else part[:-1] if part.copied else part[:-2]
 
 
 def unpack(value: Any) -> Part:
@@ -141,6 +155,7 @@ def _line_map(part: Part) -> dict[str, Any]:
         line: dict[str, Any] = {"sequence": part.sequence, "time": timestamp(part.time_ns), "address": part.address}
         line |= {"timer": True} if part.timer else {}
         line |= {"copied": True} if part.copied else {}
+        line |= {"headers": part.headers} if part.headers else {}
         return {**line, **_body("event", part.data)}
     line = {"place": part.subject} if isinstance(part, RecordItem) else {}
     return {**line, **_body(ITEM_NAMES[type(part)], part.body)}
@@ -174,7 +189,7 @@ def _item(values: dict[str, Any]) -> Item:
         return msgspec.convert((values["place"], body), RecordItem)
     given = (
         values["sequence"], nanoseconds(values["time"]), values["address"], body,
-        bool(values.get("timer")), bool(values.get("copied")),
+        bool(values.get("timer")), bool(values.get("copied")), values.get("headers", ""),
     )  # fmt: skip
     return msgspec.convert(given, EventItem)
 

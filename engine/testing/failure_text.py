@@ -37,14 +37,24 @@ def _origin(record: Transition) -> str:
     return "" if record.cause.by == "event" else f" ({record.cause.by} of {record.cause.origin})"
 
 
-def waiting(seconds: float, fired: int, following: tuple[str, float] | None) -> str:
-    """A waiting in words: `waiting 60 s (1 timer fired; next: job j give_up, 540 s later)`.
+def passing(what: str, fired: int, following: tuple[str, float] | None) -> str:
+    """Time that passes, in words: `60 s later (1 timer fired; next: job j give_up, 540 s later)`.
 
     following: the timer that fires next, and how many seconds later; None if there is none.
     """
-    count = f"{fired or 'no'} timer{'' if fired <= 1 else 's'} fired"
     coming = "none is left" if following is None else f"next: {following[0]}, {following[1]:g} s later"
-    return f"waiting {seconds} s ({count}; {coming})"
+    return f"{what} ({_timers(fired)} fired; {coming})"
+
+
+def after_timers(event: str, fired: Sequence[object]) -> str:
+    """An event in words, with the timers that fired in the second before it."""
+    if not fired:
+        return event
+    return f"{event} (before it, {_timers(len(fired))} fired: {', '.join(map(str, fired))})"
+
+
+def _timers(count: int) -> str:
+    return f"{count or 'no'} timer{'' if count <= 1 else 's'}"
 
 
 def failure(expected: str, actual: str, event: str, records: Sequence[Record], after: Tree) -> AssertionError:

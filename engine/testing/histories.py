@@ -12,7 +12,9 @@ from phaseline.engine.core import intake
 from phaseline.engine.core.advice.legal import legal_triggers
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN, installed
 from phaseline.machines.compiler.kinds import Kinds
@@ -129,6 +131,19 @@ def event(kind: str, trigger: str, entity_id: str, data: dict[str, Any] | None =
     """An event as the server stores it. `more`: other attributes of its envelope."""
     body = {"specversion": "1.0", "id": "e", "source": "/t", "type": f"{kind}.{trigger}", "data": data or {}, **more}
     return Sent(stored(SUBJECTS.event(kind, trigger, entity_id)), codec.encode(body))
+
+
+def answer(tree: Tree, sent: Sent, position: int, time: int) -> list[Record]:
+    """The records with which a worker answers an event that is stored at `position` and `time` (ns).
+
+    Changes the tree. Raises what a rule raises: a worker rejects such an event as a fault.
+    """
+    decision = Processor(tree, SUBJECTS, 0).answer(StoredEvent(sent.subject, sent.body, position, time))
+    if decision.fault is not None:
+        raise decision.fault
+    for record in decision.records:
+        evolve(tree, record)
+    return decision.records
 
 
 def play(kinds: Kinds, events: Iterable[Sent]) -> History:

@@ -109,15 +109,16 @@ def _follows(record: Transition, before: Entity | None) -> None:
     old = before.facets[index]
     same(f"{name}: `from`", record.before, old.state)
     others = [i for i in range(len(entity.facets)) if i != index]
-    begins = {i: entity.facets[i].since for i in others if entity.names[i] == CONTACT and not before.facets[i].since}
+    starts = [i for i in others if entity.names[i] == CONTACT and not before.facets[i].since_ns]
+    begins = {i: entity.facets[i].since_ns for i in starts}
     same(
         f"{name}: its other facets",
         [entity.facets[i] for i in others],
-        [replace(before.facets[i], since=begins.get(i, before.facets[i].since)) for i in others],
+        [replace(before.facets[i], since_ns=begins.get(i, before.facets[i].since_ns)) for i in others],
     )
     if (facet.base, facet.state, entity.attributes) == (old.base, old.state, before.attributes):
         raise AssertionError(f"{name}: it has a record although nothing changed")
-    same(f"{name}: since", facet.since, old.since if facet.state == old.state else record.time)
+    same(f"{name}: since", facet.since_ns, old.since_ns if facet.state == old.state else record.time_ns)
 
 
 def each_facet_has_one_record_per_event_with_its_cause(history: History) -> None:

@@ -6,19 +6,17 @@ timers (`testing.timers`), the text of failures (`failure_text`), the rules of a
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from operator import methodcaller
 from typing import Any, Self, Unpack
 
-from phaseline.engine.core import intake
-from phaseline.engine.core.decide import decide
-from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.core.tree import Tree
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing import failure_text, placement, timers
-from phaseline.engine.testing.histories import SUBJECTS, KindsLike, kinds_of, stored
+from phaseline.engine.testing.histories import SUBJECTS, KindsLike, Sent, answer, kinds_of, stored
 from phaseline.engine.testing.placement import StateLike, differs, facet_of, kind_of, wanted_state, wrong_test
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.envelope import Invalid, check_time
@@ -28,7 +26,7 @@ START = "2026-01-01T00:00:00Z"
 """The time of the first event of a scenario, unless `at` sets another. Each further event is one second later."""
 SOURCE = "/test"
 MAX_WAIT = 1_000_000_000
-"""The longest waiting, in seconds."""
+"""The longest time by which `later` moves the clock, in seconds."""
 __tracebackhide__ = methodcaller("errisinstance", AssertionError)
 """Tells pytest to show the failing line of the test instead of a line of this module."""
 
@@ -41,7 +39,8 @@ def given(kinds: KindsLike = None) -> "Given":
     errors.
     """
     compiled = kinds_of(kinds)
-    return Given(compiled, Tree(compiled, shared_runner()), nanoseconds(START), 1)
+    start = nanoseconds(START)
+    return Given(compiled, Tree(compiled, shared_runner()), start, start, 1, frozenset())
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,32 +51,55 @@ class Given:
     """The kinds of the scenario."""
     tree: Tree
     """All entities so far. Do not change it."""
+    now: int
+    """The time of the last event, or the time to which `later` or `at` moved the clock, ns."""
     clock: int
-    """The time at which the next event is stored, ns."""
+    """The time at which the next event is stored, ns: a second after the last one, unless the clock was moved."""
     position: int
     """The position of the next event."""
+    spent: frozenset[timers.ArmedTimer]
+    """Timers that fired without effect, though their entities still name them."""
 
     def __repr__(self) -> str:
         return f"<{failure_text.tree(self.tree)}>"
 
     # ---- time
 
-    def at(self, moment: str | datetime) -> Self:
-        """A scenario whose next event is stored at `moment`: a `datetime` or text in RFC 3339, with an offset.
+    def at(self, moment: str | datetime) -> "Then":
+        """The clock moves to `moment`, and every timer that is due by then fires, as in `later`.
 
-        Raises `AssertionError` if `moment` has another form.
+        moment: a `datetime` or text in RFC 3339, with an offset. The next event is stored then. Raises
+        `AssertionError` if `moment` has another form, or is before the last event.
         """
         text = moment if isinstance(moment, str) else moment.isoformat()
         try:
             check_time(text)
         except Invalid:
             raise wrong_test(f"a moment must be RFC 3339 with an offset, such as {START}; found {text!r}") from None
-        return replace(self, clock=nanoseconds(text))
+        end = nanoseconds(text)
+        if self.position > 1 and end < self.now:
+            raise wrong_test(f"the clock cannot go back to {text}: it is {timestamp(self.now)}")
+        return self._move(end, f"at {text}")
 
-    def later(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> Self:
-        """A scenario whose next event is stored so much later. No timer fires: that is what `wait` is for."""
-        passed = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return replace(self, clock=self.clock + passed // timedelta(microseconds=1) * 1000)
+    def later(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> "Then":
+        """So much time passes after the last event, and every timer that is due by then fires.
+
+        They fire in the order of their due times, each at its own time, with all that follows from it. Timers that
+        start meanwhile fire too. The next event is stored at the end of this time. Raises `AssertionError` if the
+        timers do not come to an end.
+        """
+        passed = days * 86_400 + hours * 3_600 + minutes * 60 + seconds
+        if not 0 <= passed <= MAX_WAIT:
+            raise wrong_test(f"the clock moves by 0 to {MAX_WAIT} seconds, found {passed:g}")
+        return self._move(self.now + round(passed * SECOND), f"{passed:g} s later")
+
+    def _move(self, end: int, what: str) -> "Then":
+        """The situation at `end` (ns), after all timers that were due. `what`: the time that passed, in words."""
+        tree = placement.copy_of(self.tree)
+        fired = timers.fire_due(tree, self.position, self.now, end, self.spent)
+        following = None if fired.next is None else (str(fired.next), (fired.next.due - end) / SECOND)
+        description = failure_text.passing(what, len(fired.timers), following)
+        return Then(self.kinds, tree, end, end, fired.position, fired.spent, tuple(fired.records), description)
 
     # ---- given
 
@@ -96,7 +118,7 @@ class Given:
         after = self.when(kind, trigger, entity_id, data, **details)
         if after.rejection is not None:
             raise after.failure(f"the given event {after.description} to be accepted")
-        return Given(after.kinds, after.tree, after.clock, after.position)
+        return Given(after.kinds, after.tree, after.now, after.clock, after.position, after.spent)
 
     def state(
         self, kind: str, entity_id: str, state: StateLike, *, conditions: Iterable[str] | None = None,
@@ -110,8 +132,10 @@ class Given:
         unknown, no row leads to the base, or the views show another state.
         """
         wanted = placement.Placement(kind, entity_id, facet, state, conditions, base, attributes or {})
-        tree = placement.put(self.tree, wanted, self.position, self.clock)
-        return Given(self.kinds, tree, self.clock + SECOND, self.position + 1)
+        tree = placement.copy_of(self.tree)
+        fired = timers.fire_due(tree, self.position, self.now, self.clock, self.spent)
+        tree = placement.put(tree, wanted, fired.position, self.clock)
+        return Given(self.kinds, tree, self.clock, self.clock + SECOND, fired.position + 1, fired.spent)
 
     def entity(self, kind: str, entity_id: str) -> Entity:
         """An entity as it is now; raises `AssertionError` if it is unknown."""
@@ -136,48 +160,32 @@ class Given:
         publisher's clock; the scenario's if left out). A rejected event is no error here: see `Then.rejection`. Raises
         `Unsendable` if a client could not publish the event.
         """
+        tree = placement.copy_of(self.tree)
+        fired = timers.fire_due(tree, self.position, self.now, self.clock, self.spent)
         envelope: EventDetails = {
             "source": SOURCE,
-            "event_id": f"e{self.position}",
+            "event_id": f"e{fired.position}",
             "time": timestamp(self.clock),
             **details,
         }
         message = compose.pack(SUBJECTS, compose.compose(kind, trigger, entity_id, data, envelope))
-        read = intake.read(self.kinds, SUBJECTS, stored(message.subject), message.body, self.position, self.clock)
-        records = [read] if isinstance(read, Rejection) else decide(self.tree, read).records
-        tree = placement.copy_of(self.tree)
-        for record in records:
-            evolve(tree, record)
+        records = answer(tree, Sent(stored(message.subject), message.body), fired.position, self.clock)
         numbered = f" #{envelope['sequence']}" if "sequence" in envelope else ""
-        description = f"{kind} {trigger} {entity_id}{f' {failure_text.data(data)}' if data else ''}{numbered}"
-        return Then(self.kinds, tree, self.clock + SECOND, self.position + 1, tuple(records), description)
-
-    def wait(self, seconds: float) -> "Then":
-        """Time passes, and every timer that becomes due fires: in order, with all that follows from it.
-
-        The time counts from the last event; the next event is stored a second after it. Timers that start meanwhile
-        fire too. One that `at` or `later` has left behind fires at the beginning. Raises `AssertionError` if the
-        timers do not come to an end.
-        """
-        if not 0 <= seconds <= MAX_WAIT:
-            raise placement.wrong_test(f"a test can wait from 0 to {MAX_WAIT} seconds, found {seconds}")
-        tree = placement.copy_of(self.tree)
-        start, passed = self.clock - SECOND, int(seconds * SECOND)
-        end = start + passed
-        waited = timers.wait(tree, self.position, start, end)
-        following = None if waited.next is None else (str(waited.next), (waited.next.due - end) / SECOND)
-        description = failure_text.waiting(seconds, waited.fired, following)
-        return Then(self.kinds, tree, self.clock + passed, waited.position, tuple(waited.records), description)
+        said = f"{kind} {trigger} {entity_id}{f' {failure_text.data(data)}' if data else ''}{numbered}"
+        return Then(
+            self.kinds, tree, self.clock, self.clock + SECOND, fired.position + 1, fired.spent, tuple(records),
+            failure_text.after_timers(said, fired.timers),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
 class Then(Given):
-    """The situation after the event, or the waiting, that a test is about."""
+    """The situation after the event that a test is about, or after the time that passed."""
 
     records: tuple[Record, ...]
-    """All records that the event made, or the timers that fired."""
+    """All records that the event made, or that the timers made which fired in the time that passed."""
     description: str
-    """The event or the waiting in words, for the text of failures."""
+    """The event or the time in words, for the text of failures."""
 
     @property
     def transitions(self) -> tuple[Transition, ...]:

@@ -8,15 +8,11 @@ from collections.abc import Iterator
 from operator import methodcaller
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
-from phaseline.engine.core import intake
-from phaseline.engine.core.decide import decide
 from phaseline.engine.core.timers import Schedule, fired_event
-from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.testing.histories import SUBJECTS
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.testing.histories import SUBJECTS, Sent, answer
 from phaseline.engine.testing.placement import wrong_test
-from phaseline.schemas.records import NONE, SECOND, Record, Rejection
+from phaseline.schemas.records import SECOND, Record
 
 MAX_FIRED = 10_000
 """The most timers that fire in one waiting. More of them come from a timer that starts again at once, or nearly so."""
@@ -37,16 +33,18 @@ class ArmedTimer(NamedTuple):
         return f"{self.kind} {self.id} {self.trigger}"
 
 
-class Waited(NamedTuple):
-    """What came of waiting.
+class TimersFired(NamedTuple):
+    """What came of the timers that were due.
 
-    fired: how many timers. next: the one that is due next; None if there is none. position: of the next event.
+    records: what they made. timers: those that fired, in order. next: the one that is due next; None if there is none.
+    position: of the next event. spent: the timers that fired without effect, though their entities still name them.
     """
 
     records: list[Record]
-    fired: int
+    timers: list[ArmedTimer]
     next: ArmedTimer | None
     position: int
+    spent: frozenset[ArmedTimer]
 
 
 def stored_timer(target: str) -> str:
@@ -54,34 +52,41 @@ def stored_timer(target: str) -> str:
     return f"{SUBJECTS.prefix}.due.0.{target.removeprefix(f'{SUBJECTS.prefix}.fired.')}"
 
 
-def wait(tree: Tree, position: int, start: int, end: int) -> Waited:
+def fire_due(
+    tree: Tree, position: int, start: int, end: int, spent: frozenset[ArmedTimer] = frozenset()
+) -> TimersFired:
     """Fire every timer that is due until `end`, in order, also those that start meanwhile. Changes the tree.
 
-    position: of the next event. start, end: ns. A timer that was due before `start` fires then. Raises
-    `AssertionError` if the timers do not come to an end.
+    position: of the next event. start, end: ns. A timer that was due before `start` fires then. spent: as in
+    `TimersFired`. Raises `AssertionError` if the timers do not come to an end.
     """
     records: list[Record] = []
-    fired, now = 0, start
-    while (timer := min(_armed(tree), default=None)) is not None and timer.due <= end:
-        if fired == MAX_FIRED:
+    fired: list[ArmedTimer] = []
+    now = start
+    while (timer := min(armed(tree, spent), default=None)) is not None and timer.due <= end:
+        if len(fired) == MAX_FIRED:
             seconds = (end - start) / SECOND
             raise wrong_test(f"more than {MAX_FIRED} timers fire in {seconds:g} s; the next would be {timer}")
         now = max(now, timer.due)
-        records += _fire(tree, timer, position + fired, now)
-        fired += 1
-    return Waited(records, fired, timer, position + fired)
+        records += _fire(tree, timer, position + len(fired), now)
+        fired.append(timer)
+        if timer in armed(tree):
+            spent |= {timer}
+    return TimersFired(records, fired, timer, position + len(fired), spent)
 
 
-def _armed(tree: Tree) -> Iterator[ArmedTimer]:
-    """The timers of all entities."""
+def armed(tree: Tree, spent: frozenset[ArmedTimer] = frozenset()) -> Iterator[ArmedTimer]:
+    """The timers of all entities, but for those that are spent."""
     for kind in tree.kinds.values():
         if not kind.timed:
             continue
         for entity in tree.entities[kind.name].values():
-            for facet, due in entity.timers.items():
+            for facet, due in entity.timers_ns.items():
                 index = kind.names.index(facet)
                 timeout = kind.timeouts[index][entity.facets[index].state.phase]
-                yield ArmedTimer(due, kind.name, entity.id, facet, timeout.trigger)
+                timer = ArmedTimer(due, kind.name, entity.id, facet, timeout.trigger)
+                if timer not in spent:
+                    yield timer
 
 
 def _fire(tree: Tree, timer: ArmedTimer, position: int, time: int) -> list[Record]:
@@ -89,17 +94,4 @@ def _fire(tree: Tree, timer: ArmedTimer, position: int, time: int) -> list[Recor
     target = SUBJECTS.fired(timer.kind, timer.trigger, timer.id)
     schedule = Schedule(0, target, timer.kind, timer.id, timer.facet, timer.trigger, timer.due)
     body = fired_event(schedule, f"phaseline/{SUBJECTS.prefix}")
-    read = intake.read(tree.kinds, SUBJECTS, stored_timer(target), body, position, time)
-    records: list[Record] = [read] if isinstance(read, Rejection) else decide(tree, read).records
-    for record in records:
-        evolve(tree, record)
-    _discard(tree, timer)
-    return records
-
-
-def _discard(tree: Tree, timer: ArmedTimer) -> None:
-    """Take a timer away that fired without effect. Its entity still names it, but a timer fires only once."""
-    entity = tree.entities[timer.kind].get(timer.id)
-    if entity is not None and entity.timers.get(timer.facet) == timer.due:
-        kept = {facet: due for facet, due in entity.timers.items() if facet != timer.facet}
-        tree.put(replace(entity, timers=kept or NONE))
+    return answer(tree, Sent(stored_timer(target), body), position, time)

@@ -11,8 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.intake import address_of
 from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.errors import DecisionStuck
@@ -37,7 +36,7 @@ LOGGED = 10
 """Slow decisions that are logged in `MINUTE` seconds; the next line says how many more there were."""
 MINUTE = 60.0
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 def rule_names(kind: Kind) -> list[str]:

@@ -11,8 +11,7 @@ import itertools
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from typing import NamedTuple, Self
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.process import InboxEvent
 from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.erase import copy_on, erase
@@ -30,7 +29,7 @@ AT_ONCE = 50
 PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
 """Seconds before a failed erasure is tried again; the last number repeats."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Erasable(NamedTuple):

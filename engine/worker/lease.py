@@ -10,8 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.direct_get import LastMessage, gather, last_message_from_leader
@@ -19,6 +18,7 @@ from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.schemas import codec
+from phaseline.schemas.cloudevents import content_types
 
 RENEWALS = 4
 """How often a lease is renewed before it would expire."""
@@ -30,7 +30,7 @@ TTL = b"\r\nNats-TTL:"
 NOT_DELETED = 10057
 """The server's error code for a message that is gone: here, a lease that has expired."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 Callback = Callable[[int], Awaitable[None]]
 """Called with the number of a partition."""
 
@@ -161,7 +161,7 @@ class Leases:
         return f"{self._layout.prefix}.lease.partition.{partition}"
 
     async def _write(self, key: str, expected: int | None) -> int:
-        headers = {"Nats-TTL": self._ttl}
+        headers = {content_types.HEADER: content_types.TEXT, "Nats-TTL": self._ttl}
         if expected is not None:
             headers["Nats-Expected-Last-Subject-Sequence"] = str(expected)
         return (await self._wire.publish_acked(key, self._worker.encode(), headers)).seq

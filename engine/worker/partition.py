@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Self, TypeVar
 
-import structlog
-
-from phaseline.engine.core.process import BATCH_LIMIT, Batch, EventCounts, Processor
+from phaseline.engine import logs
+from phaseline.engine.core.process import Batch, EventCounts, Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import DecisionStuck, Fenced, NotOwned, PhaselineError, SetupError
 from phaseline.engine.faults import log_fault
@@ -43,7 +42,7 @@ TRIES = 3
 RETURN = 3.0
 """Seconds in which a worker that has lost its connection comes back, and shows that it lives."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 def _is_of_the_event(error: Exception) -> bool:
@@ -101,6 +100,9 @@ class Partition:
         self.decided = self.committed = 0
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._inbox: Reader | None = None
+        self._at_hand: list[Stored] = []
+        """The events that were fetched last, without those that are decided."""
         self._erasure: Erasure | None = None
         self._still = asyncio.Event()
         """Set while no thread changes the tree."""
@@ -132,14 +134,16 @@ class Partition:
         )  # fmt: skip
         await oversized_commit.resume(self.installation, claim)
         watch = ClaimWatch(self.installation, claim)
-        processor = Processor(claim.tree, self.installation.subjects, self.number)
+        as_json = self.installation.layout.feed == "json"
+        processor = Processor(claim.tree, self.installation.subjects, self.number, as_json=as_json, limit=claim.limit)
         self.counts, self.tree, self.position = processor.counts, claim.tree, claim.position
         async with (
-            self._inbox(claim.position + 1) as inbox,
+            self._open_inbox(claim.position + 1) as inbox,
             Erasure(self.installation, self.number) as self._erasure,
             CommitSlot() as slot,
         ):
             events: list[Stored] = []
+            self._inbox = inbox
             beats = Heartbeats(self.installation.prefix)
             slow, slow_kinds = False, SlowKinds(self.installation.kinds, self.installation.prefix)
             while not stop.is_set():
@@ -150,7 +154,7 @@ class Partition:
                     await slot.wait()
                 if not events:
                     events = await beats.gather(await inbox.take(SLICE, IDLE), inbox, SLICE)
-                    slow = any(map(slow_kinds.has, events))
+                    self._at_hand, slow = events, any(map(slow_kinds.has, events))
                 if claim.checkpoint.attempts >= CAREFUL and events:
                     await slot.wait()
                     batch = await self._try(claim, processor, events[0])
@@ -162,7 +166,15 @@ class Partition:
                 del events[: batch.events]
                 await slot.start(self.commit(claim, batch))
 
-    def _inbox(self, start: int) -> Reader:
+    @property
+    def waiting(self) -> int | None:
+        """How many events are stored and have no committed outcome yet; None until the partition is loaded."""
+        if self._inbox is None:
+            return None
+        to_come = 0 if self._inbox.idle else self._inbox.pending
+        return len(self._at_hand) + self._inbox.buffered + to_come + self.decided - self.committed
+
+    def _open_inbox(self, start: int) -> Reader:
         """The reader of this partition's events from position `start` on."""
         subject = self.installation.subjects.stored(self.number)
         return Reader(self.installation.wire, self.installation.layout.events, [subject], start=start)
@@ -220,7 +232,7 @@ class Partition:
 
     async def commit(self, claim: Claim, batch: Batch) -> None:
         """Store a batch in the cheapest form that is safe."""
-        if len(batch.messages) > BATCH_LIMIT:
+        if len(batch.messages) > claim.limit:
             await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
         elif batch.is_single:
             await claim.append_one(batch.messages[0], batch.position)

@@ -4,29 +4,31 @@ Belongs here: starting the parts, and stopping them in order. Does not: options,
 """
 
 import asyncio
+import gc
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.process import EventCounts
 from phaseline.engine.embedded import server_key
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.embedded.supervisor import Supervisor
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import INBOX, JETSTREAM, Settings
 from phaseline.engine.worker import worker_processes
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 
+COLLECT = (100_000, 50, 100)
+"""The thresholds of the garbage collector in a worker. With Python's own it takes a tenth of a worker's time."""
 HUNG = 30.0
 """Seconds of computing without a turn of the event loop after which a worker process ends by SIGVTALRM."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 def stopped_by_signals() -> asyncio.Event:
@@ -64,12 +66,26 @@ async def work(
         worker = Worker(wire, settings, kinds, name, ready)
         alive = asyncio.create_task(_stay_alive())
         try:
-            await worker.run(stop)
+            with collecting_rarely():
+                await worker.run(stop)
         finally:
             alive.cancel()
     finally:
         await opened.__aexit__(None, None, None)
     return worker
+
+
+@contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """Let this process collect garbage rarely: a worker makes many objects that live long, and hardly any cycles."""
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(*COLLECT)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 async def _stay_alive() -> None:
@@ -96,23 +112,25 @@ async def system(
     workers: int = 1,
     sync_always: bool = False,
     is_open: bool = False,
+    quiet: bool = True,
 ) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker | None]]]:
     """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end.
 
     The server is started again when it dies. The task ends with the worker, or with `ServerGone`.
     is_open: everybody on this machine may connect. Otherwise only this user may, whose commands find the key.
+    quiet: the worker processes log warnings and errors only.
     """
     async with (
         EmbeddedServer(data, port, sync_always=sync_always, protected=not is_open) as server,
         _announced(server),
     ):
         key = None if server.key is None else server.key.path
-        settings = replace(settings, nats=(server.url,), nkey=key, creds=None)
+        settings = _within(settings, server.url, key)
         stop, ready = asyncio.Event(), asyncio.Event()
         keeper = asyncio.create_task(Supervisor(server).run())
         worker = asyncio.create_task(work(settings, kinds, stop, ready))
         task = asyncio.create_task(_first_of(worker, keeper))
-        others = [asyncio.create_task(worker_processes.keep(settings, stop)) for _ in range(workers - 1)]
+        others = [asyncio.create_task(worker_processes.keep(settings, stop, quiet=quiet)) for _ in range(workers - 1)]
         try:
             await until(ready, task)
             yield server, settings, task
@@ -120,6 +138,14 @@ async def system(
             keeper.cancel()
             stop.set()
             await asyncio.gather(worker, *others)
+
+
+def _within(settings: Settings, url: str, key: Path | None) -> Settings:
+    """The settings of an installation, for its embedded server: nothing that leads to another one remains."""
+    return replace(
+        settings, nats=(url,), nkey=key, creds=None, tls_ca=None, tls_cert=None, tls_key=None,
+        inbox_prefix=INBOX, api_prefix=JETSTREAM,
+    )  # fmt: skip
 
 
 async def _first_of(worker: asyncio.Task[Worker | None], keeper: asyncio.Task[None]) -> Worker | None:

@@ -11,8 +11,7 @@ import socket
 import time
 from dataclasses import asdict
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.core.process import EventCounts
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
@@ -20,6 +19,7 @@ from phaseline.engine.errors import (
     DecisionStuck,
     Fenced,
     KindMissing,
+    KindsBroken,
     LogEmptied,
     NatsUnreachable,
     NoAnswer,
@@ -27,20 +27,19 @@ from phaseline.engine.errors import (
     TablesDiffer,
 )
 from phaseline.engine.jetstream.api_reply import can_pass
-from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker import backlog_answers
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.stopping import unless_stopped
-from phaseline.machines import libraries
+from phaseline.machines import built_in, libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
 
-MINIMUM_SERVER = (2, 15)
-"""In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that the worker waits."""
 REPORT = 60.0
@@ -52,7 +51,7 @@ PAUSE = 1.0
 LONG_PAUSE = 10.0
 """The same, where only a person can remove the cause."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 def worker_name() -> str:
@@ -85,6 +84,8 @@ class Worker:
         Raises `DecisionStuck` if the decision of an event does not end: only the end of the process ends it.
         """
         self._stop = stop
+        if self.kinds is built_in.installed() and (broken := built_in.broken()):
+            raise KindsBroken(problem="; ".join(map(str, broken)))
         libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
@@ -147,7 +148,7 @@ class Worker:
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
         )  # fmt: skip
         self.loaded[number] = partition
-        listening = await status.listen(number)
+        listening = (await status.listen(number), await backlog_answers.listen(installation, partition))
         task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
         self.owned[number] = (partition, stop, task)
 
@@ -165,7 +166,7 @@ class Worker:
                 task.cancel()
                 await asyncio.wait({task})
 
-    async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases, listening: int) -> None:
+    async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases, listening: tuple[int, ...]) -> None:
         """Run a partition, log the error that ends it, and give up its lease."""
         number = partition.number
         try:
@@ -195,7 +196,8 @@ class Worker:
         finally:
             self.owned.pop(number, None)
             self.loaded.pop(number, None)
-            await self.wire.unsubscribe(listening)
+            for sid in listening:
+                await self.wire.unsubscribe(sid)
             self._add(partition.counts)
             await leases.give_up(number)
 

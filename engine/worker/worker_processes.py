@@ -5,10 +5,10 @@ On Linux they end with the process that started them, even if that is killed.
 """
 
 import asyncio
+import os
 import sys
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.embedded.server import end_with_parent
 from phaseline.engine.embedded.supervisor import Deaths, how_it_ended
 from phaseline.engine.settings import Settings
@@ -17,24 +17,27 @@ from phaseline.engine.worker.stopping import unless_stopped
 DRAIN = 10.0
 """Seconds that a worker process of ours has to finish its commits."""
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
-async def keep(settings: Settings, stop: asyncio.Event) -> None:
-    """Run a worker process until `stop`, and another one whenever it dies; drain it at the end."""
+async def keep(settings: Settings, stop: asyncio.Event, *, quiet: bool) -> None:
+    """Run a worker process until `stop`, and another one whenever it dies; drain it at the end.
+
+    quiet: it logs warnings and errors only.
+    """
     deaths = Deaths()
     while not stop.is_set():
-        how = await _run(settings, stop)
+        how = await _run(settings, stop, quiet=quiet)
         if not stop.is_set():
             deaths.add()
             log.error("worker_died", how=how, deaths=deaths.count, seconds=deaths.pause)
             await unless_stopped(asyncio.sleep(deaths.pause), stop)
 
 
-async def _run(settings: Settings, stop: asyncio.Event) -> str:
+async def _run(settings: Settings, stop: asyncio.Event, *, quiet: bool) -> str:
     """Run one worker process to its end, or until `stop`; how it ended."""
     try:
-        process = await _spawn(settings)
+        process = await _spawn(settings, quiet=quiet)
     except OSError as error:
         return str(error)
     await unless_stopped(process.wait(), stop)
@@ -43,19 +46,33 @@ async def _run(settings: Settings, stop: asyncio.Event) -> str:
     return how_it_ended(process.returncode or 0)
 
 
-async def _spawn(settings: Settings) -> asyncio.subprocess.Process:
-    command = ["-m", "phaseline.engine.cli", "worker", "--nats", settings.nats[0], "--prefix", settings.prefix]
-    command += [] if settings.nkey is None else ["--nkey", str(settings.nkey)]
-    command += ["--silence-after", f"{settings.silence_after!r}s"] if settings.silence_after else []
+async def _spawn(settings: Settings, *, quiet: bool) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
-        *command,
+        "-m",
+        "phaseline.engine.cli",
+        "worker",
+        *options_of(settings),
+        "--quiet" if quiet else "-v",
+        env={name: value for name, value in os.environ.items() if not name.startswith("PHASELINE_")},
         start_new_session=True,  # Ctrl-C must not reach it: we drain it
         preexec_fn=end_with_parent(),
     )
 
 
+def options_of(settings: Settings) -> list[str]:
+    """The options that give a worker process these settings, without anything from the environment."""
+    given = {
+        "nats": settings.nats[0], "nkey": settings.nkey, "prefix": settings.prefix, "lease": settings.lease,
+        "timeout": settings.request_timeout, "silence-after": f"{settings.silence_after!r}s",
+        "accept-tables": settings.accept_tables,
+    }  # fmt: skip
+    words = [f"--{name}={value}" for name, value in given.items() if value not in (None, "")]
+    return [*words, *(["--accept-loss"] if settings.accept_loss else [])]
+
+
 async def _drained(process: asyncio.subprocess.Process) -> None:
+    """Let a worker process finish its commits. One that is still starting ends at once: it owns nothing yet."""
     if process.returncode is None:
         process.terminate()
     try:

@@ -9,6 +9,7 @@ cluster, and the resource that the context belongs to. Phaseline knows that reso
 import argparse
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -71,7 +72,11 @@ async def main() -> None:
     options.add_argument(
         "--cluster", required=True, help="the cluster of the objects, as EMCO writes it: provider+cluster"
     )
-    options.add_argument("--nats", default="nats://127.0.0.1:4222", help="the address of the NATS server")
+    options.add_argument(
+        "--nats",
+        default=os.environ.get("PHASELINE_NATS", "nats://127.0.0.1:4222"),
+        help="the address of the NATS server",
+    )
     options.add_argument("--prefix", default="pl", help="the prefix of the installation")
     chosen = options.parse_args()
     known: dict[str, str] = {}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 
 from phaseline.machines.compiler import reachability
-from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.checks import WrongTable, meant, unfit
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.language import contact
@@ -43,19 +43,28 @@ def path(named: Mapping[str, Table], above: str, below: str) -> Iterator[str]:
 
 def predicates(table: Table) -> Iterator[Predicate]:
     """The predicates of a table: of guards, views and on-tally triggers."""
-    for facet in table.facets:
-        for row in facet.rows:
-            yield from row.when
-    yield from watching(table)
+    return (predicate for _, predicate in _placed(table))
 
 
 def watching(table: Table) -> Iterator[Predicate]:
     """The predicates of views and on-tally triggers. They are asked again when what they look at has changed."""
+    return (predicate for _, predicate in _watching(table))
+
+
+def _placed(table: Table) -> Iterator[tuple[str, Predicate]]:
+    """All predicates of a table, each with the place where it stands."""
+    for facet in table.facets:
+        for number, row in enumerate(facet.rows, 1):
+            yield from ((f"{facet.name}, row {number} ({row.trigger})", predicate) for predicate in row.when)
+    yield from _watching(table)
+
+
+def _watching(table: Table) -> Iterator[tuple[str, Predicate]]:
     for facet in table.facets:
         for view in facet.views:
-            yield from view.while_
+            yield from ((f"{facet.name}, view {view.to}", predicate) for predicate in view.while_)
     for on_tally in table.on_tally:
-        yield on_tally.when
+        yield f"on_tally {on_tally.trigger}", on_tally.when
 
 
 def _parent(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
@@ -63,7 +72,8 @@ def _parent(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
         return
     parent = named.get(table.parent)
     if parent is None:
-        yield f"parent {table.parent} is unknown: add the table of that kind, or correct the name"
+        near = meant(table.parent, named)
+        yield f"parent {table.parent} is unknown{near}: add the table of that kind, or correct the name"
     elif len(parent.id) >= len(table.id):
         yield (
             f"id {'/'.join(table.id)} is not longer than the parent's id {'/'.join(parent.id)}: "
@@ -84,27 +94,33 @@ def _children(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
 
 
 def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
-    for predicate in predicates(table):
-        kind = getattr(predicate, "kind", table.kind)
-        looks_up = isinstance(predicate, Above | AttributeIs)
-        if isinstance(predicate, Child):
-            yield from _child(predicate, table, named)
-        elif looks_up and kind != table.kind and not _is_above(kind, table.kind, named):
-            yield f"`{predicate.text()}`: {kind} is not above {table.kind}: name a kind above it"
-        elif isinstance(predicate, AnyBelow | AllBelow) and (
-            predicate.of != table.kind or not _is_above(table.kind, kind, named)
-        ):
-            yield (
-                f"`{predicate.text()}`: it counts {kind} below {predicate.of}, but must count a kind below "
-                f"{table.kind}: write of={table.kind!r} and a kind below it"
-            )
-        else:
-            yield from _known(predicate, named)
+    for where, predicate in _placed(table):
+        yield from (f"{where}: {problem}" for problem in _looks(predicate, table, named))
     for facet in table.facets:
         if facet.message_names is not None and not _has_facet(table.kind, *facet.message_names, named):
             below, index = facet.message_names
             yield f"{facet.name}, message_names: {_no_facet(table.kind, below, index)}"
     yield from _unseen(table)
+
+
+def _looks(predicate: Predicate, table: Table, named: Mapping[str, Table]) -> Iterator[str]:
+    """What is wrong with that at which a predicate looks."""
+    kind = getattr(predicate, "kind", table.kind)
+    looks_up = isinstance(predicate, Above | AttributeIs)
+    if isinstance(predicate, Child):
+        yield from _child(predicate, table, named)
+    elif looks_up and kind != table.kind and not _is_above(kind, table.kind, named):
+        near = "" if kind in named else meant(kind, named)
+        yield f"`{predicate.text()}`: {kind} is not above {table.kind}{near}: name a kind above it"
+    elif isinstance(predicate, AnyBelow | AllBelow) and (
+        predicate.of != table.kind or not _is_above(table.kind, kind, named)
+    ):
+        yield (
+            f"`{predicate.text()}`: it counts {kind} below {predicate.of}, but must count a kind below "
+            f"{table.kind}: write of={table.kind!r} and a kind below it"
+        )
+    else:
+        yield from _known(predicate, named)
 
 
 def _child(predicate: Child, table: Table, named: Mapping[str, Table]) -> Iterator[str]:
@@ -115,13 +131,14 @@ def _child(predicate: Child, table: Table, named: Mapping[str, Table]) -> Iterat
             f"write of={table.kind!r} and the kind of such a child"
         )
     elif predicate.named not in {attribute.name for attribute in table.attributes}:
-        yield _no_attribute(predicate, table.kind, predicate.named)
+        yield _no_attribute(predicate, table, predicate.named)
     else:
         yield from _phases(predicate.text(), child, child.facets[0], predicate.phases)
 
 
-def _no_attribute(predicate: Predicate, kind: str, name: str) -> str:
-    return f"`{predicate.text()}`: {kind} has no attribute {name}: add it there, or correct the name"
+def _no_attribute(predicate: Predicate, table: Table, name: str) -> str:
+    near = meant(name, [attribute.name for attribute in table.attributes])
+    return f"`{predicate.text()}`: {table.kind} has no attribute {name}{near}: add it there, or correct the name"
 
 
 def _is_above(above: str, below: str, named: Mapping[str, Table]) -> bool:
@@ -129,7 +146,7 @@ def _is_above(above: str, below: str, named: Mapping[str, Table]) -> bool:
 
 
 def _has_facet(above: str, below: str, facet: int, named: Mapping[str, Table]) -> bool:
-    return _is_above(above, below, named) and facet < len(named[below].facets)
+    return _is_above(above, below, named) and 0 <= facet < len(named[below].facets)
 
 
 def _no_facet(above: str, below: str, facet: int) -> str:
@@ -147,23 +164,16 @@ def _unseen(table: Table) -> Iterator[str]:
                         f"{facet.name}, view {view.to}: the engine does not notice when `{seen.text()}` changes: "
                         f"use Above, AnyBelow, AllBelow, or AttributeIs of {table.kind} itself"
                     )
-    for on_tally in table.on_tally:
-        if not isinstance(on_tally.when, AnyBelow | AllBelow):
-            yield (
-                f"on_tally {on_tally.trigger}: `{on_tally.when.text()}` does not ask a tally: "
-                "write AnyBelow(...) or AllBelow(...)"
-            )
 
 
 def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
     if isinstance(predicate, AttributeIs):
         if predicate.or_of is not None and not _is_above(predicate.or_of, predicate.kind, named):
             yield f"`{predicate.text()}`: {predicate.or_of} is not above {predicate.kind}: name another kind in or_of="
-        if predicate.name not in {a.name for a in named[predicate.kind].attributes}:
-            yield _no_attribute(predicate, predicate.kind, predicate.name)
+        yield from _compared(predicate, named[predicate.kind])
     elif isinstance(predicate, Above | AnyBelow | AllBelow):
         facets = named[predicate.kind].facets
-        if predicate.facet >= len(facets):
+        if not 0 <= predicate.facet < len(facets):
             yield (
                 f"`{predicate.text()}`: {predicate.kind} has {len(facets)} facet(s), found facet={predicate.facet}: "
                 "count from 0"
@@ -173,13 +183,26 @@ def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
         if isinstance(predicate, AnyBelow | AllBelow) and predicate.has is not None:
             conditions = {label.condition for label in facets[predicate.facet].labels}
             if predicate.has not in conditions:
-                yield f"`{predicate.text()}`: {predicate.kind} has no condition {predicate.has}: correct the name"
+                near = meant(predicate.has, conditions)
+                yield f"`{predicate.text()}`: {predicate.kind} has no condition {predicate.has}{near}: correct the name"
+
+
+def _compared(predicate: AttributeIs, table: Table) -> Iterator[str]:
+    """An attribute that does not exist, or a value that it never has."""
+    field = next((attribute for attribute in table.attributes if attribute.name == predicate.name), None)
+    if field is None:
+        yield _no_attribute(predicate, table, predicate.name)
+        return
+    for value in predicate.value if isinstance(predicate.value, tuple) else (predicate.value,):
+        if value is not None and not field.many and (problem := unfit(field, value)):
+            yield f"`{predicate.text()}`: {field.name} of {table.kind} is never {value!r}: {problem}"
 
 
 def _phases(text: str, table: Table, facet: Facet, phases: tuple[str, ...]) -> Iterator[str]:
     for phase in phases:
         if phase not in phases_of(facet):
-            yield f"`{text}`: {table.kind} has no phase {phase}: correct the name"
+            near = meant(phase, phases_of(facet))
+            yield f"`{text}`: {table.kind} has no phase {phase}{near}: correct the name"
 
 
 Fires = Iterator[tuple[str, str, tuple[str, ...]]]
@@ -208,19 +231,23 @@ def _by_cascades(table: Table, *, has_targets: bool) -> Fires:
 def _passed_on(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     for trigger, kind, _ in passed_on(table):
         if kind not in named:
-            yield f"it fires {trigger} at {kind}, which is unknown: add the table of that kind, or correct the name"
+            near = meant(kind, named)
+            yield f"it fires {trigger} at {kind}, which is unknown{near}: add that kind, or correct the name"
         elif trigger not in named[kind].triggers:
-            yield f"it fires {trigger} at {kind}, which has no row for it: add a row there"
+            near = meant(trigger, named[kind].triggers)
+            yield f"it fires {trigger} at {kind}, which has no row for it{near}: add a row there"
 
 
 def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     for trigger, kind, _ in downward(table):
         if kind not in named or not any(path(named, table.kind, kind)):
-            yield f"it fires {trigger} at {kind}, which is not below {table.kind}: name a kind below it"
+            near = "" if kind in named else meant(kind, [one for one in named if _is_above(table.kind, one, named)])
+            yield f"it fires {trigger} at {kind}, which is not below {table.kind}{near}: name a kind below it"
         elif trigger not in (*named[kind].derived, *named[kind].intents):
-            yield f"it fires {trigger} at {kind}, where it is not derived: add it to `derived` there, with a row"
+            near = "" if trigger in named[kind].triggers else meant(trigger, named[kind].derived)
+            yield f"it fires {trigger} at {kind}, where it is not derived{near}: add it to `derived` there, with a row"
     for cascade in (cascade for cascade in table.cascades if cascade.only_child is not None):
-        for kind in (kind for kind in cascade.at if len(named[kind].id) != len(table.id) + 1):
+        for kind in (kind for kind in cascade.at if kind in named and len(named[kind].id) != len(table.id) + 1):
             yield (
                 f"cascade {cascade.trigger}: only_child= needs a child whose id has one part more, found {kind}: "
                 "name the kind of such a child"
@@ -230,7 +257,8 @@ def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"tallies: {_no_facet(table.kind, kind, facet)}"
     for on_tally in table.on_tally:
         if on_tally.trigger not in table.derived:
-            yield f"on_tally {on_tally.trigger}: the trigger is not derived: add it to `derived`, with a row"
+            near = meant(on_tally.trigger, table.derived)
+            yield f"on_tally {on_tally.trigger}: the trigger is not derived{near}: add it to `derived`, with a row"
     firing = {(kind, trigger) for t in named.values() for trigger, kind, _ in (*downward(t), *passed_on(t))}
     firing |= {(table.kind, on_tally.trigger) for on_tally in table.on_tally}
     if table.place:

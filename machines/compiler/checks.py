@@ -5,12 +5,15 @@ Belongs here: everything that one table shows without following its rows; the er
 Does not: where rows lead (`reachability`), checks across kinds (`check_kinds`), rules without a name (`fingerprint`).
 """
 
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from phaseline.machines.compiler import fingerprint, reachability
+from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
 from phaseline.machines.language import contact
+from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
 from phaseline.machines.language.table import (
     ABSENT,
@@ -23,6 +26,7 @@ from phaseline.machines.language.table import (
     SAME,
     Cascade,
     Facet,
+    Field,
     Label,
     Live,
     Row,
@@ -31,13 +35,12 @@ from phaseline.machines.language.table import (
     View,
 )
 from phaseline.schemas import subjects
+from phaseline.schemas.similar import did_you_mean
 
 LOG_WORDS = ("mark", "checkpoint", "transition")
 """Words that subjects of the log contain where the others contain a kind."""
 DATA_WORDS = (*(field.name for field in COMMON), "phase", "conditions")
 """Fields that have a meaning in every event's data."""
-
-_NO_ATTRIBUTE = "{} is not an attribute: add it to `attributes`, or correct the name"
 
 Pairs = set[tuple[str, str | None]]
 """Phases with their conditions, as the labels of a facet name them."""
@@ -56,9 +59,21 @@ class WrongTable(ValueError):
         super().__init__(f"the table of {kind} cannot work:\n" + "\n".join(f"  - {problem}" for problem in problems))
 
 
+def check_shapes(table: object) -> None:
+    """Raise `WrongTable` if a table has a value of a wrong sort, which nothing could read."""
+    if problems := [*dict.fromkeys(shapes.problems(table))]:
+        kind = table.kind if isinstance(table, Table) and isinstance(table.kind, str) else "a kind"
+        raise WrongTable(kind, problems)
+
+
 def check_place(table: Table) -> None:
     """Raise `WrongTable` if a table has something of its own with the name of something that `place=True` brings."""
-    if table.place and table.facets[-1] is not contact.FACET and (problems := [*contact.problems(table)]):
+    if (
+        table.place
+        and table.facets
+        and table.facets[-1] is not contact.FACET
+        and (problems := [*contact.problems(table)])
+    ):
         raise WrongTable(table.kind, problems)
 
 
@@ -83,13 +98,33 @@ def _rules(table: Table) -> Iterator[str]:
             yield f"two rules have the name {declared.revision.name}: give one of them another name in @rule(...)"
 
 
+def meant(name: str, known: Iterable[str | None]) -> str:
+    """A question to put behind a wrong name: which known one it may have been, or two of them without a comma."""
+    names = [one for one in dict.fromkeys(known) if one is not None]
+    for first in names:
+        if name.startswith(first) and name.removeprefix(first) in names:
+            return f" (is a comma missing between {first!r} and {name.removeprefix(first)!r}?)"
+    return did_you_mean(name, names)
+
+
+def no_attribute(name: str, table: Table) -> str:
+    """That a table has no such attribute, and what to write."""
+    near = meant(name, [attribute.name for attribute in table.attributes])
+    return f"{name} is not an attribute{near}: add it to `attributes`, or correct the name"
+
+
 def _names(table: Table) -> Iterator[str]:
     fields = [*table.attributes, *(field for fields in table.fields.values() for field in fields)]
     fields += [field for interpret in table.interprets for field in interpret.fields]
     words = [table.kind, *(facet.name for facet in table.facets), *table.triggers, *(field.name for field in fields)]
     for word in words:
         if not subjects.check_word(word):
-            yield f"{word!r} cannot be a name: write lower-case letters, digits and _ (it becomes a part of a subject)"
+            better = re.sub(r"\W+", "_", word.strip()).lower()
+            near = f" (did you mean {better!r}?)" if subjects.check_word(better) else ""
+            yield (
+                f"{word!r} cannot be a name{near}: write lower-case letters, digits and _ (it becomes a part of a "
+                "subject)"
+            )
     for facet in table.facets:
         yield from (f"{facet.name}: {problem}" for problem in _labels(facet))
     for name in _twice([facet.name for facet in table.facets]):
@@ -97,6 +132,7 @@ def _names(table: Table) -> Iterator[str]:
     for field in fields:
         if field.name in DATA_WORDS:
             yield f"{field.name!r} already has a meaning in every event's data: rename the field or attribute"
+        yield from _values(field)
     if table.kind in LOG_WORDS:
         yield f"{table.kind!r} is a word that subjects of the log contain: rename the kind"
     if not table.id:
@@ -105,14 +141,46 @@ def _names(table: Table) -> Iterator[str]:
         yield "the table has no facet: write at least one in `facets`"
 
 
+def _values(field: Field) -> Iterator[str]:
+    """Values of a field that are none of its type."""
+    for option in field.options:
+        if problem := unfit(replace(field, options=()), option):
+            yield f"{field.name} has the option {option!r}: {problem}"
+    defaults = field.default if field.many and isinstance(field.default, list | tuple) else (field.default,)
+    for default in defaults:
+        if default is not None and (problem := unfit(field, default)):
+            yield f"{field.name} has the default {default!r}: {problem}"
+
+
+def unfit(field: Field, value: object) -> str | None:
+    """What to write in place of a value that a field never has; None if it may have it."""
+    if field.type in (str, int, float, bool, dict) and not shapes.is_of(value, field.type):
+        return f"it is {field.type.__name__}, write such a value, or correct its type"
+    if field.options and value not in field.options:
+        return f"it takes {', '.join(map(repr, field.options))}{meant(str(value), field.options)}, write one of them"
+    return None
+
+
 def _labels(facet: Facet) -> Iterator[str]:
     for label in facet.labels:
         if not (subjects.check_state(label.phase) and subjects.check_state(label.condition or label.phase)):
             yield f"{_pair(label)} cannot be a state: write letters, digits, _ and - only"
         if label.phase in (ABSENT, DELETED):
             yield f"{label.phase} has a label in every kind: remove this one, or rename the phase"
+        yield from _texts(label)
     for pair in _twice([_pair(label) for label in facet.labels]):
         yield f"{pair} has two labels: remove one"
+
+
+def _texts(label: Label) -> Iterator[str]:
+    if not label.en.strip():
+        yield f"{_pair(label)} has no English label: write what consoles call it, for example {label.phase!r}"
+    for tag in label.others:
+        if tag.lower() == ENGLISH:
+            yield f"{_pair(label)} has a second English label in others=: remove it, or write it as en"
+        elif not is_tag(tag):
+            near = f" (did you mean {as_tag(tag)}?)" if is_tag(as_tag(tag)) else ""
+            yield f"{_pair(label)}: {tag!r} in others= is no language{near}: write a tag such as zh or pt-BR"
 
 
 def _pair(label: Label) -> str:
@@ -135,7 +203,8 @@ def _triggers(table: Table) -> Iterator[str]:
     for place, groups in named.items():
         for trigger in dict.fromkeys(trigger for group in groups for trigger in group):
             if trigger not in table.triggers:
-                yield f"{place}: trigger {trigger} has no row: add a row, or remove the trigger there"
+                near = meant(trigger, table.triggers)
+                yield f"{place}: trigger {trigger} has no row{near}: add a row, or remove the trigger there"
     for trigger in filter(table.derived.__contains__, table.intents):
         yield f"trigger {trigger} is in `intents` and in `derived`: remove it from one of them"
     for trigger in table.triggers:
@@ -153,7 +222,8 @@ def _cascade(table: Table, cascade: Cascade) -> Iterator[str]:
     phases = {phase for facet in table.facets for phase in phases_of(facet)}
     for name, phase in (("into", cascade.into), ("then", cascade.then)):
         if phase is not None and phase not in phases:
-            yield f"phase {phase} in {name}= is unknown: correct the name, or add a label for it"
+            near = meant(phase, phases)
+            yield f"phase {phase} in {name}= is unknown{near}: correct the name, or add a label for it"
     if not cascade.on and cascade.into is None:
         yield "it never fires: name the triggers (on=) or the phase to enter (into=) on which it fires"
     if cascade.unless is not None and not any(cascade.unless[0] in _fields(table, on) for on in cascade.on):
@@ -166,7 +236,7 @@ def _cascade(table: Table, cascade: Cascade) -> Iterator[str]:
         yield "required=True needs an event that can be rejected: name the triggers with on="
     for name in filter(None, (cascade.only_child, *cascade.data.values())):
         if name not in {attribute.name for attribute in table.attributes}:
-            yield _NO_ATTRIBUTE.format(name)
+            yield no_attribute(name, table)
 
 
 def _fields(table: Table, trigger: str) -> set[str]:
@@ -183,15 +253,14 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
     attributes = {attribute.name for attribute in table.attributes}
     yield from (f"{facet.name}: {problem}" for problem in _facet(facet, phases, pairs))
     if facet.message_from is not None and facet.message_from not in attributes:
-        yield f"{facet.name}, message_from: {_NO_ATTRIBUTE.format(facet.message_from)}"
+        yield f"{facet.name}, message_from: {no_attribute(facet.message_from, table)}"
     for number, row in enumerate(facet.rows, 1):
         where = f"{facet.name}, row {number} ({row.trigger})"
         yield from (f"{where}: {problem}" for problem in _sources(row, phases, pairs))
         yield from (f"{where}: {problem}" for problem in _row(facet, row, phases, pairs))
-        for name in sorted(set(row.given).difference(_fields(table, row.trigger))):
-            yield f"{where}: field {name} in given= is unknown: add it to `fields` of the trigger, or correct the name"
+        yield from (f"{where}: {problem}" for problem in _given(table, row))
         for name in sorted(set(table.assigned(row)).difference(attributes)):
-            yield f"{where}: {_NO_ATTRIBUTE.format(name)}"
+            yield f"{where}: {no_attribute(name, table)}"
     for timeout in facet.timeouts:
         where = f"{facet.name}, timeout of {timeout.phase}"
         yield from (f"{where}: {problem}" for problem in _timeout(table, facet, timeout))
@@ -199,42 +268,61 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         yield from (f"{facet.name}, view {view.to}: {problem}" for problem in _view(facet, view, phases, pairs))
 
 
+def _given(table: Table, row: Row) -> Iterator[str]:
+    """The fields of data that a row asks for."""
+    known = _fields(table, row.trigger)
+    for name in sorted(set(row.given).difference(known)):
+        near = meant(name, known)
+        yield f"field {name} in given= is unknown{near}: add it to `fields` of the trigger, or correct the name"
+    for field in (*table.fields.get(row.trigger, ()), *table.attributes):
+        value = row.given.get(field.name)
+        if value is not None and (problem := unfit(field, value)):
+            yield f"given= asks for {field.name} {value!r}, which it never is: {problem}"
+
+
 def _facet(facet: Facet, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     conditions = {condition for _, condition in pairs}
     for name, found in (("sticky", facet.sticky), ("order", facet.order)):
         for condition in found:
             if condition not in conditions:
-                yield f"condition {condition} in {name}= has no label: add a label, or correct the name"
+                near = meant(condition, conditions)
+                yield f"condition {condition} in {name}= has no label{near}: add a label, or correct the name"
     for phase in facet.pending:
         if phase not in phases or phase in (ABSENT, DELETED):
-            yield f"phase {phase} in pending= is unknown: correct the name, or add a label for it"
+            yield f"phase {phase} in pending= is unknown{meant(phase, phases)}: correct the name, or add a label for it"
     if facet.accumulates_in is not None and facet.accumulates_in not in phases:
-        yield f"phase {facet.accumulates_in} in accumulates_in= is unknown: add a label for it, or correct the name"
+        near = meant(facet.accumulates_in, phases)
+        yield f"phase {facet.accumulates_in} in accumulates_in= is unknown{near}: add a label, or correct the name"
     elif facet.accumulates_in is not None and facet.healthy not in phases:
         yield (
             f"phase {facet.healthy}, which follows {facet.accumulates_in} when its last condition is cleared, "
-            "is unknown: name another phase with healthy="
+            f"is unknown{meant(facet.healthy, phases)}: name another phase with healthy="
         )
 
 
 def _timeout(table: Table, facet: Facet, timeout: Timeout) -> Iterator[str]:
     if timeout.phase not in phases_of(facet) or timeout.phase in (ABSENT, DELETED):
-        yield f"no state can last in phase {timeout.phase}: name a phase that has a label"
+        near = meant(timeout.phase, phases_of(facet))
+        yield f"no state can last in phase {timeout.phase}{near}: name a phase that has a label"
     if sum(other.phase == timeout.phase for other in facet.timeouts) > 1:
         yield "this phase has two timeouts, but a facet has one timer: remove one"
     if timeout.trigger not in table.derived:
-        yield f"trigger {timeout.trigger} is not derived: add it to `derived`, and add a row for it"
+        near = meant(timeout.trigger, table.derived)
+        yield f"trigger {timeout.trigger} is not derived{near}: add it to `derived`, and add a row for it"
     if (timeout.seconds > 0) == (timeout.seconds_from is not None):
         yield (
             f"found seconds={timeout.seconds:g} and seconds_from={timeout.seconds_from!r}: "
             "write either seconds above 0, or the attribute that holds them"
         )
+    if not timeout.times > 0:
+        yield f"found times={timeout.times:g}: write a number above 0"
     named = next((field for field in table.attributes if field.name == timeout.seconds_from), None)
     if timeout.seconds_from is not None and (named is None or named.type not in (int, float)):
-        yield f"{timeout.seconds_from} is not an attribute with a number: add it to `attributes` as int or float"
+        near = meant(timeout.seconds_from, [field.name for field in table.attributes if field.type in (int, float)])
+        yield f"{timeout.seconds_from} is not an attribute with a number{near}: add it to `attributes` as int or float"
     for name in filter(None, (timeout.restart_on, timeout.repeat_after)):
         if name not in {attribute.name for attribute in table.attributes}:
-            yield _NO_ATTRIBUTE.format(name)
+            yield no_attribute(name, table)
 
 
 def _sources(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
@@ -243,25 +331,27 @@ def _sources(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
         yield "it has no source: name the phases from which it starts"
     for phase in (phase for source in row.source if isinstance(source, Live) for phase in source.but):
         if phase not in phases:
-            yield f"phase {phase} in Live(but=...) is unknown: correct the name"
+            yield f"phase {phase} in Live(but=...) is unknown{meant(phase, phases)}: correct the name"
     starts = [at for source in row.source for at in starts_of(source, phases)]
     for at in starts:
         if at.phase not in phases or (at.base or at.phase) not in phases:
-            unknown = at.phase if at.phase not in phases else at.base
+            unknown = at.phase if at.phase not in phases else str(at.base)
             if unknown == DELETED:
                 yield f"it starts from {DELETED}, but no row leads there: add such a row, or remove this source"
             else:
-                yield f"it starts from {unknown}, which is unknown: add a label for it, or correct the name"
+                near = meant(unknown, phases)
+                yield f"it starts from {unknown}, which is unknown{near}: add a label for it, or correct the name"
     for condition in dict.fromkeys(condition for at in starts for condition in (at.has, *at.lacks)):
         if condition is not None and condition not in conditions:
-            yield f"condition {condition} in its source has no label: add a label, or correct the name"
+            near = meant(condition, conditions)
+            yield f"condition {condition} in its source has no label{near}: add a label, or correct the name"
 
 
 def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     conditions = {condition for _, condition in pairs}
     timed = {timeout.trigger for timeout in facet.timeouts}
     if row.to not in (*phases, SAME, FROM_DATA):
-        yield f"it leads to {row.to}, which is unknown: add a label for it, or correct the name"
+        yield f"it leads to {row.to}, which is unknown{meant(row.to, phases)}: add a label for it, or correct the name"
     elif row.to not in (SAME, FROM_DATA, DELETED, ABSENT) and not row.condition and _needs_condition(facet, row.to):
         yield f"it leads to {row.to}, which has several conditions: choose one with condition="
     if row.trigger == OWNER_GONE and (row.to != DELETED or row.source != (LIVE,) or row.given or row.when):
@@ -269,11 +359,13 @@ def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Itera
     if row.to == ABSENT:
         yield f"it leads to {ABSENT}, but an entity that was known stays known: write {DELETED}"
     if row.condition and (row.to, row.condition) not in pairs:
-        yield f"it leads to {row.to} [{row.condition}], which has no label: add a label, or correct the name"
+        near = meant(row.condition, [condition for phase, condition in sorted(pairs, key=str) if phase == row.to])
+        yield f"it leads to {row.to} [{row.condition}], which has no label{near}: add a label, or correct the name"
     for name, found in (("sets", (row.sets,)), ("clears", row.clears)):
         for condition in filter(None, found):
             if condition not in conditions:
-                yield f"condition {condition} in {name}= has no label: add a label, or correct the name"
+                near = meant(condition, conditions)
+                yield f"condition {condition} in {name}= has no label{near}: add a label, or correct the name"
     if row.sets and row.sets not in facet.sticky and row.trigger not in timed:
         yield f"it sets {row.sets}, which is not sticky: add it to `sticky` of the facet"
 
@@ -282,7 +374,7 @@ def _view(facet: Facet, view: View, phases: tuple[str, ...], pairs: Pairs) -> It
     for name, found in (("to", (view.to,)), ("base", view.base), ("unless", view.unless)):
         for phase in found:
             if phase not in phases:
-                yield f"phase {phase} in {name}= is unknown: add a label for it, or correct the name"
+                yield f"phase {phase} in {name}= is unknown{meant(phase, phases)}: add a label, or correct the name"
     if view.to in (ABSENT, DELETED):
         yield "a live entity would be shown as one that is not: show a phase that has a label"
     elif view.condition and (view.to, view.condition) not in pairs:
@@ -291,7 +383,8 @@ def _view(facet: Facet, view: View, phases: tuple[str, ...], pairs: Pairs) -> It
         yield f"{view.to} has several conditions: choose one with condition="
     for condition in view.keeps if isinstance(view.keeps, tuple) else ():
         if condition not in {label_condition for _, label_condition in pairs}:
-            yield f"condition {condition} in keeps= has no label: add a label, or correct the name"
+            near = meant(condition, [label_condition for _, label_condition in pairs])
+            yield f"condition {condition} in keeps= has no label{near}: add a label, or correct the name"
     if not view.while_ and not view.base:
         yield "it always shows, so the base is never seen: add predicates, name its base=, or write rows in its place"
     for later in facet.views[facet.views.index(view) + 1 :] if not view.while_ else ():

@@ -54,7 +54,7 @@ WORDS: Mapping[type, Word] = {
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
     }),
     Label: Word("label", {
-        "phase": "phase", "condition": "condition", "zh": None, "en": None, "schedulable": "schedulable",
+        "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
     }),
     Row: Word("row", {
         "source": "source", "trigger": "trigger", "to": "to", "condition": "condition", "sets": "sets",
@@ -186,6 +186,8 @@ def rules_of(value: Any) -> Iterator[Any]:
 
 def _advice(value: Any) -> str:
     """What is wrong with a value that has no stable name, and what to write instead."""
+    if value in (list, tuple, set):
+        return f"is the type {value.__name__}: write the type of its items, and many=True"
     if isinstance(value, type):
         return f"is the type {value.__name__}: write one of {', '.join(kind.__name__ for kind in TYPES)}"
     name = getattr(value, "__name__", None)

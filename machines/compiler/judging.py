@@ -85,7 +85,7 @@ class Judge:
     """Judges the reports on the entities of one kind. A report speaks of the kind's first facet."""
 
     def __init__(self, table: Table, machines: Sequence[FacetMachine], bases: Sequence[frozenset[State]]) -> None:
-        """table: as it was written. machines, bases: its facets, compiled, and the bases that can arise in them."""
+        """table: the completed table. machines, bases: its facets, compiled, and the bases that can arise in them."""
         self.machine, self.bases = machines[0], bases[0]
         facet = table.facets[0]
         self.attributes = observed_attributes(table)
@@ -98,8 +98,8 @@ class Judge:
         """By phase of the base, what rows say of the report of one phase: the table's own, and what ends a life."""
         self.pending, self.arriving = frozenset(facet.pending), frozenset(arriving(table, facet))
         self.observed = tuple(
-            Observed(machine, frozenset(row for row in written.rows if _observes(table, row)))
-            for machine, written in zip(machines, table.facets, strict=True)
+            Observed(machine, frozenset(row for row in each.rows if _observes(table, row)))
+            for machine, each in zip(machines, table.facets, strict=True)
         )
 
     def judge(

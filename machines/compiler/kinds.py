@@ -14,9 +14,11 @@ from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import phases_of, returns
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
+from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
-from phaseline.machines.language.contact import FACET, with_contact
-from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, Scene, or_list
+from phaseline.machines.compiler.short_ways import derives_messages, hears_alone, looks_at_itself
+from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
+from phaseline.machines.language.predicates import Predicate, Scene, or_list
 from phaseline.machines.language.sources import source_text
 from phaseline.machines.language.table import (
     ABSENT,
@@ -30,41 +32,7 @@ from phaseline.machines.language.table import (
     Table,
 )
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
-
-
-class Counted(NamedTuple):
-    """A tally that an ancestor kind keeps of one facet of this kind.
-
-    facet: the index of the facet that is counted.
-    kind: the ancestor kind. arity: how many parts its ids have.
-    phases: the phases whose count matters to the ancestor when it becomes zero or leaves zero.
-    has: the condition that an entity must have to be counted; None for every entity.
-    """
-
-    facet: int
-    kind: str
-    arity: int
-    phases: frozenset[str]
-    has: str | None
-
-    def phase(self, state: State) -> str:
-        """The phase under which a facet in this state is counted; Absent if it is not counted."""
-        return state.phase if self.has is None or self.has in state.conditions else ABSENT
-
-
-class Viewer(NamedTuple):
-    """A kind below whose views look at one facet of this kind.
-
-    facet: the index of the facet.
-    phases: the phases that the views ask for.
-    base: whether they look at the base, in place of the state.
-    below: the kind of the views.
-    """
-
-    facet: int
-    phases: frozenset[str]
-    base: bool
-    below: str
+from phaseline.schemas.subjects import ancestor_id
 
 
 class SelectedSteps(NamedTuple):
@@ -96,6 +64,7 @@ class Kind:
     timeouts: for each facet, the timeouts by phase.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
     fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
+    hears_alone: whether a heartbeat of a place that is Fresh can change nothing but the time at which it was heard.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     inherited: attributes that views of kinds below look at where their own is not set, each with that kind.
     below: the kinds below this one, in the order of the installation.
@@ -110,7 +79,7 @@ class Kind:
     __slots__ = (
         "_judged_by_state", "_steps", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
         "births", "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by",
-        "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name",
+        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name",
         "names", "parent", "parent_arity", "places", "reported_below", "reports", "roles", "starts", "table",
         "timed", "timeouts", "unborn", "version", "viewers", "written",
     )  # fmt: skip
@@ -161,6 +130,7 @@ class Kind:
         self.counted = tuple(counted_by(table, tables))
         self.viewers = tuple(viewers_of(table, tables))
         self.inherited = tuple(inherited_from(table, tables))
+        self.hears_alone = table.place and hears_alone(table) and HEARD_AT not in dict(self.inherited)
         self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
         self.implied = implied_cascades(self.below)
         self.bases: tuple[frozenset[State], ...] = tuple(
@@ -174,6 +144,10 @@ class Kind:
     def is_named(self, facet: str) -> bool:
         """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""
         return len(self.names[: self.contact]) > 1 or facet != self.names[0]
+
+    def places_above(self, entity_id: str) -> list[tuple[str, str]]:
+        """The kinds and ids of the places at and above an entity of this kind, from the bottom up."""
+        return [(name, ancestor_id(entity_id, arity)) for name, arity in self.places]
 
     def whole(self, entity: Entity) -> Entity:
         """The entity with all facets: its record leaves `contact` out as long as nobody waits for its reporter."""
@@ -209,19 +183,14 @@ class Kind:
                     refused = refused or failed
         return SelectedSteps(taken, refused)
 
-    def offered(
-        self, trigger: str, facets: Sequence[FacetState], scene: Scene, entity_id: str
-    ) -> Iterator[tuple[int, Step]]:
-        """The steps that `select` would find for `trigger` now with suitable data, with the indexes of their facets."""
+    def offered(self, trigger: str, facets: Sequence[FacetState]) -> Iterator[tuple[int, Step]]:
+        """The steps that `select` would find with suitable data, guards aside, with the indexes of their facets."""
         by_state = trigger in self._judged_by_state
         for index, by_phase in self._steps[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             for step in by_phase.get(judged.phase, ()):
-                if (
-                    step.is_offered(judged, facet.base, facet.interrupted)
-                    and step.failed_guard(scene, entity_id) is None
-                ):
+                if step.is_offered(judged, facet.base, facet.interrupted):
                     yield index, step
 
     def already_so(self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]) -> bool:
@@ -251,6 +220,7 @@ class Kinds(dict[str, Kind]):
     def __init__(self, tables: tuple[Table, ...]) -> None:
         """Check and compile `tables`. Raises `WrongTable` for one that cannot work, with what to write instead."""
         for table in tables:
+            checks.check_shapes(table)
             checks.check_place(table)
         complete = tuple(completed(table, tables) for table in tables)
         for table in complete:
@@ -303,15 +273,6 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
     return (*named, *table.fields.get(trigger, ()), *attributes)
 
 
-def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, int]]:
-    """The kinds of the places at or above an entity, from the bottom up, each with the number of parts of its ids."""
-    above: Table | None = table
-    while above is not None:
-        if above.place:
-            yield above.kind, len(above.id)
-        above = tables[above.parent] if above.parent else None
-
-
 def starts_of_trigger(table: Table, trigger: str) -> str:
     """The states from which a trigger has rows: `Running, Failed or Stopped`."""
     sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
@@ -341,59 +302,3 @@ def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:
     for timeout in facet.timeouts:
         sets = {row.sets for row in facet.rows if row.trigger == timeout.trigger and row.sets is not None}
         yield timeout.phase, frozenset(sets.difference(facet.sticky))
-
-
-def looks_at_itself(table: Table) -> bool:
-    """Whether a view depends on the entity itself, or has a predicate that does not declare what it reads."""
-    predicates = [predicate for facet in table.facets for view in facet.views for predicate in view.while_]
-    return not all(
-        isinstance(predicate, AnyBelow | AllBelow)
-        or (isinstance(predicate, Above | AttributeIs) and predicate.kind != table.kind)
-        for predicate in predicates
-    )
-
-
-def derives_messages(table: Table) -> bool:
-    """Whether transitions get a message from an attribute, or from the entities below."""
-    return any(facet.message_from is not None or facet.message_names is not None for facet in table.facets)
-
-
-def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
-    """The tallies that kinds above keep of this kind. A guard only reads them, so no phase of its own matters."""
-    phases: dict[tuple[int, str, str], set[str]] = {}
-    for other in tables.values():
-        for facet in (facet for kind, facet in other.tallies if kind == table.kind):
-            phases.setdefault((facet, other.kind, ""), set())
-        for predicate in check_kinds.predicates(other):
-            if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
-                phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set())
-        for predicate in check_kinds.watching(other):
-            if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
-                every = (
-                    phases_of(table.facets[predicate.facet])[1:]
-                    if isinstance(predicate, AllBelow)
-                    else predicate.phases
-                )
-                phases[predicate.facet, other.kind, predicate.has or ""].update(every)
-    for (facet, kind, has), found in sorted(phases.items()):
-        yield Counted(facet, kind, len(tables[kind].id), frozenset(found), has or None)
-
-
-def viewers_of(table: Table, tables: Mapping[str, Table]) -> Iterator[Viewer]:
-    """The kinds below whose views look at this kind."""
-    for other in tables.values():
-        for facet in other.facets:
-            for view in facet.views:
-                for predicate in view.while_:
-                    if isinstance(predicate, Above) and predicate.kind == table.kind:
-                        yield Viewer(predicate.facet, frozenset(predicate.phases), predicate.base, other.kind)
-
-
-def inherited_from(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
-    """The attributes of this kind that views of kinds below look at in place of their own, each with that kind."""
-    found: dict[tuple[str, str], None] = {}
-    for other in tables.values():
-        for seen in (seen for facet in other.facets for view in facet.views for seen in view.while_):
-            if isinstance(seen, AttributeIs) and seen.or_of == table.kind:
-                found[seen.name, other.kind] = None
-    yield from found

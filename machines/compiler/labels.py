@@ -4,20 +4,21 @@ The rules are in docs/spec/reading-the-tables.md, section Labels.
 Belongs here: choosing the label of a state with several conditions. Does not: the labels (the table of each kind).
 """
 
+from collections.abc import Iterable
 from functools import cache
-from typing import Literal
 
 from phaseline.machines.compiler.conditions import own_condition
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.language.language_tags import ENGLISH, text_in
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, Label
 from phaseline.schemas.records import State
 
-Language = Literal["zh", "en"]
-LANGUAGES: tuple[Language, ...] = ("zh", "en")
+Language = str
+"""The tag of a language, such as `en`, `zh` or `pt-BR` (`language_tags`)."""
 
 ENDS = {
-    ABSENT: Label(ABSENT, "", "未知", "Unknown"),
-    DELETED: Label(DELETED, "", "已删除", "Deleted"),
+    ABSENT: Label(ABSENT, "", "Unknown", {"zh": "未知"}),
+    DELETED: Label(DELETED, "", "Deleted", {"zh": "已删除"}),
 }
 """The labels of the two phases that every facet has and no table labels."""
 
@@ -37,13 +38,24 @@ def label(facet: Facet, state: State) -> Label | None:
     return ENDS.get(state.phase)
 
 
-def label_of(where: Kind | Facet, state: State, language: Language = "en") -> str:
-    """What a console calls `state`: the label of the first facet that has one, or else the phase."""
-    for facet in facets_of(where):
-        fitting = label(facet, state)
-        if fitting is not None:
-            return fitting.zh if language == "zh" else fitting.en
-    return state.phase
+def label_of(where: Kind | Facet, state: State, language: Language = ENGLISH) -> str:
+    """What a console calls `state`: the label of the first facet that has one, or else the phase.
+
+    A label that has no text in this language is in English.
+    """
+    return next(filter(None, (_text(facet, state, language) for facet in facets_of(where))), state.phase)
+
+
+@cache
+def _text(facet: Facet, state: State, language: Language) -> str | None:
+    fitting = label(facet, state)
+    return None if fitting is None else text_in({ENGLISH: fitting.en, **fitting.others}, language) or fitting.en
+
+
+def languages(kinds: Iterable[Kind]) -> tuple[Language, ...]:
+    """The languages of the labels of these kinds: English, then the others by name."""
+    labels = (label for kind in kinds for facet in kind.table.facets for label in facet.labels)
+    return (ENGLISH, *sorted({tag for label in labels for tag in label.others}))
 
 
 def schedulable(facet: Facet, state: State) -> bool | None:

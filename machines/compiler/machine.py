@@ -71,13 +71,13 @@ class Step:
         if self.plain:
             return True
         start, row = self.start, self.row
+        if row.given and not self.has_given(data):  # first, because it tells most rows of a trigger apart
+            return False
         if start.has is not None and start.has not in judged.conditions:
             return False
         if start.base is not None and start.base != base.phase:
             return False
-        if any(c in judged.conditions for c in start.lacks):
-            return False
-        if not self.has_given(data):
+        if start.lacks and any(c in judged.conditions for c in start.lacks):
             return False
         if row.to == FROM_DATA:
             return bool(data.get("phase") == self.dest)
@@ -111,8 +111,10 @@ class Step:
 
     def has_given(self, data: Mapping[str, Any]) -> bool:
         """Whether the data has the values that the row asks for."""
-        given = self.row.given
-        return not given or all(data.get(name) == value for name, value in given.items())
+        for name, value in self.row.given.items():  # noqa: SIM110  # twice as fast
+            if data.get(name) != value:
+                return False
+        return True
 
     def _clears_last(self, base: State) -> bool:
         standing = base.conditions

@@ -97,7 +97,7 @@ def _timeout(timeout: Timeout) -> dict[str, Any]:
 
 
 def _label(label: Label) -> dict[str, Any]:
-    return {field.name: getattr(label, field.name) for field in fields(label)}
+    return {field.name: getattr(label, field.name) for field in fields(label)} | {"others": dict(label.others)}
 
 
 def _row(table: Table, facet: Facet, row: Row) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.docs import wording
+from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import ADOPTED, Facet, Table
 
@@ -54,10 +55,13 @@ def sections(kind: Kind) -> tuple[Section, ...]:
 
 
 def _states(name: str, facet: Facet) -> Section:
+    others = sorted({tag for label in facet.labels for tag in label.others})
     rows = [
-        (label.phase, label.condition or "", label.zh, label.en, YES_NO[label.schedulable]) for label in facet.labels
-    ]
-    columns = ("phase", "condition", "zh", "en", "schedulable")
+        (label.phase, label.condition or "", label.en, *(label.others.get(tag, "") for tag in others),
+         YES_NO[label.schedulable])
+        for label in facet.labels
+    ]  # fmt: skip
+    columns = ("phase", "condition", ENGLISH, *others, "schedulable")
     return _section("states", columns, rows, name, wording.notes(facet))
 
 

@@ -43,19 +43,19 @@ CLUSTER = Table(
         accumulates_in=FAILED,
         pending=(CREATING, UPDATING, DELETING, STARTING),
         labels=(
-            #     phase     condition                zh         en
-            Label(CREATING, PROGRESSING,             "创建中",   "Creating"),
-            Label(RUNNING,  OK,                      "运行中",   "Running"),
-            Label(UPDATING, PROGRESSING,             "更新中",   "Updating"),
-            Label(DELETING, PROGRESSING,             "删除中",   "Deleting"),
-            Label(STARTING, PROGRESSING,             "启动中",   "Starting"),
-            Label(STOPPED,  "Balance",               "欠费关停", "Stopped (overdue)"),
-            Label(FAILED,   "CreateError",           "创建失败", "Create failed"),
-            Label(FAILED,   "LimitedByQuota",        "创建失败", "Create failed"),
-            Label(FAILED,   "StockOut",              "创建失败", "Create failed"),
-            Label(FAILED,   "Balance",               "创建失败", "Create failed"),
-            Label(FAILED,   "ResourceCleanupFailed", "删除失败", "Delete failed"),
-            Label(FAILED,   "Unknown",               "异常",     "Abnormal"),
+            #     phase     condition                en                   others
+            Label(CREATING, PROGRESSING,             "Creating",          {"zh": "创建中"}),
+            Label(RUNNING,  OK,                      "Running",           {"zh": "运行中"}),
+            Label(UPDATING, PROGRESSING,             "Updating",          {"zh": "更新中"}),
+            Label(DELETING, PROGRESSING,             "Deleting",          {"zh": "删除中"}),
+            Label(STARTING, PROGRESSING,             "Starting",          {"zh": "启动中"}),
+            Label(STOPPED,  "Balance",               "Stopped (overdue)", {"zh": "欠费关停"}),
+            Label(FAILED,   "CreateError",           "Create failed",     {"zh": "创建失败"}),
+            Label(FAILED,   "LimitedByQuota",        "Create failed",     {"zh": "创建失败"}),
+            Label(FAILED,   "StockOut",              "Create failed",     {"zh": "创建失败"}),
+            Label(FAILED,   "Balance",               "Create failed",     {"zh": "创建失败"}),
+            Label(FAILED,   "ResourceCleanupFailed", "Delete failed",     {"zh": "删除失败"}),
+            Label(FAILED,   "Unknown",               "Abnormal",          {"zh": "异常"}),
         ),
         rows=(
             #   from                                            trigger           to

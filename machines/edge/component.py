@@ -48,19 +48,19 @@ COMPONENT = Table(
         accumulates_in=FAILED,
         pending=(CREATING, UPDATING, DELETING),
         labels=(
-            #     phase     condition                zh         en
-            Label(CREATING, PROGRESSING,             "安装中",   "Installing"),
-            Label(RUNNING,  OK,                      "已安装",   "Installed"),
-            Label(UPDATING, PROGRESSING,             "更新中",   "Updating"),
-            Label(DELETING, PROGRESSING,             "卸载中",   "Uninstalling"),
-            Label(FAILED,   "NameConflict",          "失败",     "Failed"),
-            Label(FAILED,   "CrashLoopBackOff",      "异常",     "Abnormal"),
-            Label(FAILED,   "ImagePullBackOff",      "失败",     "Failed"),
-            Label(FAILED,   "ClusterNotRunning",     "异常",     "Abnormal"),
-            Label(FAILED,   "Degraded",              "异常",     "Abnormal"),
-            Label(FAILED,   "SchedulingFailed",      "失败",     "Failed"),
-            Label(FAILED,   "ResourceCleanupFailed", "卸载失败", "Uninstall failed"),
-            Label(FAILED,   "Unknown",               "失败",     "Failed"),
+            #     phase     condition                en                  others
+            Label(CREATING, PROGRESSING,             "Installing",       {"zh": "安装中"}),
+            Label(RUNNING,  OK,                      "Installed",        {"zh": "已安装"}),
+            Label(UPDATING, PROGRESSING,             "Updating",         {"zh": "更新中"}),
+            Label(DELETING, PROGRESSING,             "Uninstalling",     {"zh": "卸载中"}),
+            Label(FAILED,   "NameConflict",          "Failed",           {"zh": "失败"}),
+            Label(FAILED,   "CrashLoopBackOff",      "Abnormal",         {"zh": "异常"}),
+            Label(FAILED,   "ImagePullBackOff",      "Failed",           {"zh": "失败"}),
+            Label(FAILED,   "ClusterNotRunning",     "Abnormal",         {"zh": "异常"}),
+            Label(FAILED,   "Degraded",              "Abnormal",         {"zh": "异常"}),
+            Label(FAILED,   "SchedulingFailed",      "Failed",           {"zh": "失败"}),
+            Label(FAILED,   "ResourceCleanupFailed", "Uninstall failed", {"zh": "卸载失败"}),
+            Label(FAILED,   "Unknown",               "Failed",           {"zh": "失败"}),
         ),
         rows=(
             #   from                                    trigger              to

@@ -48,15 +48,15 @@ NODE_POOL = Table(
         accumulates_in=FAILED,
         pending=(CREATING, UPDATING, SCALING, DELETING),
         labels=(
-            #     phase     condition                zh         en
-            Label(CREATING, PROGRESSING,             "创建中",   "Creating"),
-            Label(RUNNING,  OK,                      "运行中",   "Running"),
-            Label(UPDATING, PROGRESSING,             "更新中",   "Updating"),
-            Label(SCALING,  PROGRESSING,             "伸缩中",   "Scaling"),
-            Label(DELETING, PROGRESSING,             "删除中",   "Deleting"),
-            Label(FAILED,   "ResourceCleanupFailed", "删除失败", "Delete failed"),
-            Label(FAILED,   "Unknown",               "创建失败", "Create failed"),
-            Label(FAILED,   "ClusterNotRunning",     "异常",     "Abnormal"),
+            #     phase     condition                en               others
+            Label(CREATING, PROGRESSING,             "Creating",      {"zh": "创建中"}),
+            Label(RUNNING,  OK,                      "Running",       {"zh": "运行中"}),
+            Label(UPDATING, PROGRESSING,             "Updating",      {"zh": "更新中"}),
+            Label(SCALING,  PROGRESSING,             "Scaling",       {"zh": "伸缩中"}),
+            Label(DELETING, PROGRESSING,             "Deleting",      {"zh": "删除中"}),
+            Label(FAILED,   "ResourceCleanupFailed", "Delete failed", {"zh": "删除失败"}),
+            Label(FAILED,   "Unknown",               "Create failed", {"zh": "创建失败"}),
+            Label(FAILED,   "ClusterNotRunning",     "Abnormal",      {"zh": "异常"}),
         ),
         rows=(
             #   from                                    trigger           to

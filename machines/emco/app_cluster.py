@@ -55,10 +55,10 @@ APP_CLUSTER = Table(
         adopted=State(UNKNOWN),
         healthy=AVAILABLE,
         labels=(
-            #     phase        condition  zh         en
-            Label(UNKNOWN,     None,      "未知",     "Unknown"),
-            Label(AVAILABLE,   None,      "可达",     "Available"),
-            Label(UNREACHABLE, None,      "不可达",   "Unreachable"),
+            #     phase        condition en             others
+            Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
+            Label(AVAILABLE,   None, "Available",   {"zh": "可达"}),
+            Label(UNREACHABLE, None, "Unreachable", {"zh": "不可达"}),
         ),
         rows=(
             #   from                     trigger         to

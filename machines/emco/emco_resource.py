@@ -124,14 +124,14 @@ EMCO_RESOURCE = Table(
         adopted=State(CREATED),
         healthy=INSTANTIATED,
         labels=(
-            #     phase                condition  zh           en
-            Label(CREATED,             None,      "已创建",     "Created"),
-            Label(APPROVED,            None,      "已批准",     "Approved"),
-            Label(INSTANTIATED,        None,      "已实例化",   "Instantiated"),
-            Label(APPLIED,             None,      "已应用",     "Applied"),
-            Label(INSTANTIATE_STOPPED, None,      "实例化已停", "Instantiate stopped"),
-            Label(TERMINATED,          None,      "已终止",     "Terminated"),
-            Label(TERMINATE_STOPPED,   None,      "终止已停",   "Terminate stopped"),
+            #     phase                condition en                     others
+            Label(CREATED,             None, "Created",             {"zh": "已创建"}),
+            Label(APPROVED,            None, "Approved",            {"zh": "已批准"}),
+            Label(INSTANTIATED,        None, "Instantiated",        {"zh": "已实例化"}),
+            Label(APPLIED,             None, "Applied",             {"zh": "已应用"}),
+            Label(INSTANTIATE_STOPPED, None, "Instantiate stopped", {"zh": "实例化已停"}),
+            Label(TERMINATED,          None, "Terminated",          {"zh": "已终止"}),
+            Label(TERMINATE_STOPPED,   None, "Terminate stopped",   {"zh": "终止已停"}),
         ),
         rows=(
             #   from                                                 trigger        to

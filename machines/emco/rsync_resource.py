@@ -93,12 +93,12 @@ RSYNC_RESOURCE = Table(
             adopted=State(PENDING),
             pending=(PENDING, RETRYING),
             labels=(
-                #     phase       condition  zh           en
-                Label(PENDING,    None,      "待处理",     "Pending"),
-                Label(APPLIED,    None,      "已应用",     "Applied"),
-                Label(FAILED,     None,      "失败",       "Failed"),
-                Label(RETRYING,   None,      "重试中",     "Retrying"),
-                Label(TERMINATED, None,      "已终止",     "Terminated"),
+                #     phase       condition en            others
+                Label(PENDING,    None, "Pending",    {"zh": "待处理"}),
+                Label(APPLIED,    None, "Applied",    {"zh": "已应用"}),
+                Label(FAILED,     None, "Failed",     {"zh": "失败"}),
+                Label(RETRYING,   None, "Retrying",   {"zh": "重试中"}),
+                Label(TERMINATED, None, "Terminated", {"zh": "已终止"}),
             ),
             rows=(
                 #   from                            trigger        to
@@ -133,10 +133,10 @@ RSYNC_RESOURCE = Table(
             healthy=PRESENT,
             adopted=State(UNKNOWN),
             labels=(
-                #     phase        condition  zh         en
-                Label(UNKNOWN,     None,      "未知",     "Unknown"),
-                Label(NOT_PRESENT, None,      "不存在",   "Not present"),
-                Label(PRESENT,     None,      "存在",     "Present"),
+                #     phase        condition en             others
+                Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
+                Label(NOT_PRESENT, None, "Not present", {"zh": "不存在"}),
+                Label(PRESENT,     None, "Present",     {"zh": "存在"}),
             ),
             rows=(
                 #   from              trigger          to

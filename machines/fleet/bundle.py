@@ -10,6 +10,7 @@ from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, MODIFIED, NOT_READY, PENDING, READY, WAIT_APPLIED
 from phaseline.machines.fleet.deployment_rules import OUT_OF_SYNC
 from phaseline.machines.fleet.rollout import forget_error, note_error, note_rollout
+from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.language.predicates import AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import (
     ABSENT,
@@ -32,17 +33,17 @@ ERROR, WAITING = "Error", "Waiting"
 
 # fmt: off
 LABELS = (
-    #     phase          condition  zh               en
-    Label(ERR_APPLIED,   None,      "应用失败",        "Apply failed"),
-    Label(WAIT_APPLIED,  None,      "待应用",         "Wait applied"),
-    Label(WAIT_CHECK_IN, None,      "待联络",         "Wait check-in"),
-    Label(MODIFIED,      None,      "已修改",         "Modified"),
-    Label(OUT_OF_SYNC,   None,      "未同步",         "OutOfSync"),
-    Label(PENDING,       None,      "待处理",         "Pending"),
-    Label(PENDING,       WAITING,   "待处理 (待部署)", "Pending (waits for deployments)"),
-    Label(NOT_READY,     None,      "未就绪",         "Not ready"),
-    Label(NOT_READY,     ERROR,     "未就绪 (出错)",   "Not ready (error)"),
-    Label(READY,         None,      "就绪",           "Ready"),
+    #     phase          condition en                                 others
+    Label(ERR_APPLIED,   None,    "Apply failed",                    {"zh": "应用失败"}),
+    Label(WAIT_APPLIED,  None,    "Wait applied",                    {"zh": "待应用"}),
+    Label(WAIT_CHECK_IN, None,    "Wait check-in",                   {"zh": "待联络"}),
+    Label(MODIFIED,      None,    "Modified",                        {"zh": "已修改"}),
+    Label(OUT_OF_SYNC,   None,    "OutOfSync",                       {"zh": "未同步"}),
+    Label(PENDING,       None,    "Pending",                         {"zh": "待处理"}),
+    Label(PENDING,       WAITING, "Pending (waits for deployments)", {"zh": "待处理 (待部署)"}),
+    Label(NOT_READY,     None,    "Not ready",                       {"zh": "未就绪"}),
+    Label(NOT_READY,     ERROR,   "Not ready (error)",               {"zh": "未就绪 (出错)"}),
+    Label(READY,         None,    "Ready",                           {"zh": "就绪"}),
 )
 ROLLOUT = (
     Field("waiting",                    int,  "targets that have no deployment yet"),
@@ -92,6 +93,7 @@ BUNDLE = Table(
         Field("complete",  bool, "whether every target has a deployment"),
         Field("held_back", str,  "what holds the rollout back"),
         Field("why",       str,  "its own error"),
+        *OBSERVER,
     ),
     facets=(Facet(
         name="state",
@@ -103,9 +105,9 @@ BUNDLE = Table(
         labels=LABELS,
         rows=(
             #   from               trigger       to
-            Row((ABSENT, DELETED), "created",    PENDING),
-            Row((ABSENT, DELETED), "rollout",    PENDING,   computes=note_rollout),
-            Row((LIVE,),           "rollout",    SAME,      computes=note_rollout),
+            Row((ABSENT, DELETED), "created",    PENDING,   assigns=SEEN_BY),
+            Row((ABSENT, DELETED), "rollout",    PENDING,   assigns=SEEN_BY, computes=note_rollout),
+            Row((LIVE,),           "rollout",    SAME,      assigns=SEEN_BY, computes=note_rollout),
             Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
             Row((At(NOT_READY, has=ERROR),), "failed", SAME,     computes=note_error),
             Row((NOT_READY,),      "recovered",  PENDING,   clears=(ERROR,), computes=forget_error),

@@ -29,6 +29,7 @@ from phaseline.machines.fleet.deployment_rules import (
     read_target,
     unlisted,
 )
+from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.language.contact import SILENT
 from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
@@ -109,6 +110,7 @@ BUNDLE_DEPLOYMENT = Table(
         Field("agent_seen",     bool, "whether the agent of the cluster was seen lately, as far as that was reported"),
         Field("check_in",   str, "when the agent was seen"),
         Field("missing_is", str, "its state if a resource is missing", ("modified", "not_ready")),
+        *OBSERVER,
     ),
     fields={
         "target": ID, "staged": ID, "applied": ID,
@@ -130,15 +132,15 @@ BUNDLE_DEPLOYMENT = Table(
         message_from="why",
         message_names=("bundle_resource", 0),
         labels=(
-            #     phase         condition  zh        en
-            Label(WAIT_CHECK_IN, None,     "待联络",  "Wait check-in"),
-            Label(ERR_APPLIED,  None,      "应用失败", "Apply failed"),
-            Label(WAIT_APPLIED, None,      "待应用",  "Wait applied"),
-            Label(NOT_READY,    None,      "未就绪",  "Not ready"),
-            Label(OUT_OF_SYNC,  None,      "未同步",  "OutOfSync"),
-            Label(MODIFIED,     None,      "已修改",  "Modified"),
-            Label(READY,        None,      "就绪",    "Ready"),
-            Label(PENDING,      None,      "待处理",  "Pending"),
+            #     phase          condition en               others
+            Label(WAIT_CHECK_IN, None, "Wait check-in", {"zh": "待联络"}),
+            Label(ERR_APPLIED,   None, "Apply failed",  {"zh": "应用失败"}),
+            Label(WAIT_APPLIED,  None, "Wait applied",  {"zh": "待应用"}),
+            Label(NOT_READY,     None, "Not ready",     {"zh": "未就绪"}),
+            Label(OUT_OF_SYNC,   None, "OutOfSync",     {"zh": "未同步"}),
+            Label(MODIFIED,      None, "Modified",      {"zh": "已修改"}),
+            Label(READY,         None, "Ready",         {"zh": "就绪"}),
+            Label(PENDING,       None, "Pending",       {"zh": "待处理"}),
         ),
         rows=(
             #   from       trigger      to
@@ -150,7 +152,8 @@ BUNDLE_DEPLOYMENT = Table(
             Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=note_ids),
             Row((ABSENT, DELETED), "configure", PENDING, assigns=("missing_is",)),
             Row((LIVE,),   "configure", "=", assigns=("missing_is",)),
-            *(Row(EVER,    "observed",   stage_, given={"stage": stage_}, computes=note_observed) for stage_ in STAGES),
+            *(Row(EVER,    "observed",   stage_, given={"stage": stage_}, assigns=SEEN_BY, computes=note_observed)
+              for stage_ in STAGES),
             Row((ABSENT, DELETED), "checked_in", PENDING, computes=note_check_in),
             Row((LIVE,),   "checked_in", "=",  computes=note_check_in),
             Row((LIVE,),   "removed",    DELETED),

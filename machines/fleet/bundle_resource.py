@@ -106,17 +106,17 @@ BUNDLE_RESOURCE = Table(
         message_from="why",
         adopted=State(UNKNOWN),
         labels=(
-            #     phase         condition  zh        en
-            Label(WAIT_APPLIED, None,      "待应用",  "Wait applied"),
-            Label(PENDING,      None,      "待处理",  "Pending"),
-            Label(READY,        None,      "就绪",    "Ready"),
-            Label(NOT_READY,    None,      "未就绪",  "Not ready"),
-            Label(MODIFIED,     None,      "已修改",  "Modified"),
-            Label(MISSING,      None,      "缺失",    "Missing"),
-            Label(ORPHANED,     None,      "孤立",    "Orphaned"),
-            Label(NOT_OWNED,    None,      "非己有",   "Not owned"),
-            Label(COUNTED,      None,      "已计数",   "Counted"),
-            Label(UNKNOWN,      None,      "未知",    "Unknown"),
+            #     phase         condition en              others
+            Label(WAIT_APPLIED, None, "Wait applied", {"zh": "待应用"}),
+            Label(PENDING,      None, "Pending",      {"zh": "待处理"}),
+            Label(READY,        None, "Ready",        {"zh": "就绪"}),
+            Label(NOT_READY,    None, "Not ready",    {"zh": "未就绪"}),
+            Label(MODIFIED,     None, "Modified",     {"zh": "已修改"}),
+            Label(MISSING,      None, "Missing",      {"zh": "缺失"}),
+            Label(ORPHANED,     None, "Orphaned",     {"zh": "孤立"}),
+            Label(NOT_OWNED,    None, "Not owned",    {"zh": "非己有"}),
+            Label(COUNTED,      None, "Counted",      {"zh": "已计数"}),
+            Label(UNKNOWN,      None, "Unknown",      {"zh": "未知"}),
         ),
         rows=(
             #   from                                    trigger       to

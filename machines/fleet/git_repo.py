@@ -6,6 +6,7 @@ Belongs here: its table. Does not: the ranking (`bundle`), `counts`.
 from phaseline.machines.fleet.bundle import ERROR, LABELS, RANKED, WAITING, all_ready, ranked
 from phaseline.machines.fleet.bundle_resource import NOT_READY, PENDING, READY
 from phaseline.machines.fleet.rollout import forget_error, note_error
+from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -27,7 +28,7 @@ OWN = (GIT_ERROR, ERROR)
 FAILING = AnyBelow("git_repo", "bundle", RANKED[:-1], has=ERROR)
 SHORT = View(PENDING, (AnyBelow("git_repo", "bundle", (PENDING,), has=WAITING),))
 ERRORS = tuple(
-    Label(one.phase, ERROR, f"{one.zh} (出错)", f"{one.en} (error)")
+    Label(one.phase, ERROR, f"{one.en} (error)", {"zh": f"{one.others['zh']} (出错)"})
     for one in LABELS
     if one.condition is None and one.phase not in (NOT_READY, READY)
 )
@@ -44,6 +45,7 @@ GIT_REPO = Table(
         Field("commit", str, "the last commit that was fetched"),
         Field("url",    str, "its address"),
         Field("why",    str, "its own error"),
+        *OBSERVER,
     ),
     facets=(Facet(
         name="state",
@@ -55,20 +57,21 @@ GIT_REPO = Table(
         labels=(
             *LABELS,
             *ERRORS,
-            #     phase      condition   zh               en
-            Label(NOT_READY, GIT_ERROR, "未就绪 (拉取失败)", "Not ready (fetch failed)"),
-            Label(PENDING,   GIT_ERROR, "待处理 (拉取失败)", "Pending (fetch failed)"),
+            #     phase      condition  en                          others
+            Label(NOT_READY, GIT_ERROR, "Not ready (fetch failed)", {"zh": "未就绪 (拉取失败)"}),
+            Label(PENDING,   GIT_ERROR, "Pending (fetch failed)",   {"zh": "待处理 (拉取失败)"}),
         ),
         rows=(
             #   from               trigger         to
-            Row((ABSENT, DELETED), "created",      PENDING,   assigns=("url",)),
-            Row((ABSENT, DELETED), "fetched",      PENDING,   assigns=("commit",)),
-            Row((PENDING,),        "fetched",      PENDING,   assigns=("commit",)),
-            Row((At(NOT_READY, has=ERROR),), "fetched", SAME, clears=(GIT_ERROR,), assigns=("commit",)),
-            Row((NOT_READY,),      "fetched",      PENDING,   clears=(GIT_ERROR,), assigns=("commit",),
+            Row((ABSENT, DELETED), "created",      PENDING,   assigns=("url", *SEEN_BY)),
+            Row((ABSENT, DELETED), "fetched",      PENDING,   assigns=("commit", *SEEN_BY)),
+            Row((PENDING,),        "fetched",      PENDING,   assigns=("commit", *SEEN_BY)),
+            Row((At(NOT_READY, has=ERROR),), "fetched", SAME, clears=(GIT_ERROR,), assigns=("commit", *SEEN_BY)),
+            Row((NOT_READY,),      "fetched",      PENDING,   clears=(GIT_ERROR,), assigns=("commit", *SEEN_BY),
                 computes=forget_error),
-            Row((ABSENT, DELETED, PENDING), "fetch_failed", NOT_READY, sets=GIT_ERROR, computes=note_error),
-            Row((NOT_READY,),      "fetch_failed", SAME,      sets=GIT_ERROR, computes=note_error),
+            Row((ABSENT, DELETED, PENDING), "fetch_failed", NOT_READY, sets=GIT_ERROR, assigns=SEEN_BY,
+                computes=note_error),
+            Row((NOT_READY,),      "fetch_failed", SAME,      sets=GIT_ERROR, assigns=SEEN_BY, computes=note_error),
             Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
             Row((NOT_READY,),      "failed",       SAME,      sets=ERROR, computes=note_error),
             Row((At(NOT_READY, has=GIT_ERROR),), "recovered", SAME, clears=(ERROR,)),

@@ -67,11 +67,21 @@ def overrides_of(scene: Scene, entity_id: str) -> Overrides:
 
 def merged_settings(scene: Scene, entity_id: str) -> tuple[Overrides, str]:
     """The overrides that apply to a resource, and a digest of the settings that they come from."""
-    above, own = (
-        codec.encode({name: value for name, value in level.items() if name in _OVERRIDES})
-        for level in levels(scene, entity_id)
+    found = levels(scene, entity_id)
+    last = _LAST.get(application_of(entity_id))
+    if last is not None and last[0] is found[0] and last[1] is found[1]:
+        return last[2]
+    merged = _merge(
+        *(codec.encode({name: value for name, value in level.items() if name in _OVERRIDES}) for level in found)
     )
-    return _merge(above, own)
+    if len(_LAST) >= CACHED:
+        _LAST.clear()
+    _LAST[application_of(entity_id)] = (*found, merged)
+    return merged
+
+
+_LAST: dict[str, tuple[Attributes, Attributes, tuple[Overrides, str]]] = {}
+"""By application, the attributes whose settings were merged last. Attributes that change are another object."""
 
 
 @lru_cache(maxsize=CACHED)

@@ -21,6 +21,7 @@ from phaseline.machines.gitops.labels import CANNOT_COMPARE, SYNC_UNKNOWN, SYNCS
 from phaseline.machines.gitops.observe import ASIDE, NOT_COMPARED, SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
+from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
@@ -54,7 +55,7 @@ ALAUDA, ARGO, NEWER, OLDER = (
 )
 IDLE = (AttributeIs("application", "operation", (None, *RESULTS)),)
 STEPPED = tuple(field.name for field in ROLLOUT)
-SET_HERE = (*(field.name for field in SETTINGS), *OWN)
+SET_HERE = (*(field.name for field in SETTINGS), *OWN, *SEEN_BY)
 
 
 def some(facet: int, phase: str) -> AnyBelow:
@@ -85,6 +86,7 @@ APPLICATION = Table(
         *ATTRIBUTES,
         *REPORTED,
         *ROLLOUT,
+        *OBSERVER,
     ),
     fields={
         "sync": (

@@ -9,6 +9,7 @@ from phaseline.machines.gitops.labels import CANNOT_COMPARE, SYNC_UNKNOWN, SYNCS
 from phaseline.machines.gitops.observe import SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS, UNRULED
+from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
@@ -45,7 +46,7 @@ FAILS, ROLLS, STALE = (
         ("resources_up_to_date", (None, False)),
     )
 )
-SET_HERE = tuple(field.name for field in SETTINGS)
+SET_HERE = (*(field.name for field in SETTINGS), *SEEN_BY)
 REPORTED = (
     "error_occurred", "rollout_progressing", "resources_up_to_date", "rollout_steps", "rollout_step", "rollout_waiting",
 )  # fmt: skip
@@ -72,6 +73,7 @@ APPLICATION_SET = Table(
         Field("rollout_steps",        int,  "the number of steps of its rollout; 0 if it changes all at once"),
         Field("rollout_step",         int,  "the first step of its rollout that is not done; 0 if all are"),
         Field("rollout_waiting",      int,  "the number of its applications that wait for their step"),
+        *OBSERVER,
     ),
     interprets=(Interpret(("configure",), (), check_settings),),
     facets=(

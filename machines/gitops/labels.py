@@ -10,12 +10,12 @@ from phaseline.machines.language.table import Label
 
 # fmt: off
 SYNCS = (
-    #     phase        condition  zh          en
-    Label(SYNC_FAILED, None,      "同步失败",  "Sync failed"),
-    Label(OUT_OF_SYNC, None,      "未同步",    "OutOfSync"),
-    Label(SYNCING,     None,      "同步中",    "Syncing"),
-    Label(SYNCED,      None,      "已同步",    "Synced"),
+    #     phase        condition en             others
+    Label(SYNC_FAILED, None, "Sync failed", {"zh": "同步失败"}),
+    Label(OUT_OF_SYNC, None, "OutOfSync",   {"zh": "未同步"}),
+    Label(SYNCING,     None, "Syncing",     {"zh": "同步中"}),
+    Label(SYNCED,      None, "Synced",      {"zh": "已同步"}),
 )
 SYNC_UNKNOWN = "Unknown"
-CANNOT_COMPARE = Label(SYNC_UNKNOWN, None, "未知", "Unknown")
+CANNOT_COMPARE = Label(SYNC_UNKNOWN, None, "Unknown", {"zh": "未知"})
 """For applications and sets: the controller cannot compare. A resource keeps its last sync meanwhile."""

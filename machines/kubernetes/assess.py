@@ -22,6 +22,7 @@ from phaseline.machines.kubernetes.masking import is_secret, masked, masked_diff
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import MISSING
 from phaseline.machines.language.scripts import ScriptRunner
+from phaseline.schemas.shared_values import SHARED
 
 Manifest = Mapping[str, Any]
 SYNCED, OUT_OF_SYNC = "Synced", "OutOfSync"
@@ -166,9 +167,19 @@ def _health(
 
 def _is_hook(live: Manifest | None, desired: Manifest | None) -> bool:
     """Whether either side is a hook, or the desired side is marked to be skipped."""
-    skipped = desired is not None and _annotation(desired, HOOK) == "Skip"
-    sides = [masked(side) for side in (live, desired) if side is not None]
-    return skipped or any(is_hook(ManifestPart(side).map("metadata")) for side in sides)
+    if desired is not None and SHARED.once(desired, "skipped", _is_skipped):
+        return True
+    if live is not None and _calls_itself_hook(live):
+        return True
+    return desired is not None and SHARED.once(desired, "hook", _calls_itself_hook)
+
+
+def _is_skipped(side: Manifest) -> bool:
+    return _annotation(side, HOOK) == "Skip"
+
+
+def _calls_itself_hook(side: Manifest) -> bool:
+    return is_hook(ManifestPart(masked(side)).map("metadata"))
 
 
 def _annotation(found: Manifest, name: str) -> str:

@@ -16,13 +16,13 @@ from phaseline.machines.language.table import Label
 
 # fmt: off
 HEALTHS = (
-    #     phase        condition  zh        en
-    Label(UNKNOWN,     None,      "未知",    "Unknown"),
-    Label(MISSING,     None,      "缺失",    "Missing"),
-    Label(DEGRADED,    None,      "已降级",  "Degraded"),
-    Label(PAUSED,      None,      "已暂停",  "Paused"),
-    Label(PROGRESSING, None,      "处理中",  "Progressing"),
-    Label(HEALTHY,     None,      "健康",    "Healthy"),
+    #     phase        condition en             others
+    Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
+    Label(MISSING,     None, "Missing",     {"zh": "缺失"}),
+    Label(DEGRADED,    None, "Degraded",    {"zh": "已降级"}),
+    Label(PAUSED,      None, "Paused",      {"zh": "已暂停"}),
+    Label(PROGRESSING, None, "Progressing", {"zh": "处理中"}),
+    Label(HEALTHY,     None, "Healthy",     {"zh": "健康"}),
 )
-UNRULED = Label(NOT_ASSESSED, None, "无健康规则", "NotAssessed")
+UNRULED = Label(NOT_ASSESSED, None, "NotAssessed", {"zh": "无健康规则"})
 # fmt: on

@@ -1,7 +1,7 @@
 """An observation of a Kubernetes object, as the data of an `observed` event holds it.
 
-Belongs here: reading both manifests from the data, checking that they belong to the entity, assessing them.
-Does not: the states that follow (the tables of `gitops` and `fleet`).
+Belongs here: reading both manifests from the data, checking that they belong to the entity, assessing them; the
+attributes that name the object behind an entity. Does not: the states that follow (the tables of `gitops` and `fleet`).
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,17 @@ from typing import Any, NamedTuple
 from phaseline.machines.kubernetes.assess import Assessment, Manifest, assess
 from phaseline.machines.kubernetes.manifest_id import mismatch
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.language.fields import Refusal
+from phaseline.machines.language.fields import Field, Refusal
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import SECOND
+
+OBSERVER = (
+    Field("observer",    str, "the `phaseline observe --cluster` that watches its object: its source, the cluster, the "
+                              "namespace"),
+    Field("observed_as", str, "that object: `<namespace>/<name>`"),
+)  # fmt: skip
+"""The attributes of an entity that is a Kubernetes object itself, so that its observer can tell when that is gone."""
+SEEN_BY = tuple(field.name for field in OBSERVER)
 
 
 class ObservedPair(NamedTuple):

@@ -28,6 +28,8 @@ SECRET_LISTS = ("secretStatuses",)
 """Lists whose members are Secrets even if they do not say their kind (EMCO's reports)."""
 SHOWN = 200
 """The most characters of a path in a message."""
+CODED = b"data_base64"
+"""The attribute of an event whose data stands in base64."""
 _MASKED = re.compile(r"(masked:[0-9a-f]{8,64}|\++|\*+|\(secret\))?\Z")
 _LOOKS_RAW = re.compile(
     rb"""kind[\\"']*\s*:\s*[\\"']*Secret\b"""  # JSON, JSON in a text, YAML
@@ -52,7 +54,7 @@ def raw_secret(body: bytes) -> str | None:
 
     Of a body that cannot be decoded, it says whether it looks like that.
     """
-    if not may_hold_secret(body):
+    if not (may_hold_secret(body) or may_hide_secret(body)):
         return None
     try:
         decoded = codec.decode(body)
@@ -65,6 +67,11 @@ def may_hold_secret(body: bytes) -> bool:
     """Whether a body may hold a Secret: a quick look, which passes most bodies."""
     # Secret, SecretList, secretStatuses; or JSON, where escapes may stand for these letters
     return b"ecret" in body or (body[:1] in codec.JSON_STARTS and b"\\u00" in body)
+
+
+def may_hide_secret(body: bytes) -> bool:
+    """Whether a body may hold data in base64, where a quick look sees nothing. A `PlainEvent` has none."""
+    return CODED in body
 
 
 def raw_secret_in(value: Any) -> str | None:
@@ -119,6 +126,9 @@ def _inside(found: _Found) -> Iterator[_Found]:
         packed = value.get("kind") == "Secret" and value.get("group") in ("", None)
         for name, one in value.items():
             where = f"{path}.{name}" if path else str(name)
+            if where == "data_base64" and isinstance(one, str):
+                yield _coded(where, one)
+                continue
             if isinstance(one, list) and (name in SECRET_LISTS or (listed and name == "items")):
                 yield from (_Found(f"{where}[{index}]", member, is_secret=True) for index, member in enumerate(one))
             elif packed and name == "res" and isinstance(one, str):  # EMCO: an object as JSON in base64
@@ -133,6 +143,18 @@ def _inside(found: _Found) -> Iterator[_Found]:
             yield _Found(path, inner)
         elif _YAML_KIND.search(value) and _YAML_VALUES.search(value):
             yield _Found(path, {"data": value}, is_secret=True)
+
+
+def _coded(path: str, text: str) -> _Found:
+    """The data of an event that stands in base64. If it cannot be decoded, it counts as raw if it looks like that."""
+    try:
+        raw = base64.b64decode(text)
+    except ValueError:
+        return _Found(path, None)
+    try:
+        return _Found(path, codec.decode(raw))
+    except codec.Undecodable:
+        return _Found(path, {"data": text}, is_secret=_LOOKS_RAW.search(raw) is not None)
 
 
 def _read_json(text: str) -> Any:

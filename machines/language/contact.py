@@ -45,10 +45,10 @@ FACET = Facet(
     adopted=State(UNHEARD),
     healthy=FRESH,
     labels=(
-        #     phase    condition  zh         en
-        Label(UNHEARD, None,      "从未联络", "Unheard"),
-        Label(FRESH,   None,      "联络正常", "Fresh"),
-        Label(SILENT,  None,      "失去联络", "Silent"),
+        #     phase    condition en         others
+        Label(UNHEARD, None, "Unheard", {"zh": "从未联络"}),
+        Label(FRESH,   None, "Fresh",   {"zh": "联络正常"}),
+        Label(SILENT,  None, "Silent",  {"zh": "失去联络"}),
     ),
     rows=(
         #   from               trigger       to
@@ -86,7 +86,7 @@ def problems(table: Table) -> Iterator[str]:
 
 def with_contact(table: Table) -> Table:
     """The table with all that a place has; the table itself if it is none, or has it already."""
-    if not table.place or table.facets[-1] is FACET:
+    if not table.place or not table.facets or table.facets[-1] is FACET:
         return table
     configured = CONFIGURE in table.triggers
     first, *others = (_with_rows(table, facet) for facet in table.facets)
@@ -121,6 +121,6 @@ def silent_since(entity: Entity) -> int | None:
     """When a place that is silent was heard last, ns; None for every other entity."""
     for name, facet in facets_of(entity):
         if name == CONTACT and facet.state.phase == SILENT:
-            heard_at: int = entity.attributes.get(HEARD_AT, facet.since)
+            heard_at: int = entity.attributes.get(HEARD_AT, facet.since_ns)
             return heard_at
     return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
+from phaseline.machines.language.misfits import columns
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.schemas.records import State
@@ -84,24 +85,26 @@ KnownBy = Literal["observations", "anything", "itself"]
 """Which events make an unknown entity known; see `Table`."""
 
 
+@columns
 @dataclass(frozen=True, slots=True)
 class Label:
     """A state that a facet can be in, and what consoles call it.
 
     phase: the phase.
     condition: the condition; None for the phase without conditions.
-    zh: the label in Chinese.
     en: the label in English.
+    others: the label in other languages, by their tags (BCP 47), such as `zh` or `pt-BR`.
     schedulable: for nodes, whether new pods may be scheduled there; None for other kinds.
     """
 
     phase: str
     condition: str | None
-    zh: str
     en: str
+    others: Mapping[str, str] = field(default_factory=dict)
     schedulable: bool | None = None
 
 
+@columns
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
     """From one of these sources, on this trigger, the base of the facet becomes that. The first row that fits is taken.
@@ -131,6 +134,7 @@ class Row:
     computes: ComputeRule | None = None
 
 
+@columns
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
     """Shows another state in place of the base for as long as its predicates hold. The first view that fits is shown.
@@ -151,6 +155,7 @@ class View:
     keeps: bool | tuple[str, ...] = False
 
 
+@columns
 @dataclass(frozen=True, slots=True)
 class Cascade:
     """Fires a trigger at entities below this one.
@@ -192,6 +197,7 @@ class Fired(NamedTuple):
     data: Mapping[str, Any]
 
 
+@columns
 @dataclass(frozen=True, slots=True)
 class FanOut:
     """Fires at each entity below the trigger that a rule chooses for it. One event can so report on many entities.
@@ -215,6 +221,7 @@ InterpretRule = Callable[[Scene, str, Attributes, RuleEvent], Mapping[str, Any] 
 """A function that returns further fields of data, given the scene, the entity's id, its attributes and the event."""
 
 
+@columns
 @dataclass(frozen=True, slots=True)
 class Interpret:
     """Reads the data of an event before a row is chosen, and adds fields that rows can ask for with `given`.
@@ -229,6 +236,7 @@ class Interpret:
     rule: InterpretRule
 
 
+@columns
 @dataclass(frozen=True, slots=True)
 class OnTally:
     """Fires a trigger at the entity itself when the tally of its descendants starts to satisfy a predicate.
@@ -241,6 +249,7 @@ class OnTally:
     trigger: str
 
 
+@columns
 @dataclass(frozen=True, slots=True)
 class Timeout:
     """Fires a trigger at the entity itself when a facet's state has been in a phase for a given time.
@@ -268,6 +277,7 @@ class Timeout:
     repeat_after: str | None = None
 
 
+@columns
 @dataclass(frozen=True, slots=True, eq=False)
 class Facet:
     """One state machine of a kind.
@@ -309,6 +319,7 @@ class Facet:
     pending: tuple[str, ...] = ()
 
 
+@columns
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """The complete rules of one kind.

@@ -56,9 +56,12 @@ def test_a_map_of_any_size_is_told_from_json(size: int) -> None:
 @pytest.mark.parametrize(("body", "says"), [
     (b"", "the body is empty"),
     (b"{", "JSON: "), (b'{"a":1}x', "JSON: "), (b" ", "JSON: "), (b"\n[1]", "JSON: expected a map, found list"), (b'{"a":"\\ud800"}', "JSON: "), (b"{" * 100_000, "JSON: "),
-    (b"\x01", "msgpack: expected a map, found int"), (b"\x93\x01\x02\x03", "msgpack: expected a map, found list"), (b"[1]", "msgpack: the first value is followed by more bytes"),
+    (b"\x01", "msgpack: expected a map, found int"), (b"\x93\x01\x02\x03", "msgpack: expected a map, found list"), (b"[1]", "JSON: expected a map, found list"),
     (codec.encode({"a": 1}) + b"\x00", "msgpack: the first value is followed by more bytes"), (b"\xc1", "msgpack: "),
     (codec.encode({"a": "text"})[:-1], "msgpack: "), (b"\x81\xa1\xff\x01", "msgpack: "), (b"\x81\x91\x01\x02", "msgpack: "), (b"\x91" * 100_000, "msgpack: "),
+    (b"hello", "a text that is neither JSON nor msgpack: it begins with 'hello'"), (b"a: 1\nb: 2\n" * 9, "a text that is neither JSON nor msgpack: it begins with 'a: 1\\nb: 2"),
+    ("集群".encode(), "a text that is neither JSON nor msgpack: it begins with '集群'"), (b"12", "JSON: expected a map, found int"), (b'"{}"', "JSON: expected a map, found str"),
+    (b"\xef\xbb\xbf{}", "the text begins with a byte order mark: send it without"), (b" <a/>", "a text that is neither JSON nor msgpack"), (b"7\x00", "msgpack: "),
     (b"\xdf\xff\xff\xff\xff", "msgpack: "), (b"\x81\xa1a\xd7\xff" + b"\xff" * 8, "msgpack: "),
 ])  # fmt: skip
 def test_a_body_that_is_not_a_map_is_refused(body: bytes, says: str) -> None:
@@ -178,7 +181,7 @@ def test_a_record_is_a_cloud_event_named_by_its_cause(record: Record, place: int
     assert body["id"] == f"{record.cause.sequence}-{place}"
     assert (body["specversion"], body["source"], body["type"]) == ("1.0", "phaseline/pl", f"{kind}.{verb}")
     assert (body["subject"], body["schemaversion"], body["data"]["cause"]["records"]) == (f"{kind}/{entity_id}", 2, 100)
-    assert nanoseconds(body["time"]) == record.time
+    assert nanoseconds(body["time"]) == record.time_ns
 
 
 class Written(msgspec.Struct):

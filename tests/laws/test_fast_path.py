@@ -96,7 +96,7 @@ LAMP = Table(
     facets=(
         Facet(
             name="phase",
-            labels=(Label("Bright", "Ok", "亮", "Bright"), Label("Dim", "Ok", "暗", "Dim")),
+            labels=(Label("Bright", "Ok", "Bright"), Label("Dim", "Ok", "Dim")),
             rows=(
                 Row((ABSENT,), "plug", "Bright", assigns=True),
                 Row(("Bright",), "dim", "Dim"),

@@ -11,7 +11,7 @@ import pytest
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import NatsUnreachable, NotPermitted
+from phaseline.engine.errors import NotPermitted, UserRefused
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
@@ -55,7 +55,7 @@ async def test_a_tree_and_its_rights_come_and_go_by_a_reload(tmp_path: Path) -> 
                     await second.publish("cluster", "create", "c1")
                 assert (await first.publish("cluster", "update", "c1")).sequence == 3
                 await reload(server, AccountPlan("pl", ("c1",)))
-            with pytest.raises(NatsUnreachable):
+            with pytest.raises(UserRefused):
                 async with Wire.open(server.settings("tree-c2", connect_timeout=2.0)) as wire:
                     await wire.flush()
             assert (await first.publish("cluster", "update", "c1")).sequence == 4

@@ -16,7 +16,6 @@ from phaseline.engine.errors import (
     EventGone,
     EventRefused,
     NatsUnreachable,
-    NoSuchStream,
     NotProvisioned,
     NotRejected,
     RecordNotFound,
@@ -154,9 +153,9 @@ async def test_an_event_may_carry_what_we_do_not_know(client: Client) -> None:
 
 async def test_nobody_has_ever_worked_here(wire: Wire, settings: Settings) -> None:
     client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
-    with pytest.raises(NoSuchStream, match="phaseline up"):
+    with pytest.raises(NotProvisioned, match="phaseline up"):
         await client.publish("cluster", "create", "c1")
-    with pytest.raises(NoSuchStream):
+    with pytest.raises(NotProvisioned):
         await client.publish_many([compose.compose("cluster", "create", "c1", None, {"source": "/x"})])
     with pytest.raises(NotProvisioned, match=settings.prefix):
         await client.publish_and_wait("cluster", "create", "c1")

@@ -142,7 +142,7 @@ async def test_where_to_begin(client: Client) -> None:
     await client.publish_and_wait("cluster", "create", "c9")
     records = await everything(client)
     place, middle = records[len(records) // 2]
-    for start in (place, datetime.fromtimestamp(middle.time / 1e9, UTC)):
+    for start in (place, datetime.fromtimestamp(middle.time_ns / 1e9, UTC)):
         watch = client.watch(start=start, follow=False)
         found = [(watch.sequence, record) async for record in watch]
         assert found == records[-len(found) :]

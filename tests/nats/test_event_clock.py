@@ -69,7 +69,7 @@ async def test_the_states_at_a_time_of_the_events(day: Client) -> None:
     assert (await states(at(11)))["c1/dns"] == "Running [Ok]"
     assert (await states("now"))["c1/dns"] == "Failed [CrashLoopBackOff, Degraded]"
     view = await day.at(at(9), clock="event")
-    assert (await view.get("node", "c1/p/n")).facets[0].since == int(at(9).timestamp()) * 10**9
+    assert (await view.get("node", "c1/p/n")).facets[0].since_ns == int(at(9).timestamp()) * 10**9
     assert [entity.id async for entity in view.list(condition="NotReady")] == ["c1/p/n"]
     whole = await day.at(at(12), clock="event")
     assert len(await whole.tree("c1")) == 4
@@ -83,7 +83,7 @@ async def test_the_states_at_a_time_of_the_events(day: Client) -> None:
 async def test_a_timeline_and_changes_between_two_times_of_the_events(day: Client) -> None:
     found = await day.timeline("c1/p/n", clock="event")
     [lane] = found.lanes
-    assert (found.start, found.end) == (int(at(8).timestamp()) * 10**9, int(at(12).timestamp()) * 10**9)
+    assert (found.start_ns, found.end_ns) == (int(at(8).timestamp()) * 10**9, int(at(12).timestamp()) * 10**9)
     assert [str(one.state) for one in lane.intervals] == [
         "Running [Ok]", "Failed [NotReady]", "Running [Unschedulable]", "Running [Ok]",
     ]  # fmt: skip

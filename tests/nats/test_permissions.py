@@ -145,4 +145,5 @@ async def test_the_error_for_a_wrong_password_hides_the_password(guarded: Embedd
             pass
     assert "hunter2" not in str(told.value)
     # The server sends the reason and closes the connection at once; the reset can arrive first.
-    assert str(told.value).startswith(f"cannot reach NATS at {guarded.url}")
+    said = (f"the NATS server at {guarded.url} refuses the user 'agent'", f"cannot reach NATS at {guarded.url}")
+    assert str(told.value).startswith(said)

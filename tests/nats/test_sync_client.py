@@ -3,12 +3,14 @@
 import asyncio
 import inspect
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -47,13 +49,34 @@ def public(of: type) -> set[str]:
 
 @pytest.mark.parametrize(("with_asyncio", "without"), PAIRS)
 def test_both_clients_have_the_same_methods(with_asyncio: type, without: type) -> None:
-    extra = {"open", "close"} if without is sync_client.Client else {"over", "sequence", "wire"}
+    extra = set[str]() if without is sync_client.Client else {"over", "sequence"}  # no properties there
     assert public(with_asyncio) - extra == public(without) - extra
     for name in public(with_asyncio) - extra:
-        one, other = getattr(with_asyncio, name), getattr(without, name)
-        if callable(one) and name != "publish_many":
-            shown = [inspect.signature(each).parameters for each in (one, other)]
-            assert [*shown[0].values()] == [*shown[1].values()], name
+        one, other = (inspect.getattr_static(each, name) for each in (with_asyncio, without))
+        if isinstance(one, property):
+            assert isinstance(other, property), name
+            one, other = one.fget, other.fget
+        for first, second in zip(shapes(one), shapes(other), strict=True):
+            assert first == second, name
+
+
+def test_both_ways_to_connect_take_the_same() -> None:
+    shown = [inspect.signature(connect).parameters for connect in (phaseline.connect, phaseline.sync.connect)]
+    assert [*shown[0].values()] == [*shown[1].values()]
+
+
+def shapes(method: Any) -> Iterator[tuple[list[str], str]]:
+    """The parameters and the answer of a method, of each of its overloads too, without the words of asyncio."""
+    plain = inspect.unwrap(getattr(method, "__func__", method))
+    for one in (plain, *typing.get_overloads(plain)):
+        shown = inspect.signature(one)
+        answer = str(typing.get_type_hints(one).get("return", "")).replace(".AsyncIterator", ".Iterator")
+        classes = re.sub(r"<class '([\w.]+)'>", r"\1", answer)
+        parameters = [
+            str(found).partition(" | collections.abc.AsyncIterable")[0] for found in shown.parameters.values()
+        ]
+        is_open = plain.__name__ == "open"
+        yield parameters, "" if is_open else re.sub(r"\bphaseline(\.\w+)*\.", "", classes)
 
 
 async def test_it_publishes_reads_and_watches(working: Settings) -> None:
@@ -79,6 +102,15 @@ async def test_it_publishes_reads_and_watches(working: Settings) -> None:
         assert client.timeline("c1/p/n3").lanes[0].intervals[-1].state.phase == "Failed"
 
     await in_thread(script, working)
+
+
+async def test_it_opens_by_settings(working: Settings) -> None:
+    def script() -> None:
+        with phaseline.sync.Client.open(working, source="/settings") as client:
+            assert client.source == "/settings"
+            assert client.publish("cluster", "create", "c1").source == "/settings"
+
+    await asyncio.to_thread(script)
 
 
 async def test_a_list_need_not_be_read_to_its_end(working: Settings) -> None:

@@ -11,7 +11,7 @@ import pytest
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import NatsUnreachable
+from phaseline.engine.errors import TlsFailed, UserRefused
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.accounts_server import AccountsServer
@@ -39,7 +39,7 @@ async def connected(server: EmbeddedServer, *, scheme: str = "nats", **given: An
 
 
 async def refused(server: EmbeddedServer, **given: Any) -> str:
-    with pytest.raises(NatsUnreachable) as told:
+    with pytest.raises(TlsFailed) as told:
         async with connected(server, **given):
             pass
     return str(told.value)
@@ -61,13 +61,13 @@ async def test_the_client_verifies_the_server(authority: CertificateAuthority, s
         for scheme in ("nats", "tls"):
             async with connected(server, scheme=scheme, tls_ca=authority.file) as wire:
                 assert (await wire.api("INFO"))["streams"] == 0
-        assert "certificate verify failed" in await refused(server, tls_ca=stranger.file)
-        assert "certificate verify failed" in await refused(server, scheme="tls")
-        assert "certificate verify failed" in await refused(server)
+        assert "no trusted authority" in await refused(server, tls_ca=stranger.file)
+        assert "no trusted authority" in await refused(server, scheme="tls")
+        assert "no trusted authority" in await refused(server)
 
 
 @pytest.mark.parametrize(
-    ("address", "days", "problem"), [("127.0.0.2", 1, "IP address mismatch"), ("127.0.0.1", -1, "expired")]
+    ("address", "days", "problem"), [("127.0.0.2", 1, "for another host"), ("127.0.0.1", -1, "expired")]
 )
 async def test_a_certificate_of_another_host_or_time(
     authority: CertificateAuthority, address: str, days: int, problem: str
@@ -125,6 +125,6 @@ async def test_an_installation_with_certificates_and_keys(
             assert [record.after.phase async for record in reader.history("cluster", "c1")] == ["Creating"]
         await server.stop_worker()
         other = replace(server.settings("tree-c1"), nkey=None, creds=None)
-        with pytest.raises(NatsUnreachable):
+        with pytest.raises(UserRefused):
             async with Wire.open(other) as wire:
                 await wire.flush()

@@ -225,13 +225,13 @@ class WithoutJetStream(EmbeddedServer):
 
 async def test_a_worker_obeys_while_it_provisions(tmp_path: Path) -> None:
     async with WithoutJetStream(tmp_path) as server, process("worker", "--nats", server.url) as started:
-        assert "JetStream is off" in await line_with(started.stderr, "worker_waits")
+        assert "has no JetStream" in await line_with(started.stderr, "worker_waits")
         await ended_in_time(started)
 
 
 async def test_what_cannot_come_ends_a_worker(own_server: EmbeddedServer) -> None:
     code, _, said = await call("worker", "--nats", own_server.url, "--replicas", "3")
-    assert code == 1
+    assert code == 6
     assert "replicas > 1 not supported" in said
 
 

@@ -1,8 +1,44 @@
 """The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
 
-from benchmarks import core, gitops, latency, reading, snapshot, take_over, throughput
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import alternatives, core, gitops, latency, reading, snapshot, take_over, throughput
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support import large_deployment
+
+
+def test_help_lists_the_benchmarks_and_starts_none(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(["--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    for name, title in command.TITLES.items():
+        assert f"  {name:12}{title}\n" in f"{said}\n"
+        assert find_spec(f"benchmarks.{name}") is not None
+
+
+def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(["core", "blub"])
+    assert ended.value.code == 2
+    assert "there is no benchmark blub; there are throughput," in capsys.readouterr().err
+
+
+def test_a_part_replaces_the_older_one_and_keeps_the_others() -> None:
+    page = command.written("", {"core": "## The core: x\n\nfirst\n"})
+    assert "first" in page
+    old = "# Results\n\n## Throughput\n\n`...`, long ago\n\n1\n\n## Taking over a partition\n\n2\n\n## Notes\n\n3\n"
+    page = command.written(old, {"take_over": "## Taking over a partition\n\nnew\n"})
+    assert re.findall("^## (.*)$", page, re.MULTILINE)[:2] == ["Throughput", "Taking over a partition"]
+    assert "long ago\n\n1\n" in page
+    assert "\n2\n" not in page
+    assert page.endswith(command.NOTES.read_text())
 
 
 async def test_throughput_runs_all_contenders_to_the_end() -> None:
@@ -11,6 +47,20 @@ async def test_throughput_runs_all_contenders_to_the_end() -> None:
     assert set(found["ratios"]) == {"fetch", "pull", "by_hand"}
     assert all(value > 0 for values in found["events_per_second"].values() for value in values)
     assert "(a) bare loop" in throughput.page(found)
+
+
+@pytest.mark.parametrize("module", ["with_transitions", "with_transitions_together", "with_eventsourcing"])
+async def test_peers_reach_the_same_states(tmp_path: Path, module: str) -> None:
+    (peer,) = [one for one in alternatives.PEERS if one.module == module]
+    assert await alternatives.rate(Path(sys.executable), peer, alternatives.events(2_300), tmp_path) > 0
+
+
+async def test_a_peer_that_leaves_a_wrong_state_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = alternatives.events(2_300)
+    (peer,) = [one for one in alternatives.PEERS if one.module == "with_transitions"]
+    monkeypatch.setattr(alternatives, "expected", lambda _: {})
+    with pytest.raises(AssertionError, match="wrong states"):
+        await alternatives.rate(Path(sys.executable), peer, sent, tmp_path)
 
 
 async def test_latency_measures_both_ways() -> None:

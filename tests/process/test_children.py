@@ -65,7 +65,7 @@ async def test_a_script_ends_with_its_killed_command(tmp_path: Path) -> None:
 
 
 async def test_up_replaces_a_worker_process_that_dies_and_ends_with_all_of_them() -> None:
-    async with process("up", "--port", "0", "--workers", "2", "--lease", "1") as system:
+    async with process("up", "-v", "--port", "0", "--workers", "2", "--lease", "1") as system:
         for _ in range(2):
             await line_with(system.stderr, "worker_started")
         [server], [worker] = children(system.pid, "nats-server"), children(system.pid, " worker ")

@@ -55,6 +55,8 @@ async def test_a_morning_as_people_see_it(shell: Shell, client: Client) -> None:
                 break
     lines = COMMANDS.strip().splitlines()
     answers = await asyncio.gather(*(shell(*line.split()) for line in lines))
+    localised = await Shell(**{**shell.environment, "LC_ALL": "zh_CN.UTF-8"})("tree", "shop-us")
+    assert localised.out == answers[1].out
     page = "\n".join(
         f"$ phaseline {line}\n{calm(said.out)}{calm(said.err)}[exit code {said.code}]\n"
         for line, said in zip(lines, answers, strict=True)

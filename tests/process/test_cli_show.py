@@ -117,8 +117,8 @@ async def test_a_rejection_with_what_was_sent(shell: Shell, client: Client, wire
     assert "event, not decodable:" in raw
     assert "c1 00 6e 6f 6e" in raw
     assert "..nonsense.[31m" in raw
-    assert (await shell("rejections", "show", "1")).code == 1
-    assert (await shell("rejections", "resend", str(place + 99))).code == 1
+    assert (await shell("rejections", "show", "1")).code == 4
+    assert (await shell("rejections", "resend", str(place + 99))).code == 4
 
 
 async def test_sending_a_refused_event_again(shell: Shell, client: Client) -> None:
@@ -209,12 +209,13 @@ async def test_where_a_watch_begins(shell: Shell, client: Client) -> None:
 
 async def test_errors_tell_their_causes_and_tracebacks_only_where_asked_for(shell: Shell) -> None:
     brief = await shell("get", "cluster", "c1", "--prefix", "nowhere")
-    assert (brief.code, brief.out) == (1, "")
+    assert (brief.code, brief.out) == (6, "")
     assert brief.err == (
         "error: the prefix 'nowhere' has no streams: run `phaseline up` or `phaseline worker` first, or check the prefix\n"
+        "  `phaseline doctor` looks closer\n"
     )
     long = await shell("get", "cluster", "c1", "--prefix", "nowhere", "-v")
-    assert long.code == 1
+    assert long.code == 6
     assert "Traceback" in long.err
     assert long.err.endswith(brief.err)
     by_environment = await Shell(**{**shell.environment, "PHASELINE_PREFIX": "nowhere", "PHASELINE_VERBOSE": "1"})(
@@ -231,7 +232,7 @@ async def test_selecting_by_conditions_and_counting_rejections(shell: Shell, cli
     shown = await shell("list", "node", "--state", "{Failed,[NotReady,*]}", "--json")
     assert [entity["facets"]["phase"]["state"] for entity in shown.lines] == ["Failed"]
     wrong = await shell("list", "node", "--state", "{Failed,[NotReady")
-    assert (wrong.code, "'{Failed,[NotReady' is no state: write a phase (Failed)" in wrong.err) == (1, True)
+    assert (wrong.code, "'{Failed,[NotReady' is no state: write a phase (Failed)" in wrong.err) == (2, True)
     counted = (await shell("rejections", "--summary", "--json")).lines
     assert [(one["reason"], one["kind"], one["source"], one["count"]) for one in counted] == [
         ("guard", "node", "/agent", 1)
@@ -259,4 +260,4 @@ async def test_a_day_that_was_imported_in_a_second(shell: Shell, client: Client)
     changed = (await shell("changes", *span, "--clock", "event", "--json")).lines
     assert [(one["id"], one["transitions"]) for one in changed] == [("c1/p/n", 2)]
     wrong = await shell("list", "--at", "4", "--clock", "event")
-    assert (wrong.code, "with the clock `event`, name a time" in wrong.err) == (1, True)
+    assert (wrong.code, "with the clock `event`, name a time" in wrong.err) == (2, True)

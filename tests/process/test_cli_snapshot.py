@@ -103,7 +103,7 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     assert "reported (snapshot of cluster/c1), unasked" in (await shell("history", "node", "c1/p/c")).out
     file.write_text("")
     assert "write [] to say that nothing is there" in (await shell(*AT, str(file))).err
-    assert (await shell(*AT[:-1], "moon", "-", "--wait", stdin=b"[]")).code == 1
+    assert (await shell(*AT[:-1], "moon", "-", "--wait", stdin=b"[]")).code == 2
 
 
 async def test_the_client_in_several_events(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ async def test_several_clusters_and_globs(shell: Shell, client: Client, working:
     assert (found["clusters"], found["display"]["ready_resources"]) == (["c1", "lab"], "10/11")
     assert [*found["per_git_repo"]] == ["infra", "tools"]
     missing = await shell("counts", "--cluster", "c1", "--cluster", "x*")
-    assert (missing.code, "no bundle_deployment on the cluster 'x*'" in missing.err) == (1, True)
+    assert (missing.code, "no bundle_deployment on the cluster 'x*'" in missing.err) == (4, True)
 
 
 def on_disk(path: Path, *objects: dict[str, Any]) -> str:
@@ -155,7 +155,7 @@ async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
     with pytest.raises(InvalidId, match="is longer than"):
         await client.fleet.counts("a/b/c/d")
     missing = await shell("counts", "nowhere")
-    assert (missing.code, missing.out) == (1, "")
+    assert (missing.code, missing.out) == (4, "")
     with pytest.raises(EntityUnknown, match="no bundle_deployment on the cluster 'c9'"):
         await client.fleet.cluster_counts("c9")
     for words in ((), ("infra", "--cluster", "c1")):
@@ -178,4 +178,4 @@ async def test_counting_what_has_a_condition(shell: Shell, client: Client, worki
     assert (await client.fleet.counts("infra", condition="Error"))["deployments"]["desired_ready"] == 2
     assert (await client.fleet.cluster_counts("c1", condition=["Error"]))["resources"]["desired_ready"] == 1
     wrong = await shell("counts", "infra", "--condition", "Blance")
-    assert (wrong.code, "did you mean Balance?" in wrong.err) == (1, True)
+    assert (wrong.code, "did you mean Balance?" in wrong.err) == (2, True)

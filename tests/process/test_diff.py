@@ -104,4 +104,4 @@ async def test_the_command(shell: Shell, client: Client, working: Settings, wire
     told = (await shell("diff", WEB, "--json")).json
     assert (told["id"], told["differences"]) == (WEB, [{"path": "/spec/replicas", "desired": 3, "live": 7}])
     missing = await shell("diff", f"{APP}/core:Pod/a/b")
-    assert (missing.code, "no observation of resource 'shop/shop/core:Pod/a/b' is stored" in missing.err) == (1, True)
+    assert (missing.code, "no observation of resource 'shop/shop/core:Pod/a/b' is stored" in missing.err) == (4, True)

@@ -73,10 +73,10 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, client: Client, wor
     for line, code, says in (
         ("--output full", 2, "'full' is not one of"),
         ("--shape emco", 2, "--shape emco is a form of --json: add --json"),
-        ("--app db", 1, "error: app 'db' is not in this context; it has cache, web"),
-        ("--instance 7 --json", 1, f"error: instance '7' is not a context of {RELEASE}; it has {OLD}"),
-        ("--status ready --json", 1, "error: status needs shape=emco"),
-        ("--at 0", 1, "at place 0 of the log"),
+        ("--app db", 2, "error: app 'db' is not in this context; it has cache, web"),
+        ("--instance 7 --json", 2, f"error: instance '7' is not a context of {RELEASE}; it has {OLD}"),
+        ("--status ready --json", 2, "error: status needs shape=emco"),
+        ("--at 0", 4, "at place 0 of the log"),
     ):
         said = await shell("status", RELEASE, *line.split())
         assert (said.code, said.out) == (code, "")

@@ -14,6 +14,7 @@ import pytest_asyncio
 from phaseline.engine.observe import bridge, cluster, discovery, kubernetes_api
 from phaseline.engine.observe.observer import Observer
 from phaseline.engine.observe.ownership import Ownership
+from phaseline.schemas.records import Entity
 from tests.support.kubernetes_server import Kube, serving
 from tests.support.manifests import config
 
@@ -52,12 +53,18 @@ class Bridge:
 
 
 async def bridged(
-    path: Path, names: list[str], observer: Observer, *, heartbeat: float = 0, namespace: str | None = None
+    path: Path,
+    names: list[str],
+    observer: Observer,
+    *,
+    heartbeat: float = 0,
+    namespace: str | None = None,
+    past: bridge.Past | None = None,
 ) -> AsyncGenerator[dict[str, Any], None]:
     async with kubernetes_api.connected(path, None) as api:
         resources, away = await discovery.discover(api, names), set[str]()
         found = cluster.changes(api, resources, namespace, away)
-        async for event in bridge.events(observer, found, namespace, heartbeat=heartbeat, away=away):
+        async for event in bridge.events(observer, found, namespace, heartbeat=heartbeat, away=away, past=past):
             yield event
 
 
@@ -132,6 +139,21 @@ async def test_applications_are_listed_before_their_objects(kube: tuple[Kube, Pa
     while not awaited <= set(found):
         found.append(await told.next())
     assert not [one for one in found if "web/web" in one or "nobody" in one]
+
+
+async def test_an_application_that_marks_alone_named_before_is_spoken_of_again(kube: tuple[Kube, Path]) -> None:
+    async def known(kind: str) -> AsyncIterator[Entity]:
+        yield Entity(kind, "web/web", 1, (), (), {"observer": "me"}, {}, {}, 0)
+
+    async def is_gone(*_: Any) -> bool:
+        raise AssertionError
+
+    _, path = kube
+    observer = Observer("/o", whose=Ownership())
+    observer.roots.observer, observer.by_marks = "me", True
+    events = bridged(path, ["cm"], observer, past=bridge.Past(known, is_gone))
+    assert await Bridge(events).take(1) == ["application.snapshot web/web []"]
+    await events.aclose()
 
 
 async def test_heartbeats_go_out_while_the_server_answers_and_nothing_else_is_told(kube: tuple[Kube, Path]) -> None:

@@ -81,9 +81,9 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     assert json.loads(from_file.out)["holds"], from_file
 
     unknown = await shell("purge", "nothing", ID, "--yes")
-    assert unknown.code == 1
+    assert unknown.code == 2
     bad = await shell("purge", "resource", "too/short", "--yes")
-    assert bad.code == 1
+    assert bad.code == 2
 
 
 async def purged(installation: Installation, entity_id: str) -> None:

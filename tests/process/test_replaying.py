@@ -304,11 +304,11 @@ async def test_the_commands(settings: Settings, layout: Layout, tmp_path: Path) 
     await call("export", str(tmp_path / "whole.plog"), *server)
     cut.write_bytes((tmp_path / "whole.plog").read_bytes()[:5000])
     code, out, said = await call("replay", "--file", str(cut))
-    assert code == 1
+    assert code == 2
     assert "events" in out
     assert "its end is missing" in said
     code, _, said = await call("import", str(cut), *server)
-    assert (code, "its end is missing" in said) == (1, True)
+    assert (code, "its end is missing" in said) == (2, True)
     code, out, _ = await call("export", "-", "--tree", "c1", "--to", "20", *server)
     lines = [json.loads(line) for line in out.splitlines()]
     assert (code, lines[0]["tree"], lines[-1]["end"]["events"]) == (0, "c1", len(lines) - 2)
@@ -326,7 +326,7 @@ async def test_bad_options(tmp_path: Path) -> None:
         code, _, err = await call(*words)
         assert (code, said in err) == (2, True), err
     code, _, err = await call("replay", "--file", str(tmp_path / "none"))
-    assert (code, "No such file" in err) == (1, True)
+    assert (code, "No such file" in err) == (2, True)
 
 
 async def test_imports_play_at_a_speed(wire: Wire, settings: Settings, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 from phaseline.engine.embedded.server import EmbeddedServer
 from tests.support.command import LIMIT, call, line_with, process
 
+WELCOME = ("Phaseline listens on", "  data ", "  access ", "  workers ", "  log ", "  try ")
+
 
 @asynccontextmanager
 async def up(*words: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
@@ -30,7 +32,7 @@ async def stopped(started: asyncio.subprocess.Process, how: signal.Signals) -> s
 
 async def test_up_keeps_its_data_over_restarts(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
-    async with up("--data", data) as (system, url):
+    async with up("-v", "--data", data) as (system, url):
         code, out, _ = await call("publish", "--nats", url, "cluster", "create", "c1", "--wait", "--json")
         assert (code, json.loads(out)["effect"]) == (0, "transitions")
         assert "worker_stopped" in await stopped(system, signal.SIGINT)
@@ -39,25 +41,31 @@ async def test_up_keeps_its_data_over_restarts(tmp_path: Path) -> None:
         assert (code, json.loads(out)["facets"]["phase"]["state"]) == (0, "Creating")
         code, out, _ = await call("publish", "--nats", url, "cluster", "created", "c1", "--wait", "--json")
         assert json.loads(out)["records"][0]["data"]["version"] == 2
-        await stopped(system, signal.SIGTERM)
+        said = await stopped(system, signal.SIGTERM)
+    # Without -v there is a line per thing, and no log line that scrolls them away.
+    *welcome, last = said.splitlines()
+    assert [line.startswith(word) for line, word in zip(welcome, WELCOME[1:], strict=True)] == [True] * 5
+    assert welcome[0] == f"  data     {data}"
+    assert last.startswith("stopping")
 
 
 async def test_a_second_up_on_the_same_data_is_an_error(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
     async with up("--data", data) as (system, _):
         code, _, said = await call("up", "--port", "0", "--data", data)
-        assert code == 1
+        assert code == 6
         assert "another embedded server is using" in said
         await stopped(system, signal.SIGINT)
 
 
 async def test_up_with_several_workers_shares_the_partitions() -> None:
-    async with up("--workers", "2", "--lease", "1") as (system, url):
+    async with up("-v", "--workers", "2", "--lease", "1") as (system, url):
         code, _, said = await call("publish", "--nats", url, "--file", "examples/morning.jsonl")
         assert code == 0, said
         code, out, _ = await call("watch", "--nats", url, "--from", "start", "--limit", "93", "--rejections", "--json")
         assert code == 0
         assert len(out.splitlines()) == 93
+        await line_with(system.stderr, "worker_started")  # the other one; that of `up` started before the welcome
         said = await stopped(system, signal.SIGINT)
         assert len(re.findall("worker_stopped", said)) == 2
 
@@ -73,7 +81,7 @@ async def test_workers_come_and_go(own_server: EmbeddedServer) -> None:
             assert code == 0
             assert "new -> Creating [Progressing]" in out
             code, _, said = await call("worker", *nats, "--partitions", "5")
-            assert code == 1
+            assert code == 6
             assert "has 3 partitions, not 5" in said
             await stopped(second, signal.SIGTERM)
 

@@ -15,7 +15,7 @@ import pytest
 import phaseline
 from phaseline.engine.embedded import server_key
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import KeyUnreadable, NatsUnreachable
+from phaseline.engine.errors import KeyUnreadable, UserRefused
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.command import LIMIT, Shell, line_with, process
@@ -49,7 +49,7 @@ async def up(state: Path, *words: str) -> AsyncIterator[tuple[asyncio.subprocess
 
 async def refused(url: str) -> str:
     """The error of a connection without a key."""
-    with pytest.raises(NatsUnreachable) as caught:
+    with pytest.raises(UserRefused) as caught:
         async with Wire.open(Settings(nats=(url,))):
             pass
     return str(caught.value)
@@ -60,7 +60,7 @@ async def test_only_the_user_who_started_it_may_connect(tmp_path: Path, state: P
     data.mkdir(mode=0o755)  # an existing directory without a key gets one
     mine = Shell(XDG_STATE_HOME=str(state))
     async with up(state, "--data", str(data)) as (_, url):
-        assert "Authorization Violation" in await refused(url)
+        assert "takes only users that it knows" in await refused(url)
         key = data / "phaseline.nk"
         assert (mode(data), mode(key)) == (0o700, 0o600)
         announced = state / "phaseline" / "servers" / f"{url.rpartition(':')[2]}.json"
@@ -75,9 +75,9 @@ async def test_only_the_user_who_started_it_may_connect(tmp_path: Path, state: P
             assert also.get("cluster", "c1").version == 1
 
         stranger = await Shell(XDG_STATE_HOME=str(tmp_path / "other"))("get", "--nats", url, "cluster", "c1")
-        assert stranger.code == 3
-        assert "Authorization Violation" in stranger.err
-        assert "belongs to another user" in stranger.err
+        assert stranger.code == 5
+        assert "takes only users that it knows" in stranger.err
+        assert "only who started it" in stranger.err
         given = Shell(XDG_STATE_HOME=str(tmp_path / "other"), PHASELINE_NKEY=str(key))
         assert (await given("get", "--nats", url, "cluster", "c1")).code == 0
     assert not announced.exists()
@@ -89,7 +89,7 @@ async def test_each_of_several_has_its_own_key(state: Path) -> None:
     mine = Shell(XDG_STATE_HOME=str(state))
     async with up(state) as (_, first), up(state) as (_, second):
         assert (await mine("publish", "--nats", first, "cluster", "create", "c1", "--wait")).code == 0
-        assert (await mine("get", "--nats", second, "cluster", "c1")).code == 1
+        assert (await mine("get", "--nats", second, "cluster", "c1")).code == 4
         assert (await mine("get", "--nats", first, "cluster", "c1")).code == 0
 
 
@@ -165,10 +165,10 @@ def test_what_others_can_read_is_refused(announced: dict[str, Path], which: str)
 async def test_the_command_says_what_to_do(announced: dict[str, Path], state: Path) -> None:
     announced["key"].chmod(0o644)
     answer = await Shell(XDG_STATE_HOME=str(state))("list", "--nats", HERE.nats[0])
-    assert answer.code == 1
+    assert answer.code == 6
     assert "phaseline.nk: it is open to other users (mode 0644); run `chmod 600` on it" in answer.err
     started = await Shell(XDG_STATE_HOME=str(state))("up", "--port", "0", "--data", str(announced["data"]))
-    assert started.code == 1
+    assert started.code == 6
     assert "phaseline.nk: it is open to other users" in started.err
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.schemas.records import timestamp
+from phaseline.schemas.records import timestamp, utc
 from tests.support.command import Shell
 
 LIMIT = 20
@@ -47,11 +47,11 @@ async def silent(client: Client) -> dict[str, int]:
 async def test_the_client_says_since_when(silent: dict[str, int], client: Client) -> None:
     found = [entity async for entity in client.list()]
     stale = await client.stale_since(found)
-    since = silent["c1"]
+    since = utc(silent["c1"])
     assert {key: when for key, when in stale.items() if key[1].startswith("c")} == {
         ("cluster", "c1"): since, ("node_pool", "c1/p"): since, ("node", "c1/p/n1"): since,
     }  # fmt: skip
-    assert stale["rsync_resource", f"{EDGE}/db+Deployment"] == silent[EDGE]
+    assert stale["rsync_resource", f"{EDGE}/db+Deployment"] == utc(silent[EDGE])
     alone = [await client.get("node", "c1/p/n1"), await client.get("node", "c2/p/n1")]
     assert await client.stale_since(alone) == {("node", "c1/p/n1"): since}
 

@@ -72,20 +72,20 @@ def how(kind: str, facet: str, state: State) -> str:
 
 
 def drawn(found: Timeline, title: str) -> str:
-    return picture(found.lanes, found.start, found.end, Texts(title, how, render.duration))
+    return picture(found.lanes, found.start_ns, found.end_ns, Texts(title, how, render.duration))
 
 
 def of_morning(root: str) -> Timeline:
     records = under(morning(), root)
-    return timeline([], records, records[0].time, records[-1].time + 60 * SECOND)
+    return timeline([], records, records[0].time_ns, records[-1].time_ns + 60 * SECOND)
 
 
 def assert_sound(found: Timeline) -> None:
     for lane in found.lanes:
-        edges = [(one.start, one.end) for one in lane.intervals]
-        assert all(found.start <= start <= end <= found.end for start, end in edges)
+        edges = [(one.start_ns, one.end_ns) for one in lane.intervals]
+        assert all(found.start_ns <= start <= end <= found.end_ns for start, end in edges)
         assert all(end <= start for (_, end), (start, _) in pairwise(edges))
-        assert all(one.state != other.state for one, other in pairwise(lane.intervals) if one.end == other.start)
+        assert all(one.state != other.state for one, other in pairwise(lane.intervals) if one.end_ns == other.start_ns)
 
 
 def at(found: Timeline, moment: int) -> dict[tuple[str, str], State]:
@@ -93,12 +93,12 @@ def at(found: Timeline, moment: int) -> dict[tuple[str, str], State]:
         (lane.kind, lane.id): one.state
         for lane in found.lanes
         for one in lane.intervals
-        if one.start <= moment and (moment < one.end or moment == one.end == found.end)
+        if one.start_ns <= moment and (moment < one.end_ns or moment == one.end_ns == found.end_ns)
     }
 
 
 def alive(records: list[Transition], moment: int) -> dict[tuple[str, str], State]:
-    last = {(r.entity.kind, r.entity.id): r.entity for r in records if r.time <= moment}
+    last = {(r.entity.kind, r.entity.id): r.entity for r in records if r.time_ns <= moment}
     return {key: e.facets[0].state for key, e in last.items() if e.facets[0].state.phase != "Deleted"}
 
 
@@ -107,18 +107,18 @@ def test_lanes_agree_with_the_states_at_any_moment(root: str) -> None:
     records = under(morning(), root)
     found = of_morning(root)
     assert_sound(found)
-    for moment in random.Random(3).sample(range(found.start, found.end), 60):
+    for moment in random.Random(3).sample(range(found.start_ns, found.end_ns), 60):
         assert at(found, moment) == alive(records, moment)
 
 
 def test_a_part_agrees_too() -> None:
     records = under(morning(), "shop-eu")
     everything = of_morning("shop-eu")
-    middle = (everything.start + everything.end) // 2
-    then = {(r.entity.kind, r.entity.id): r for r in records if r.time <= middle}
-    part = timeline(then.values(), [r for r in records if r.time > middle], middle, everything.end)
+    middle = (everything.start_ns + everything.end_ns) // 2
+    then = {(r.entity.kind, r.entity.id): r for r in records if r.time_ns <= middle}
+    part = timeline(then.values(), [r for r in records if r.time_ns > middle], middle, everything.end_ns)
     assert_sound(part)
-    for moment in random.Random(4).sample(range(middle, everything.end), 40):
+    for moment in random.Random(4).sample(range(middle, everything.end_ns), 40):
         assert at(part, moment) == at(everything, moment)
 
 
@@ -128,19 +128,19 @@ def test_a_base_that_moves_under_a_view_is_no_new_interval() -> None:
     below = replace(
         second.entity,
         version=3,
-        facets=(FacetState(State("Failed", ("Unknown",)), facet.state, facet.since), *second.entity.facets[1:]),
+        facets=(FacetState(State("Failed", ("Unknown",)), facet.state, facet.since_ns), *second.entity.facets[1:]),
     )
-    moved = replace(second, entity=below, time=second.time + SECOND)
-    (lane,) = timeline([], [first, second, moved], first.time, moved.time + SECOND).lanes
+    moved = replace(second, entity=below, time_ns=second.time_ns + SECOND)
+    (lane,) = timeline([], [first, second, moved], first.time_ns, moved.time_ns + SECOND).lanes
     assert [one.state for one in lane.intervals] == [first.after, second.after]
-    assert lane.intervals[-1].end == moved.time + SECOND
+    assert lane.intervals[-1].end_ns == moved.time_ns + SECOND
 
 
 def test_order_and_depth() -> None:
     found = of_morning("shop-eu")
     assert [(lane.depth, lane.kind) for lane in found.lanes][:3] == [(0, "cluster"), (1, "component"), (1, "node_pool")]
     records = under(morning(), "shop-eu")
-    assert {lane.depth for lane in timeline([], records, found.start, found.end, depth=1).lanes} == {0, 1}
+    assert {lane.depth for lane in timeline([], records, found.start_ns, found.end_ns, depth=1).lanes} == {0, 1}
     assert timeline([], [], 0, 10).lanes == []
 
 
@@ -178,8 +178,8 @@ def test_names_are_no_markup() -> None:
     (first, *_) = under(morning(), "lab")
     entity = first.entity
     odd = Entity(entity.kind, "a<b&c>'\"\x07", 1, entity.names, entity.facets, {}, {})
-    record = Transition("phase", None, first.after, "create", None, None, first.cause, odd, first.time)
-    root = ET.fromstring(drawn(timeline([], [record], first.time, first.time + SECOND), "<&>"))
+    record = Transition("phase", None, first.after, "create", None, None, first.cause, odd, first.time_ns)
+    root = ET.fromstring(drawn(timeline([], [record], first.time_ns, first.time_ns + SECOND), "<&>"))
     assert root.findtext(f"{SVG}title") == "<&>"
     assert "cluster a<b&c>'\"?" in [element.text for element in root.iter(f"{SVG}text")]
 
@@ -189,10 +189,10 @@ def test_two_thousand_lanes() -> None:
     entity = first.entity
     records = [
         Transition("phase", None, first.after, "create", None, None, first.cause,
-                   Entity("cluster", f"c{number}", 1, entity.names, entity.facets, {}, {}), first.time + number)
+                   Entity("cluster", f"c{number}", 1, entity.names, entity.facets, {}, {}), first.time_ns + number)
         for number in range(2000)
     ]  # fmt: skip
-    root = ET.fromstring(drawn(timeline([], records, first.time, first.time + 10**6), "many"))
+    root = ET.fromstring(drawn(timeline([], records, first.time_ns, first.time_ns + 10**6), "many"))
     assert int(root.attrib["height"]) > 2000 * 20
     assert all(float(rect.attrib["width"]) >= 2 for rect in root.findall(f"{SVG}g/{SVG}g/{SVG}rect"))
 
@@ -220,11 +220,12 @@ def test_a_piece_of_time_shows_the_worst_in_it() -> None:
     found = of_morning("shop-eu")
     lane: Lane = next(lane for lane in found.lanes if lane.id == "shop-eu/web/web-4")
     for width in (20, 80, 500):
-        text = command.bar(KINDS, lane, found.start, found.end, width)
+        text = command.bar(KINDS, lane, found.start_ns, found.end_ns, width)
         assert len(text.plain) == width
         for place, glyph in enumerate(text.plain):
-            first, last = (found.start + (found.end - found.start) * edge // width for edge in (place, place + 1))
-            states = {how("node", "phase", one.state) for one in lane.intervals if one.start < last and one.end > first}
+            span = found.end_ns - found.start_ns
+            first, last = (found.start_ns + span * edge // width for edge in (place, place + 1))
+            states = {how("node", "phase", i.state) for i in lane.intervals if i.start_ns < last and i.end_ns > first}
             if "red" in states:
                 assert glyph == command.GLYPHS["red"]
 
@@ -247,7 +248,7 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
             r.record for r in log if isinstance(r.record, Transition) and r.record.entity.id.split("/")[0] == "c2"
         ]
         for record in records[::9]:
-            assert at(found, record.time) == alive(records, record.time)
+            assert at(found, record.time_ns) == alive(records, record.time_ns)
         moment = await client.moment(log[len(log) // 2].sequence)
         part = await client.timeline("c2", start=moment)
         assert_sound(part)

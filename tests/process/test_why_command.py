@@ -87,7 +87,7 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
     assert "Running [Ok]" in await why(shell, "c1/a", "--at", str(place - 1))
     assert await why(shell, "c1/a", "--at", "now") == await why(shell, "c1/a", "--at", "999")
     early = await shell("why", "c1/a", "--at", "start")
-    assert (early.code, early.out) == (1, "")
+    assert (early.code, early.out) == (4, "")
     assert (
         early.err
         == "error: there was no node_pool or component or app_context or application or bundle 'c1/a' at place 0 of the log: "
@@ -161,12 +161,12 @@ async def test_json_is_what_the_client_returns(shell: Shell, client: Client) -> 
 async def test_two_of_one_id(shell: Shell, client: Client) -> None:
     await take(client, *UP, ("component", "adopt", "c1/a", {"phase": "Running"}))
     said = await shell("why", "c1/a")
-    assert (said.code, said.out) == (1, "")
+    assert (said.code, said.out) == (2, "")
     assert (
         said.err == "error: 'c1/a' names a node_pool and a component: choose one, for instance with --kind node_pool\n"
     )
     assert (await why(shell, "c1/a", "--kind", "component")).startswith("component c1/a  Running [Ok]")
-    assert (await shell("why", "c1/a", "--kind", "node")).code == 1
+    assert (await shell("why", "c1/a", "--kind", "node")).code == 2
 
 
 async def test_a_log_that_was_cut_says_what_is_gone(shell: Shell, client: Client, wire: Wire) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.cli import cli
-from phaseline.engine.worker.worker import MINIMUM_SERVER
+from phaseline.engine.jetstream.streams import MINIMUM_SERVER
 from tests.support.compose_file import COMPOSE, OURS, ROOT, SERVERS, SERVICES, TEXT, TOOLS, WORKERS
 
 

@@ -10,7 +10,7 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.cli import render, svg, terminal
+from phaseline.engine.cli import failures, render, svg, terminal
 from phaseline.engine.cli.controls import plain, plain_json
 from phaseline.engine.errors import NoLogFile
 from phaseline.schemas import codec
@@ -56,7 +56,7 @@ def test_errors(capsys: pytest.CaptureFixture[str], error: Exception, verbose: b
     try:
         raise error from OSError(EVIL)  # noqa: TRY301  # it must have been raised
     except Exception as raised:  # noqa: BLE001  # any error
-        terminal.say_error(raised, verbose=verbose)
+        failures.say_error(raised, verbose=verbose)
     said = capsys.readouterr().err
     assert is_calm(said)
     assert SPOKEN in said
@@ -65,17 +65,14 @@ def test_errors(capsys: pytest.CaptureFixture[str], error: Exception, verbose: b
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_log_lines(capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
-    before = structlog.get_config()
+    assert not structlog.is_configured()  # whichever test of this process ran before
+    terminal.log_to_stderr(least=logging.INFO, lines_of_json=as_json)
+    log = structlog.get_logger(__name__)
+    log.error("partition_failed", error=EVIL, words=[EVIL], position=7)
     try:
-        terminal.log_to_stderr(least=logging.INFO, lines_of_json=as_json)
-        log = structlog.get_logger(__name__)
-        log.error("partition_failed", error=EVIL, words=[EVIL], position=7)
-        try:
-            raise ValueError(EVIL)  # noqa: TRY301  # it must have been raised
-        except ValueError:
-            log.exception("partition_broken", error="x")
-    finally:
-        structlog.configure(**before)
+        raise ValueError(EVIL)  # noqa: TRY301  # it must have been raised
+    except ValueError:
+        log.exception("partition_broken", error="x")
     said = capsys.readouterr().err
     assert is_calm(said)
     assert "gnp.exe" in said

@@ -200,15 +200,15 @@ def test_only_the_timer_that_is_set_now_has_an_effect() -> None:
     history = History(Kinds((KETTLE,)))
     assert decide(history.tree, fired(5)) == ([], (), None)
     history.take(event("kettle", "switched_on", "k"))
-    due = history.tree.entities["kettle"]["k"].timers["phase"]
-    assert due == history.tree.entities["kettle"]["k"].facets[0].since + 60 * SECOND
+    due = history.tree.entities["kettle"]["k"].timers_ns["phase"]
+    assert due == history.tree.entities["kettle"]["k"].facets[0].since_ns + 60 * SECOND
     assert decide(history.tree, fired(due - 1)) == ([], (), None)
     [covered] = history.decide(event("kettle", "covered", "k")).records
     assert isinstance(covered, Transition)
-    assert covered.entity.timers == {"phase": due}
+    assert covered.entity.timers_ns == {"phase": due}
     *_, last = decide(history.tree, fired(due)).records
     assert isinstance(last, Transition)
     assert [facet.state.phase for facet in last.entity.facets] == ["Hot", "Off"]
-    assert (last.cause.by, last.entity.timers) == ("timer", {"phase": due + 600 * SECOND})
+    assert (last.cause.by, last.entity.timers_ns) == ("timer", {"phase": due + 600 * SECOND})
     history.take(event("kettle", "gone", "k"))
     assert decide(history.tree, fired(due)) == ([], (), None)

@@ -111,7 +111,7 @@ def test_a_message_names_those_below_that_the_view_asks_for(sick: str, message: 
 
 def hurt(history: History, member: str) -> Transition:
     """Let the timer of a sick member fire; returns its transition."""
-    due = history.tree.entities["member"][member].timers["phase"]
+    due = history.tree.entities["member"][member].timers_ns["phase"]
     cause = Cause(99, "t", "/t", "timer")
     records = decide(history.tree, Arrival("member", "worsened", member, {}, cause, None, due, ("phase", due))).records
     for record in records:

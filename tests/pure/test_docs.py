@@ -3,12 +3,10 @@
 import json
 import re
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-import dev
 from phaseline.engine.core import intake
 from phaseline.engine.core.intake import Arrival
 from phaseline.schemas import codec, wire_codec
@@ -113,10 +111,3 @@ def test_the_changelog_and_the_package_agree() -> None:
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert version
     assert f"## {version[1]}" in (ROOT / "CHANGELOG.md").read_text()
-
-
-@pytest.mark.parametrize("name", sorted(dev.COMMANDS))
-def test_what_dev_py_runs_is_there(name: str) -> None:
-    _, _, command = dev.COMMANDS[name]
-    if command[:2] == ["python", "-m"]:
-        assert find_spec(command[2]) is not None

@@ -36,7 +36,7 @@ def page_of(table: Table) -> str:
 def test_the_page_has_a_row_for_each_label(table: Table) -> None:
     rows = [row for row in page_of(table).splitlines() if row.startswith("| ")]
     for label in (label for facet in table.facets for label in facet.labels):
-        start, texts = f"| {label.phase} ", f"| {label.zh} | {label.en} |"
+        start, texts = f"| {label.phase} ", f"| {label.others['zh']} | {label.en} |"
         fitting = [row for row in rows if row.startswith(start) and texts in row and (label.condition or "") in row]
         assert fitting, label
 

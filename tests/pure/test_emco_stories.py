@@ -215,7 +215,7 @@ def test_retrying_lasts_while_the_cluster_is_away_and_says_since_when() -> None:
     assert told(step)[1:] == [("rsync_resource dep+Deployment rsync", "Retrying", "disconnected", "view")]
     [_, record] = step.records
     assert isinstance(record, Transition)
-    assert record.entity.facets[0].since == record.time
+    assert record.entity.facets[0].since_ns == record.time_ns
     assert life.state("app_context", context()) == "Instantiating"
     life.do("app_cluster", "connected", cluster())
     assert life.state("rsync_resource", A) == "Pending"

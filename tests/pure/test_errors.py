@@ -3,11 +3,13 @@
 import inspect
 import pickle
 import string
+import typing
+from pathlib import Path
 from typing import assert_type
 
 import pytest
 
-from phaseline.engine import errors, setup_errors
+from phaseline.engine import errors
 from phaseline.engine.errors import (
     ApiFailed,
     EntityNotYetKnown,
@@ -22,8 +24,14 @@ from phaseline.engine.errors import (
 )
 
 GROUPS = (NoAnswer, NotFound, InvalidInput, SetupError, ServerRefused, LogDamaged)
-MODULES = (errors.__name__, setup_errors.__name__)
-CLASSES = [found for found in vars(errors).values() if inspect.isclass(found) and found.__module__ in MODULES]
+CLASSES = [found for found in vars(errors).values() if inspect.isclass(found) and issubclass(found, PhaselineError)]
+SAMPLES = {str: "the problem", int: 3, float: 2.5, Path: Path("a/b"), Path | str: Path("a/b"), int | None: None}
+"""For each type of an attribute, a value."""
+
+
+def sample(error: type[PhaselineError]) -> PhaselineError:
+    """An error of a class, with a value for each of its attributes."""
+    return error(**{name: SAMPLES[hint] for name, hint in typing.get_type_hints(error).items()})
 
 
 def attributes(error: type[PhaselineError]) -> set[str]:
@@ -44,6 +52,20 @@ def test_every_message_is_made_of_the_attributes_of_its_class(error: type[Phasel
 @pytest.mark.parametrize("error", [found for found in CLASSES if found not in (PhaselineError, *GROUPS)])
 def test_every_error_is_in_one_group(error: type[PhaselineError]) -> None:
     assert len([group for group in GROUPS if issubclass(error, group)]) == 1
+
+
+@pytest.mark.parametrize("error", CLASSES)
+def test_every_error_says_something(error: type[PhaselineError]) -> None:
+    """In a traceback, in a log line, in the output of a notebook, and as a copy from another process."""
+    found = sample(error)
+    said = str(found)
+    assert len(said) >= len("not found")
+    assert not set(said) & set("{}\n")
+    assert repr(found) == f"{error.__name__}({said!r})"
+    copy = pickle.loads(pickle.dumps(found))
+    assert (type(copy), str(copy), vars(copy)) == (error, said, vars(found))
+    assert str(error())
+    assert repr(error()).startswith(f"{error.__name__}(")
 
 
 def test_attributes_have_types() -> None:

@@ -71,7 +71,7 @@ def test_records_stand_in_the_order_of_their_events() -> None:
     )
     ordered = in_event_order(records)
     nodes = [one for one in ordered.records if one.entity.kind == "node"]
-    assert [(one.trigger, timestamp(one.time)[11:16]) for one in nodes] == [
+    assert [(one.trigger, timestamp(one.time_ns)[11:16]) for one in nodes] == [
         ("adopt", "08:00"), ("not_ready", "09:00"), ("cordon", "10:00"),
     ]  # fmt: skip
     assert [one.before for one in nodes] == [None, nodes[0].after, nodes[1].after]
@@ -83,7 +83,7 @@ def test_the_servers_time_counts_where_there_is_none() -> None:
     ordered = in_event_order(records)
     assert ordered.without_time == 1  # `drain` changes nothing
     assert ordered.records[0].trigger == "cordon"
-    assert ordered.records[0].time == records[-1].time
+    assert ordered.records[0].time_ns == records[-1].time_ns
 
 
 def test_what_one_event_moves_stays_together() -> None:
@@ -98,9 +98,9 @@ def test_what_one_event_moves_stays_together() -> None:
 def test_one_clock_makes_one_order(times: list[int], dice: object) -> None:
     [first, *_] = told()
     records = [
-        replace(first, cause=Cause(n, "e", "/t", "event", None, timestamp(NOON + t * SECOND)), time=n)
+        replace(first, cause=Cause(n, "e", "/t", "event", None, timestamp(NOON + t * SECOND)), time_ns=n)
         for n, t in enumerate(times)
     ]
     found = in_event_order(records).records
-    assert [one.time for one in found] == sorted(one.time for one in found)
+    assert [one.time_ns for one in found] == sorted(one.time_ns for one in found)
     assert [one.cause.sequence for one in found] == [n for _, n in sorted((t, n) for n, t in enumerate(times))]

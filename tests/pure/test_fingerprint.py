@@ -58,7 +58,7 @@ def test_another_behaviour_is_another_version(what: str) -> None:
 
 
 def test_texts_do_not_count() -> None:
-    labels = tuple(replace(label, zh="新", en="New") for label in NODE.facets[0].labels)
+    labels = tuple(replace(label, en="New", others={"zh": "新", "de": "Neu"}) for label in NODE.facets[0].labels)
     assert fingerprint.version_of(replace(with_facet(NODE, labels=labels), doc="Other words.")) == KINDS["node"].version
     told = tuple(replace(field, doc="Other words.") for field in EMCO_RESOURCE.attributes)
     assert fingerprint.version_of(replace(EMCO_RESOURCE, attributes=told)) == KINDS["emco_resource"].version

@@ -6,11 +6,15 @@ condition needs no line here: the hand copy of the labels is `tests.support.spec
 
 from collections.abc import Iterator
 
+import click
 import pytest
 
+from phaseline.engine.cli.languages import LanguageType
 from phaseline.machines.compiler import labels
 from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.language.language_tags import of_terminal
+from phaseline.machines.language.table import Facet, Label
 from phaseline.schemas.records import State
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
@@ -28,7 +32,7 @@ def states(kind: Kind, index: int) -> Iterator[State]:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
-@pytest.mark.parametrize("language", labels.LANGUAGES)
+@pytest.mark.parametrize("language", labels.languages(KINDS.values()))
 def test_every_reachable_state_has_a_label(kind: Kind, language: labels.Language) -> None:
     for index, facet in enumerate(kind.table.facets):
         found = {state: labels.label(facet, state) for state in states(kind, index)}
@@ -77,3 +81,52 @@ def test_only_a_running_node_without_limits_takes_pods() -> None:
 @pytest.mark.parametrize("kind", ["cluster", "node_pool", "component"])
 def test_other_kinds_have_nothing_to_say_about_pods(kind: str) -> None:
     assert labels.schedulable(KINDS[kind].table.facets[0], State("Running", ("Ok",))) is None
+
+
+# ---- languages
+
+OPEN = Label("Open", None, "Open", {"zh": "开", "zh-Hant": "開", "pt-BR": "Aberto", "de": "Offen"})
+DOOR = Facet("phase", labels=(OPEN,), rows=())
+
+
+@pytest.mark.parametrize(
+    ("language", "called"),
+    [
+        ("en", "Open"), ("en-GB", "Open"), ("de", "Offen"), ("de-AT", "Offen"), ("DE", "Offen"), ("fr", "Open"),
+        ("zh", "开"), ("zh-CN", "开"), ("zh-Hant", "開"), ("zh-Hant-TW", "開"), ("pt-BR", "Aberto"), ("pt", "Aberto"),
+    ],
+)  # fmt: skip
+def test_a_label_is_in_the_language_that_fits_best_or_in_english(language: str, called: str) -> None:
+    assert labels.label_of(DOOR, State("Open"), language) == called
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh-CN"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "sr_RS@latin"}, "sr-RS"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "POSIX"}, "en"),
+        ({"LANG": "", "LC_ALL": ""}, "en"),
+    ],
+)
+def test_the_language_of_a_terminal(environment: dict[str, str], language: str) -> None:
+    assert of_terminal(environment) == language
+
+
+def test_the_languages_of_kinds_are_english_and_those_of_the_labels() -> None:
+    assert labels.languages(KINDS.values()) == ("en", "zh")
+
+
+@pytest.mark.parametrize(("written", "tag"), [("zh", "zh"), ("pt-BR", "pt-BR"), ("zh_CN.UTF-8", "zh-CN")])
+def test_the_command_takes_a_tag_or_a_locale(written: str, tag: str) -> None:
+    assert LanguageType().convert(written, None, None) == tag
+
+
+def test_the_command_refuses_what_is_no_language() -> None:
+    with pytest.raises(click.UsageError, match="'english please' is no language: write a tag such as en, zh or pt-BR"):
+        LanguageType().convert("english please", None, None)
+    [chinese] = LanguageType().shell_complete(click.Context(click.Command("x")), click.Option(["--lang"]), "z")
+    assert chinese.value == "zh"

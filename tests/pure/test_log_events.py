@@ -1,6 +1,7 @@
 """Log events: snake_case names, and docs/operating.md lists each of them with its level and its fields."""
 
 import ast
+import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "engine").rglob("*.py"))
 LEVELS = {name: name for name in ("debug", "info", "warning", "error", "critical")} | {"exception": "error"}
 NO_FIELDS = ("exc_info",)
-"""Keywords that structlog reads itself."""
+"""Keywords that the logger reads itself."""
 COUNTS = "asdict"
 """`**asdict(...)` in a log call stands for the fields of `EventCounts`."""
 
@@ -33,7 +34,8 @@ def log_calls(source: str) -> Iterator[LogCall]:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         called, method = node.func.value, node.func.attr
-        assert method != "get_logger" or "\nlog = structlog.get_logger(__name__)\n" in source
+        is_wrong = method == "get_logger" and "\nlog = logs.get_logger(__name__)\n" not in source
+        assert not is_wrong or "def get_logger" in source
         if isinstance(called, ast.Name) and called.id == "log" and method in LEVELS:
             [event] = node.args
             name = event.value if isinstance(event, ast.Constant) else None
@@ -68,6 +70,12 @@ def test_every_event_is_listed_with_its_level_and_fields_and_no_other_is() -> No
     assert calls == set(rows)
 
 
+def test_no_field_is_called_as_an_attribute_of_a_log_record() -> None:
+    """`logging` refuses such an extra field."""
+    taken = {*vars(logging.makeLogRecord({})), "message", "asctime", "event"}
+    assert not {(row.event, name) for row in listed() for name in row.fields & taken}
+
+
 @pytest.mark.parametrize("row", listed(), ids=lambda row: row.event)
 def test_names_are_snake_case(row: LogCall) -> None:
     for name in (row.event, *row.fields):
@@ -75,7 +83,7 @@ def test_names_are_snake_case(row: LogCall) -> None:
 
 
 def test_the_collector_sees_what_stands_in_a_program() -> None:
-    program = "import structlog\nlog = structlog.get_logger(__name__)\n"
+    program = "from phaseline.engine import logs\nlog = logs.get_logger(__name__)\n"
     calls = (
         program + 'log.exception("disk_full", disk=1, exc_info=error)\nlog.info("a prose event", **asdict(counts))\n'
     )
@@ -83,6 +91,6 @@ def test_the_collector_sees_what_stands_in_a_program() -> None:
         LogCall("disk_full", "error", frozenset({"disk"})),
         LogCall("a prose event", "info", frozenset(EventCounts.__dataclass_fields__)),
     ]
-    for wrong in ("log.info(name)", "logger = structlog.get_logger(__name__)"):
+    for wrong in ("log.info(name)", "logger = logs.get_logger(__name__)"):
         with pytest.raises(AssertionError):
             list(log_calls(wrong))

@@ -124,7 +124,7 @@ def test_a_fan_out_may_give_a_trigger_words() -> None:
 @pytest.mark.parametrize(
     ("cascade", "says"),
     [
-        (Cascade("seen", at=("ship",), on=("seen",), targets=twins), "it fires seen at ship, which is unknown: add the table of that kind, or correct the name"),
+        (Cascade("seen", at=("ship",), on=("seen",), targets=twins), "it fires seen at ship, which is unknown: add that kind, or correct the name"),
         (Cascade("sunk", at=("office",), on=("seen",), targets=twins), "it fires sunk at office, which has no row for it: add a row there"),
         (Cascade("seen", at=("parcel",), on=("seen",), targets=twins, data={"x": "by"}), "targets= names the entities and passes on the event's data: remove only_child= and data="),
         (Cascade("seen", at=("parcel",), on=("stamp",), targets=lambda *_: ()), "is a lambda"),

@@ -47,7 +47,7 @@ LIBRARY = Table(
     facets=(Facet(
         name="phase",
         adopted=State("Open", (OK,)),
-        labels=(Label("Open", OK, "开放", "Open"), Label("Shut", OK, "关闭", "Shut")),
+        labels=(Label("Open", OK, "Open", {"zh": "开放", "de": "Offen"}), Label("Shut", OK, "Shut")),
         rows=(
             Row((ABSENT, DELETED),              "open",    "Open"),
             Row((ABSENT,),                      "adopt",   FROM_DATA),
@@ -81,12 +81,12 @@ BOOK = Table(
             healthy="Shelved",
             order=("Lost", "Stolen"),
             labels=(
-                Label("Shelved", OK,         "在架", "On the shelf", schedulable=True),
-                Label("Shelved", "Reserved", "预约", "Reserved", schedulable=False),
-                Label("Lent",    OK,         "借出", "Lent"),
-                Label("Missing", "Lost",     "遗失", "Lost"),
-                Label("Missing", "Stolen",   "被盗", "Stolen"),
-                Label("Missing", "Shut",     "不可用", "Out of reach"),
+                Label("Shelved", OK, "On the shelf", schedulable=True),
+                Label("Shelved", "Reserved", "Reserved", schedulable=False),
+                Label("Lent", OK, "Lent", {"zh": "借出"}),
+                Label("Missing", "Lost", "Lost", {"zh": "遗失", "pt-BR": "Perdido"}),
+                Label("Missing", "Stolen", "Stolen"),
+                Label("Missing", "Shut", "Out of reach"),
             ),
             rows=(
                 Row((ABSENT, DELETED),                         "buy",      "Shelved", when=(Above("library", ("Open",)),), assigns=True),
@@ -105,7 +105,7 @@ BOOK = Table(
         ),
         Facet(
             name="condition",
-            labels=(Label("Good", OK, "完好", "Good"), Label("Worn-out", OK, "破损", "Worn out")),
+            labels=(Label("Good", OK, "Good"), Label("Worn-out", OK, "Worn out")),
             rows=(
                 Row((ABSENT, DELETED),  "buy",      "Good"),
                 Row(("Good",),          "worn",     "Worn-out"),
@@ -123,7 +123,7 @@ SHELF = Table(
     facets=(Facet(
         name="phase",
         adopted=State("Free", (OK,)),
-        labels=(Label("Free", OK, "空闲", "Free"), Label("Full", OK, "已满", "Full")),
+        labels=(Label("Free", OK, "Free"), Label("Full", OK, "Full")),
         rows=(
             Row((ABSENT,),   "build",  "Free"),
             Row(("Free",),   "filled", "Full"),
@@ -139,7 +139,7 @@ BOX = Table(
     intents=(),
     facets=(Facet(
         name="phase",
-        labels=(Label("Set", OK, "就位", "Set"),),
+        labels=(Label("Set", OK, "Set"),),
         rows=(
             Row((ABSENT, DELETED), "set",   "Set"),
             Row(("Set",),          "taken", DELETED),

@@ -12,7 +12,7 @@ import re
 import types
 import typing
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -21,6 +21,9 @@ import pytest
 import phaseline
 from phaseline.engine import errors as engine_errors
 from phaseline.engine.client import generate_sync
+from phaseline.engine.publish import compose
+from phaseline.schemas import codec
+from phaseline.schemas.subjects import Subjects
 from tests.support.command import ROOT
 
 ROOTS = ("Client", "EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops", "Watch")
@@ -205,3 +208,41 @@ def test_every_exported_class_has_types_that_can_be_read() -> None:
 def test_submodules_are_modules() -> None:
     for name in phaseline._SUBMODULES:
         assert importlib.import_module(f"phaseline.{name}") is getattr(phaseline, name)
+
+
+TIMES = ("time", "since", "start", "end", "first", "last", "timers", "stale_since")
+"""The names of times."""
+
+
+def test_every_time_is_a_datetime_and_has_its_nanoseconds_beside_it() -> None:
+    """Who reads `x.time` gets a datetime; only a name that ends in `_ns` is a number."""
+    found = []
+    for owner in reachable():
+        if not owner.__module__.startswith("phaseline") or typing.is_typeddict(owner) or owner is phaseline.Event:
+            continue
+        properties = {name: one.fget for name, one in inspect.getmembers_static(owner) if isinstance(one, property)}
+        for name in [*typing.get_type_hints(owner), *properties]:
+            public = name.removesuffix("_ns")
+            if (name.endswith("_ns") or name in TIMES) and owner is not phaseline.RejectionCount:
+                hints = [part for hint in annotations_of(properties[public]) for part in parts(hint)]
+                assert datetime in hints, f"{owner.__name__}.{name}"
+                found.append(public)
+    assert set(found) == set(TIMES)
+
+
+def test_a_time_is_in_utc_and_exact_to_the_microsecond() -> None:
+    moment = phaseline.Moment(3, 1_772_438_400_123_456_789)
+    assert moment.time == datetime(2026, 3, 2, 8, 0, 0, 123456, tzinfo=UTC)
+    assert moment.time.tzinfo is UTC
+    given = phaseline.Cause(1, "e", "/t", "event", None, "2026-03-02T09:30:00.5+01:30")
+    assert given.time == datetime(2026, 3, 2, 8, 0, 0, 500_000, tzinfo=UTC)
+    for text in (None, "0001-01-01T00:00:00+12:00", "yesterday"):
+        assert phaseline.Cause(1, "e", "/t", "event", None, text).time is None
+
+
+@pytest.mark.parametrize("time", [datetime(2026, 3, 2, 8, tzinfo=UTC), datetime(2026, 3, 2, 8)])  # noqa: DTZ001
+def test_an_event_in_a_map_may_have_a_datetime_as_its_time(time: datetime) -> None:
+    """As the `cloudevents` library gives its attributes. Without an offset it is a local time."""
+    event = {"specversion": "1.0", "id": "e", "source": "/t", "type": "cluster.create", "subject": "cluster/c1"}
+    body = codec.decode(compose.pack(Subjects("pl"), {**event, "time": time}).body)
+    assert datetime.fromisoformat(body["time"]) == time.astimezone()

@@ -61,7 +61,7 @@ def test_an_unknown_entity_is_adopted_with_its_ancestors() -> None:
         ("node", "reported", "Failed [NotReady]", False),
     ]
     assert (then.transitions[-1].reason, then.transitions[-1].message) == ("KubeletStopped", "no lease")
-    assert asked(testing.Given(then.kinds, then.tree, 0, 9)) == 0
+    assert asked(testing.Given(then.kinds, then.tree, 0, 0, 9, frozenset())) == 0
 
 
 def test_an_unknown_entity_that_is_not_there_is_no_news() -> None:
@@ -286,7 +286,7 @@ def test_reports_of_a_set_without_a_phase_mean_what_they_meant() -> None:
 
 
 def lamp(*rows: Row, pending: tuple[str, ...]) -> Table:
-    labels = [Label(phase, None, phase, phase) for phase in ("Wiring", "Lit", "Dimming")]
+    labels = [Label(phase, None, phase) for phase in ("Wiring", "Lit", "Dimming")]
     every = (Row((ABSENT, DELETED), "wire", "Wiring"), Row(("Lit",), "dim", "Dimming"), *rows)
     facet = Facet("phase", tuple(labels), every, healthy="Lit", pending=pending)
     return Table(kind="lamp", id=("lamp",), facets=(facet,), intents=("wire", "dim"))

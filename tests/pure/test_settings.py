@@ -1,11 +1,17 @@
 """Settings: what is refused, and what follows from them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from phaseline.engine import console
+from phaseline.engine.cli import options
+from phaseline.engine.cli.worker import OPTIONS, worker
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.worker_processes import options_of
+from phaseline.schemas import libraries
 
 
 @pytest.mark.parametrize(
@@ -34,3 +40,23 @@ def test_wrong_settings_are_refused(name: str, value: object) -> None:
 
 def test_stream_names_follow_from_the_prefix() -> None:
     assert Settings(prefix="a.b").stream("LOG") == "a_b-LOG"
+
+
+def test_a_worker_process_of_up_gets_the_settings_of_up(tmp_path: Path) -> None:
+    key = tmp_path / "key.nk"
+    key.touch()
+    wanted = Settings(("nats://127.0.0.1:1",), nkey=key, prefix="a.b", lease=3.5, silence_after=90.0,
+                      accept_tables="abc", accept_loss=True, connect_timeout=7.0, request_timeout=7.0)  # fmt: skip
+    given = worker.make_context("worker", options_of(wanted)).params
+    chosen = {name: given[name] for name in OPTIONS}
+    assert replace(options.settings_of(given), **{**chosen, "replicas": int(chosen["replicas"])}) == wanted
+
+
+def test_ctrl_c_while_the_command_is_loaded_ends_it_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(libraries, "require", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        console.main()
+    assert ended.value.code == 130

@@ -331,11 +331,11 @@ def test_a_condition_of_a_timeout_goes_when_a_view_ends_the_stay(shows: str, end
     for found in (("desk", "opened", "d"), ("job", "ordered", "d/j")):
         assert history.take(event(*found)).accepted
     job = history.tree.entities["job"]
-    due = job["d/j"].timers["phase"]
+    due = job["d/j"].timers_ns["phase"]
     cause = Cause(9, "t", "/t", "timer")
     [slow] = decide(history.tree, Arrival("job", "late", "d/j", {}, cause, None, due, ("phase", due))).records
     assert isinstance(slow, Transition)
-    assert slow.entity.timers == {}, "a timer without repeat_after fires once"
+    assert slow.entity.timers_ns == {}, "a timer without repeat_after fires once"
     history.tree.put(slow.entity)
     assert job["d/j"].facets[0].state == State("Waiting", ("Slow",))
     assert history.take(event("desk", shows, "d")).accepted

@@ -289,7 +289,7 @@ def test_a_numbered_snapshot_is_taken_once() -> None:
 
 
 def test_a_kind_of_ones_own_below_takes_part() -> None:
-    labels = (Label("Up", None, "Up", "Up"), Label("Down", None, "Down", "Down"))
+    labels = (Label("Up", None, "Up"), Label("Down", None, "Down"))
     rows = (
         Row((ABSENT, DELETED), "seen_up", "Up"),
         Row(("Up",), "seen_down", "Down"),
@@ -310,7 +310,7 @@ def test_a_kind_of_ones_own_below_takes_part() -> None:
 
 
 def test_a_kind_above_others_may_not_have_the_trigger_itself() -> None:
-    label = Label("Up", None, "Up", "Up")
+    label = Label("Up", None, "Up")
     rows = (Row((ABSENT, DELETED), "up", "Up"), Row((LIVE,), "deleted", DELETED))
     below = Table(
         kind="disk",

@@ -107,7 +107,9 @@ def test_triggers_ids_and_roles(kind: str) -> None:
 @pytest.mark.parametrize("kind", SPEC_KINDS)
 def test_labels_in_both_languages_and_schedulability(kind: str) -> None:
     facet = KINDS[kind].table.facets[0]
-    written = [(found.phase, found.condition, found.zh, found.en, found.schedulable) for found in facet.labels]
+    written = [
+        (found.phase, found.condition, found.others["zh"], found.en, found.schedulable) for found in facet.labels
+    ]
     assert sorted(written) == sorted(spec_edge_labels.LABELS[kind])
     for phase, condition, zh, en, schedulable in spec_edge_labels.LABELS[kind]:
         state = State(phase, (condition,))

@@ -122,7 +122,7 @@ BROKEN: list[tuple[Callable[[History], None], Change, str]] = [
     (VERSIONS, entity_edited(1, version=3), "cluster c1 phase, version 3: version: expected 2, found 3"),
     (VERSIONS, edited(1, before=State("Running", ("Ok",))), "cluster c1 phase, version 2: `from`: expected Creating"),
     (VERSIONS, edited(1, after=State("Failed")), "cluster c1 phase, version 2: `to` and the state of the entity: expected Running [Ok], found Failed"),
-    (VERSIONS, edited(1, time=5), "cluster c1 phase, version 2: since: expected 5, found 2000000123"),
+    (VERSIONS, edited(1, time_ns=5), "cluster c1 phase, version 2: since: expected 5, found 2000000123"),
     (VERSIONS, edited(0, before=State("Running")), "cluster c1 phase, version 1: `from` of the first record: expected None, found Running"),
     (VERSIONS, unmoved, "cluster c1 phase, version 2: it has a record although nothing changed"),
     (VERSIONS, entity_edited(5, version=9), "node_pool c1/p after a mark, version: expected 2, found 9"),

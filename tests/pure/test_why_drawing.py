@@ -111,10 +111,10 @@ def cluster(**changed: object) -> tuple[History, Transition]:
     ("changed", "said"),
     [
         ({"by": "timer", "origin": "cluster/c"}, "adopt, fired by a timer, event e (seq 1) at 00:00:01"),
-        ({"time": "1970-01-01T00:00:01.9Z"}, "adopt by /t, event e (seq 1) at 00:00:01"),
-        ({"time": "1970-01-01T00:00:03Z"}, "adopt by /t, event e (seq 1) at 00:00:01, publisher's clock 00:00:03"),
-        ({"time": "1969-12-31T23:00:00-01:30"}, "adopt by /t, event e (seq 1) at 00:00:01, publisher's clock 00:30:00"),
-        ({"time": "0001-01-01T00:00:00+12:00"}, "adopt by /t, event e (seq 1) at 00:00:01, publisher's clock 0001-01-01T00:00:00+12:00"),
+        ({"time_text": "1970-01-01T00:00:01.9Z"}, "adopt by /t, event e (seq 1) at 00:00:01"),
+        ({"time_text": "1970-01-01T00:00:03Z"}, "adopt by /t, event e (seq 1) at 00:00:01, publisher's clock 00:00:03"),
+        ({"time_text": "1969-12-31T23:00:00-01:30"}, "adopt by /t, event e (seq 1) at 00:00:01, publisher's clock 00:30:00"),
+        ({"time_text": "0001-01-01T00:00:00+12:00"}, "adopt by /t, event e (seq 1) at 00:00:01, publisher's clock 0001-01-01T00:00:00+12:00"),
     ],
 )  # fmt: skip
 def test_other_causes_and_clocks(changed: dict[str, object], said: str) -> None:
@@ -131,7 +131,7 @@ def test_what_stands_without_its_records() -> None:
         cause=CauseChain("state", ("Updating",), (record,), "the log has no record of event 1 at node_pool c/p")
     )
     shown = FacetExplanation(
-        "cluster", "c", "phase", facet.state, facet.base, facet.since, view=half, causes=(nothing,)
+        "cluster", "c", "phase", facet.state, facet.base, facet.since_ns, view=half, causes=(nothing,)
     )
     assert drawn(history, Explanation(history.tree.entities["cluster"]["c"], (shown,)))[1:] == [
         "├── shown by a view, but no view of the installed tables accounts for it",

@@ -49,7 +49,7 @@ class Shell:
     """Calls the command with an environment of its own."""
 
     def __init__(self, **environment: str) -> None:
-        self.environment = {**ENVIRONMENT, "TZ": "UTC", **environment}
+        self.environment = {**ENVIRONMENT, "TZ": "UTC", "LC_ALL": "C.UTF-8", **environment}
 
     async def start(self, *words: str, stdin: int | None = asyncio.subprocess.DEVNULL) -> asyncio.subprocess.Process:
         """Start a process that the test talks to."""

@@ -26,6 +26,7 @@ class Contacts:
         self.tree, self.now, self.position = Tree(kinds, NoScripts()), start, 0
         self.tree.silence_after = default
         self.records: list[Record] = []
+        self.spent: frozenset[timers.ArmedTimer] = frozenset()
 
     def later(self, seconds: float) -> Self:
         """Let time pass; no timer fires."""
@@ -35,8 +36,8 @@ class Contacts:
     def wait(self, seconds: float) -> Self:
         """Let time pass; timers that are due fire."""
         start, self.now = self.now, self.now + seconds
-        waited = timers.wait(self.tree, self.position + 1, int(start * SECOND), int(self.now * SECOND))
-        self.records, self.position = waited.records, waited.position
+        waited = timers.fire_due(self.tree, self.position + 1, int(start * SECOND), int(self.now * SECOND), self.spent)
+        self.records, self.position, self.spent = waited.records, waited.position, waited.spent
         return self
 
     def beat(self, kind: str, entity_id: str) -> Self:
@@ -79,7 +80,7 @@ class Contacts:
 
     def next_silence(self, kind: str, entity_id: str) -> float | None:
         """When the place falls silent if nothing is heard any more."""
-        due = self.entity(kind, entity_id).timers.get("contact")
+        due = self.entity(kind, entity_id).timers_ns.get("contact")
         return None if due is None else due / SECOND
 
     def states(self, but: str = "") -> dict[str, list[str]]:

@@ -90,12 +90,17 @@ class ForkServer:
         self, words: tuple[str, ...], environment: dict[str, str], folder: Path, stdin: bytes | None = None
     ) -> tuple[int, bytes, bytes]:
         """Exit code, standard output and standard error of the command. stdin: what it reads from a pipe, if given."""
-        await asyncio.to_thread(self._start_once, environment)
+        await self.address(environment)
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _input(stdin) as source:
             code = await self._ask(words, environment, folder, [source, out.fileno(), err.fileno()])
             out.seek(0)
             err.seek(0)
             return code, out.read(), err.read()
+
+    async def address(self, environment: dict[str, str]) -> str:
+        """Where the server listens. It is started if it does not run yet."""
+        await asyncio.to_thread(self._start_once, environment)
+        return self._address
 
     def _start_once(self, environment: dict[str, str]) -> None:
         with self._starting:

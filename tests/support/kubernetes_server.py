@@ -5,6 +5,7 @@ Belongs here: the server. Does not: the tests that use it.
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,6 +30,10 @@ ARGO = [
     {"name": name, "kind": kind, "namespaced": True, "verbs": VERBS}
     for name, kind in (("applications", "Application"), ("applicationsets", "ApplicationSet"))
 ]
+FLEET: list[dict[str, Any]] = [
+    {"name": name, "kind": kind, "namespaced": True, "verbs": VERBS}
+    for name, kind in (("gitrepos", "GitRepo"), ("bundles", "Bundle"), ("bundledeployments", "BundleDeployment"))
+]
 APPS = [
     {
         "name": "deployments",
@@ -39,15 +44,19 @@ APPS = [
         "verbs": VERBS,
     }
 ]
-PATHS = {
+PATHS: dict[str, str] = {
     "/api/v1/namespaces/shop/configmaps": "ConfigMap",
     "/api/v1/configmaps": "ConfigMap",
     "/apis/apps/v1/namespaces/shop/deployments": "Deployment",
     "/apis/apps/v1/deployments": "Deployment",
     "/apis/argoproj.io/v1alpha1/applications": "Application",
     "/apis/argoproj.io/v1alpha1/applicationsets": "ApplicationSet",
+    "/apis/argoproj.io/v1alpha1/namespaces/shop/applications": "Application",
+    **{f"/apis/fleet.cattle.io/v1alpha1/{one['name']}": one["kind"] for one in FLEET},
 }
-VERSIONS = {"ConfigMap": "v1", "Deployment": "apps/v1"}
+VERSIONS = {
+    "ConfigMap": "v1", "Deployment": "apps/v1", **{str(one["kind"]): "fleet.cattle.io/v1alpha1" for one in FLEET}
+}  # fmt: skip
 """The versions of the kinds; those of all others are Argo CD's."""
 
 
@@ -63,6 +72,9 @@ class Kube:
         self.down = 0
         self.token = "secret-token"
         self.open: set[asyncio.Task[Any]] = set()
+        self.uid = "cluster-1"
+        self.hidden: set[tuple[str, str]] = set()
+        """The objects that the one who asks may not see: they are in no list, and asking for one gets 403."""
 
     async def put(self, kind: str, name: str, metadata: dict[str, Any] | None = None, **data: Any) -> None:
         known = (kind, name) in self.objects
@@ -107,7 +119,7 @@ class Kube:
         if path == "/api/v1":
             return web.json_response({"resources": CORE})
         if path == "/apis":
-            versions = ["metrics.k8s.io/v1beta1", "apps/v1", "argoproj.io/v1alpha1"]
+            versions = ["metrics.k8s.io/v1beta1", "apps/v1", "argoproj.io/v1alpha1", "fleet.cattle.io/v1alpha1"]
             return web.json_response({"groups": [{"preferredVersion": {"groupVersion": one}} for one in versions]})
         if path == "/apis/metrics.k8s.io/v1beta1":
             return web.json_response({"message": "its server is away"}, status=503)
@@ -115,12 +127,29 @@ class Kube:
             return web.json_response({"resources": APPS})
         if path == "/apis/argoproj.io/v1alpha1":
             return web.json_response({"resources": ARGO})
+        if path == "/apis/fleet.cattle.io/v1alpha1":
+            return web.json_response({"resources": FLEET})
+        if path.startswith("/api/v1/namespaces/") and path.count("/") == 4:
+            named = {"name": path.rpartition("/")[2], "uid": self.uid}
+            return web.json_response({"metadata": named} if self.uid else {}, status=200 if self.uid else 403)
         if path not in PATHS:
-            return web.json_response({"message": "no such page"}, status=404)
+            return self._one(path)
         return await (self._watch if "watch" in request.query else self._list)(request, PATHS[path])
 
+    def _one(self, path: str) -> web.StreamResponse:
+        """The answer to a request for one object."""
+        above, _, name = path.rpartition("/")
+        kind = PATHS.get(re.sub("/namespaces/[^/]+", "", above))
+        if kind is None:
+            return web.json_response({"message": "no such page"}, status=404)
+        if (kind, name) in self.hidden:
+            return web.json_response({"kind": "Status", "reason": "Forbidden", "message": "not yours"}, status=403)
+        found = self.objects.get((kind, name))
+        missing = {"kind": "Status", "reason": "NotFound", "message": f"{name} not found"}
+        return web.json_response(found or missing, status=200 if found else 404)
+
     async def _list(self, request: web.Request, kind: str) -> web.StreamResponse:
-        found = [one for (of, _), one in sorted(self.objects.items()) if of == kind]
+        found = [one for key, one in sorted(self.objects.items()) if key[0] == kind and key not in self.hidden]
         start, limit = int(request.query.get("continue") or 0), 2
         more = {"continue": str(start + limit)} if start + limit < len(found) else {}
         return web.json_response(

@@ -29,7 +29,7 @@ from phaseline.schemas.records import State
 
 
 def label(phase: str, condition: str = OK) -> Label:
-    return Label(phase, condition, phase, phase)
+    return Label(phase, condition, phase)
 
 
 # fmt: off

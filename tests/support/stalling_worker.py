@@ -5,13 +5,12 @@ The limits of seconds are smaller than in the product, so that the tests are qui
 """
 
 import asyncio
+import logging
 import os
 import sys
 import time
 from collections.abc import Mapping
 from typing import Any
-
-import structlog
 
 from phaseline.engine.errors import DecisionStuck
 from phaseline.engine.settings import Settings
@@ -62,7 +61,7 @@ STALL = Table(
     facets=(
         Facet(
             name="phase",
-            labels=(Label("There", OK, "There", "There"),),
+            labels=(Label("There", OK, "There"),),
             rows=(
                 Row((ABSENT, DELETED), "begin", "There"),
                 Row(("There",), "begin", "There"),
@@ -88,5 +87,5 @@ async def main() -> None:
 
 if __name__ == "__main__":
     deciding.STUCK_SECONDS, system.HUNG, partition.RETURN = 1, 2.0, 0.2
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    logging.basicConfig(level=logging.INFO)
     asyncio.run(main())

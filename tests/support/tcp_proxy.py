@@ -4,7 +4,7 @@ Belongs here: forwarding, holding and cutting off. Does not: the protocol.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 
@@ -17,6 +17,8 @@ class Proxy:
         self.answers = asyncio.Event()
         self.answers.set()
         self.swallow_next = False
+        self.change: Callable[[bytes], bytes] = lambda data: data
+        """What the client gets of what the server sends."""
         self._lines: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
 
@@ -42,7 +44,7 @@ class Proxy:
             if self.swallow_next and b'"seq"' in data:
                 self.swallow_next = False
                 break
-            writer.write(data)
+            writer.write(self.change(data))
             await writer.drain()
         writer.close()
 

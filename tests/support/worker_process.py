@@ -4,10 +4,10 @@ With a partition it takes that partition without a lease. So two of them can bel
 """
 
 import asyncio
+import logging
 import sys
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
@@ -17,7 +17,7 @@ from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.system import stopped_by_signals, work
 from phaseline.machines.built_in import installed
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 async def alone(settings: Settings, partition: int) -> None:
@@ -41,5 +41,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    logging.basicConfig(level=logging.INFO)
     asyncio.run(main())

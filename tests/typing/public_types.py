@@ -1,7 +1,7 @@
 """The types of the public API, as type checkers see them. Nothing here runs: tests/process/test_typing.py checks it."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import assert_type
 
 import phaseline
@@ -33,13 +33,45 @@ async def reading(client: phaseline.Client, when: phaseline.When | None) -> None
     assert_type(await client.record(3), phaseline.Logged)
 
 
-async def watching(client: phaseline.Client) -> None:
+async def watching(client: phaseline.Client, both: bool) -> None:  # not known before
     assert_type(client.watch(), phaseline.Watch[phaseline.Transition])
+    assert_type(client.watch(rejections=False), phaseline.Watch[phaseline.Transition])
     assert_type(client.watch(rejections=True), phaseline.Watch[phaseline.Transition | phaseline.Rejection])
+    assert_type(client.watch(rejections=both), phaseline.Watch[phaseline.Transition | phaseline.Rejection])
+    async with client.watch(tree="c1", start=datetime.now(UTC)) as watch:
+        assert_type(watch, phaseline.Watch[phaseline.Transition])
+        async for transition in watch:
+            assert_type(transition, phaseline.Transition)
+            assert_type(transition.entity, phaseline.Entity)
+    async for record in client.watch(rejections=True):
+        if isinstance(record, phaseline.Rejection):
+            assert_type(record.legal, tuple[str, ...])
+        else:
+            assert_type(record, phaseline.Transition)
     async for transition in client.history("node", "c1/a/n1"):
         assert_type(transition, phaseline.Transition)
     async for rejection in client.rejections():
         assert_type(rejection, phaseline.Rejection)
+    async for entity in client.list("node"):
+        assert_type(entity, phaseline.Entity)
+
+
+async def times(client: phaseline.Client, when: datetime) -> None:
+    view = await client.at(when)
+    assert_type(view.moment.time, datetime)
+    assert_type(view.moment.time_ns, int)
+    last = await view.last("node", "c1/a/n1")
+    assert_type(last.time, datetime)
+    assert_type(last.cause.time, datetime | None)
+    assert_type(last.entity.facets[0].since, datetime)
+    assert_type(last.entity.timers, dict[str, datetime])
+    assert_type(await client.stale_since([last.entity]), Mapping[tuple[str, str], datetime])
+    timeline = await client.timeline("c1", start=when, end=when)
+    assert_type(timeline.lanes[0].intervals[0].start, datetime)
+    assert_type((await client.changes(when))[0].last, datetime)
+    assert_type((await client.gitops.diff("a")).observation.time, datetime)
+    assert_type((await client.emco.selection("a")).stale_since, datetime | None)
+    assert_type((await client.why("node", "c1/a/n1")).facets[0].since, datetime)
 
 
 async def products(client: phaseline.Client) -> None:
@@ -60,6 +92,11 @@ def without_asyncio(url: str) -> None:
         assert_type(client.at("15m"), sync.EntityView[phaseline.Moment])
         assert_type(client.at().list("node"), Iterator[phaseline.Entity])
         assert_type(client.watch(), sync.Watch[phaseline.Transition])
+        assert_type(client.watch(rejections=True), sync.Watch[phaseline.Transition | phaseline.Rejection])
+        assert_type(client.history("node", "c1/a/n1"), sync.Watch[phaseline.Transition])
+        with client.watch() as watch:
+            for transition in watch:
+                assert_type(transition.time, datetime)
         assert_type(client.emco.status("a"), phaseline.SourceStatus)
         assert_type(client.at("1h").fleet.counts("a"), phaseline.FleetCounts)
         for rejection in client.rejections():

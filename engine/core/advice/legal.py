@@ -3,8 +3,10 @@
 Belongs here: trying each trigger with data that may fit. Does not: whether one given event is legal (`decide`).
 """
 
+from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice, product
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,7 +17,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.table import FROM_DATA, Cascade, Field, Refusal, Role
-from phaseline.schemas.records import NONE, Entity
+from phaseline.schemas.records import NONE, Entity, FacetState
 
 MOST = 1_000
 """The most data that are tried for one row."""
@@ -37,24 +39,59 @@ def legal_triggers(tree: Tree, arrival: Arrival) -> list[str]:
     for role in ROLES:
         missing = missing_parent(tree, kind, arrival.id, is_intent=role == "intent")
         barred[role] = missing is not None and not missing.adoptable
+    facets = kind.unborn if entity is None else entity.facets
+    states = tuple([FacetState(facet.base, facet.state, 0, facet.interrupted) for facet in facets])
     return [
-        trigger
-        for trigger, role in kind.roles.items()
-        if not barred.get(role, True) and _may_be_taken(tree, kind, entity, arrival, trigger)
+        candidate.trigger
+        for candidate in _candidates(kind, states)
+        if not barred[candidate.role] and (not candidate.steps or _may_be_taken(tree, kind, entity, arrival, candidate))
     ]
 
 
-def _may_be_taken(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, trigger: str) -> bool:
+class Candidate(NamedTuple):
+    """A trigger that fits the states of an entity. steps: those of which one must pass; none if it is sure to be taken.
+
+    Each step comes with whether it depends on the event's data.
+    """
+
+    trigger: str
+    role: Role
+    steps: tuple[tuple[Step, bool], ...]
+
+
+@lru_cache(maxsize=4096)
+def _candidates(kind: Kind, facets: tuple[FacetState, ...]) -> tuple[Candidate, ...]:
+    """The triggers that fit these states, guards, rules and children aside."""
+    found = []
+    for trigger, role in kind.roles.items():
+        steps = [*_steps(kind, trigger, facets)] if role in ROLES else []
+        if steps:
+            is_sure = any(not step.row.when and not by_data for step, by_data in steps)
+            found.append(Candidate(trigger, role, () if is_sure else tuple(steps)))
+    return tuple(found)
+
+
+def _steps(kind: Kind, trigger: str, facets: tuple[FacetState, ...]) -> Iterator[tuple[Step, bool]]:
+    required = bool(_required(kind, trigger))
+    for index, step in kind.offered(trigger, facets):
+        if step.row.to != FROM_DATA or any(base.phase == step.dest for base in kind.bases[index]):
+            yield step, required or trigger in kind.interprets or step.row.computes is not None
+
+
+def _required(kind: Kind, trigger: str) -> list[Cascade]:
+    """The cascades that a child must be able to take."""
+    return [cascade for cascade in kind.table.cascades if cascade.required and trigger in cascade.on]
+
+
+def _may_be_taken(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, candidate: Candidate) -> bool:
     """Whether the trigger would be taken with some data, parents aside."""
-    facets = kind.unborn if entity is None else entity.facets
-    for index, step in kind.offered(trigger, facets, tree, arrival.id):
-        if step.row.to == FROM_DATA and all(base.phase != step.dest for base in kind.bases[index]):
+    for step, by_data in candidate.steps:
+        if step.failed_guard(tree, arrival.id) is not None:
             continue
-        required = [cascade for cascade in kind.table.cascades if cascade.required and trigger in cascade.on]
-        if not (trigger in kind.interprets or step.row.computes is not None or required):
+        if not by_data:
             return True
-        probe = replace(arrival, trigger=trigger, data=NONE, sequence=None, timer=None)
-        if _with_some_data(tree, kind, entity, probe, step, required):
+        probe = replace(arrival, trigger=candidate.trigger, data=NONE, sequence=None, timer=None)
+        if _with_some_data(tree, kind, entity, probe, step, _required(kind, candidate.trigger)):
             return True
     return False
 
@@ -113,5 +150,5 @@ def _is_taken(tree: Tree, kind: Kind, entity: Entity | None, probe: Arrival) -> 
         facets = kind.unborn if entity is None else entity.facets
         steps = kind.select(probe.trigger, facets, tree, probe.id, probe.data).steps
         return bool(steps) and not isinstance(attributes_of(tree, kind, entity, steps, probe), Refusal)
-    except Exception:  # noqa: BLE001 - a rule fails on this data: such an event would be rejected as a fault
+    except Exception:  # noqa: BLE001  # a rule fails on this data: such an event would be rejected as a fault
         return False

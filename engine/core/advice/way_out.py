@@ -160,7 +160,7 @@ def _own_way(tree: Tree, kind: Kind, arrival: Arrival, depth: int) -> Iterator[T
     if entity is not None and base.phase != entity.facets[index].state.phase:
         turns_ += _until_view_ends(tree, kind, arrival, index, depth)
     turns_ += _along(tree, kind, arrival, index, goal, depth)
-    blocked = any(True for _ in _unmet(tree, kind, arrival.id, arrival.trigger))
+    blocked = bool(_unmet(tree, kind, arrival.id, arrival.trigger))
     past = [*_guards(tree, kind, arrival, arrival.trigger, depth)]
     if past or not blocked:
         yield from (*turns_, *past)
@@ -182,7 +182,7 @@ def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: i
     base = (kind.unborn if entity is None else entity.facets)[index].base
     found: list[Turn] = []
     for triggers in () if _is_there(kind.machines[index], base, goal.at) else shortest(kind, index, base, goal):
-        free = tuple(t for t in triggers if not any(True for _ in _unmet(tree, kind, at.id, t)))
+        free = tuple(t for t in triggers if not _unmet(tree, kind, at.id, t))
         if not free:
             past = [*_guards(tree, kind, at, triggers[0], depth)]
             if not past:
@@ -194,17 +194,26 @@ def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: i
 
 def _guards(tree: Tree, kind: Kind, at: Arrival, trigger: str, depth: int) -> Iterator[Turn]:
     """What the guards of a trigger need."""
-    for guard in _unmet(tree, kind, at.id, trigger) if depth else ():
-        yield from _past_guard(tree, replace(at, trigger=trigger, data=NONE), guard, depth - 1)
-        return
+    unmet = _unmet(tree, kind, at.id, trigger) if depth else []
+    if unmet:
+        yield from _past_guard(tree, replace(at, trigger=trigger, data=NONE), unmet[0], depth - 1)
 
 
-def _unmet(tree: Tree, kind: Kind, entity_id: str, trigger: str) -> Iterator[Predicate]:
+def _unmet(tree: Tree, kind: Kind, entity_id: str, trigger: str) -> list[Predicate]:
     """The guards of a trigger that do not hold; none if it has a row whose guards hold."""
-    rows = [row for facet in kind.table.facets for row in facet.rows if row.trigger == trigger]
-    found = [[guard for guard in row.when if not guard.holds(tree, entity_id)] for row in rows]
-    if all(found):
-        yield from found[0] if found else ()
+    found: list[list[Predicate]] = []
+    for guards in _guards_of(kind, trigger):
+        found.append([guard for guard in guards if not guard.holds(tree, entity_id)])
+        if not found[-1]:
+            return []
+    return found[0] if found else []
+
+
+@lru_cache(maxsize=4096)
+def _guards_of(kind: Kind, trigger: str) -> tuple[tuple[Predicate, ...], ...]:
+    """The guards of each row of a trigger; none if a row has none."""
+    guards = tuple(row.when for facet in kind.table.facets for row in facet.rows if row.trigger == trigger)
+    return guards if all(guards) else ()
 
 
 @lru_cache(maxsize=4096)

@@ -43,9 +43,9 @@ def in_event_order(records: Sequence[Transition]) -> Ordered:
     """
     timed, without = [], 0
     for index, record in enumerate(records):
-        time = event_time(record.cause.time)
+        time = event_time(record.cause.time_text)
         without += time is None
-        timed.append((record.time if time is None else time, index, record))
+        timed.append((record.time_ns if time is None else time, index, record))
     known: dict[tuple[str, str], dict[str, FacetState]] = {}
     found = []
     for time, _, record in sorted(timed, key=lambda one: one[:2]):
@@ -54,10 +54,10 @@ def in_event_order(records: Sequence[Transition]) -> Ordered:
         before = _before(record, known.get(key))
         facets = known.setdefault(key, {})
         old, new = facets.get(record.facet), entity.facets[entity.names.index(record.facet)]
-        since = old.since if old is not None and old.state == new.state else time
-        facets[record.facet] = replace(new, since=since)
+        since = old.since_ns if old is not None and old.state == new.state else time
+        facets[record.facet] = replace(new, since_ns=since)
         whole = tuple(facets.get(name, own) for name, own in zip(entity.names, entity.facets, strict=False))
-        found.append(replace(record, before=before, time=time, entity=replace(entity, facets=whole)))
+        found.append(replace(record, before=before, time_ns=time, entity=replace(entity, facets=whole)))
     return Ordered(found, without)
 
 

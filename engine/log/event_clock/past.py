@@ -25,7 +25,7 @@ from phaseline.schemas.records import Transition
 def time_named(when: When | None) -> int | None:
     """The time in ns that `when` names; None for the start or the end. Raises `NameUnknown`, `WrongClock`."""
     if isinstance(when, Moment):
-        return when.time
+        return when.time_ns
     if when is None or (isinstance(when, str) and when in (START, NOW)):
         return None
     found = parse(when)
@@ -57,9 +57,9 @@ async def _span(
 ) -> EventSpan:
     first, last = time_named(start), time_named(end)
     ordered = await read_in_order(installation, latest.patterns(installation, kind, below))
-    before = {(r.entity.kind, r.entity.id): r for r in ordered.records if first is not None and r.time <= first}
-    after = [record for record in ordered.records if first is None or record.time > first]
-    between = [record for record in after if last is None or record.time <= last]
+    before = {(r.entity.kind, r.entity.id): r for r in ordered.records if first is not None and r.time_ns <= first}
+    after = [record for record in ordered.records if first is None or record.time_ns > first]
+    between = [record for record in after if last is None or record.time_ns <= last]
     return EventSpan([*before.values()], between, ordered.without_time)
 
 
@@ -69,7 +69,7 @@ async def timeline_by_event(
 ) -> Timeline:  # fmt: skip
     """The states of an entity and of those below it; raises `TreeUnknown`. Without `end` it ends with the last time."""
     span = await _span(installation, kind, entity_id, start, end)
-    times = [record.time for record in (*span.before, *span.between)]
+    times = [record.time_ns for record in (*span.before, *span.between)]
     if not times:
         raise TreeUnknown(root=entity_id)
     first, last = time_named(start), time_named(end)
@@ -101,7 +101,7 @@ class EventPast(AsOf):
         """The view of the time that `when` names; raises `NameUnknown`, `WrongClock`."""
         until = time_named(when)
         end = await resolve(installation, NOW)
-        return cls(installation, Moment(end.place, end.time if until is None else until), until)
+        return cls(installation, Moment(end.place, end.time_ns if until is None else until), until)
 
     async def exists(self, kind: str, entity_id: str) -> bool:
         """Whether the entity has a transition at or before the time."""
@@ -120,7 +120,7 @@ class EventPast(AsOf):
         ordered = await read_in_order(self.installation, patterns)
         self.without_time += ordered.without_time
         self.read += len(ordered.records)
-        return [one for one in ordered.records if self.until is None or one.time <= self.until]
+        return [one for one in ordered.records if self.until is None or one.time_ns <= self.until]
 
 
 class EventWatch(Watch[Transition]):

@@ -6,13 +6,12 @@ Belongs here: joining both, whichever is seen first. Does not: deciding by windo
 from collections.abc import Iterator
 from typing import Any
 
-import structlog
-
+from phaseline.engine import logs
 from phaseline.engine.observe.argo.objects import settings
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, maps, text
 from phaseline.machines.gitops.sync_windows import FIELDS, MOST, read
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 DEFAULT = "default"
 """The project of an Application that names none."""
 

@@ -28,12 +28,12 @@ ROLLOUT = Facet(
     accumulates_in=FAILED,
     healthy=ROLLING,
     labels=(
-        #     phase    condition       zh          en
-        Label(PENDING, OK,             "待发布",   "Pending"),
-        Label(ROLLING, PROGRESSING,    "发布中",   "Rolling out"),
-        Label(DONE,    OK,             "已发布",   "Done"),
-        Label(FAILED,  "ChecksFailed", "检查失败", "Checks failed"),
-        Label(FAILED,  "TimedOut",     "超时",     "Timed out"),
+        #     phase    condition       en               others
+        Label(PENDING, OK,             "Pending",       {"zh": "待发布"}),
+        Label(ROLLING, PROGRESSING,    "Rolling out",   {"zh": "发布中"}),
+        Label(DONE,    OK,             "Done",          {"zh": "已发布"}),
+        Label(FAILED,  "ChecksFailed", "Checks failed", {"zh": "检查失败"}),
+        Label(FAILED,  "TimedOut",     "Timed out",     {"zh": "超时"}),
     ),
     rows=(
         #   from                               trigger          to
@@ -52,10 +52,10 @@ ROLLOUT = Facet(
 APPROVAL = Facet(
     name="approval",
     labels=(
-        #     phase     condition  zh        en
-        Label(WAITING,  OK,        "待审批", "Waiting for approval"),
-        Label(APPROVED, OK,        "已批准", "Approved"),
-        Label(REFUSED,  OK,        "已拒绝", "Refused"),
+        #     phase     condition en                      others
+        Label(WAITING,  OK, "Waiting for approval", {"zh": "待审批"}),
+        Label(APPROVED, OK, "Approved",             {"zh": "已批准"}),
+        Label(REFUSED,  OK, "Refused",              {"zh": "已拒绝"}),
     ),
     rows=(
         #   from                trigger     to

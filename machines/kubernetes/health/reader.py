@@ -5,7 +5,6 @@ Does not: the meaning of any field.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 Manifest = Mapping[str, Any]
@@ -15,12 +14,14 @@ class UnreadableManifest(ValueError):
     """A field has the wrong type: its path, the type expected, the value found."""
 
 
-@dataclass(frozen=True, slots=True)
 class ManifestPart:
     """A map in a manifest, and its path. An absent or null field reads as the empty value of its type."""
 
-    found: Manifest
-    path: str = ""
+    __slots__ = ("found", "path")
+
+    def __init__(self, found: Manifest, path: str = "") -> None:
+        """The map `found`, which stands at `path`."""
+        self.found, self.path = found, path
 
     def _typed(self, name: str, type_: type | tuple[type, ...], called: str) -> Any:
         found = self.found.get(name)
@@ -38,7 +39,7 @@ class ManifestPart:
     def maps(self, name: str) -> "Iterator[ManifestPart]":
         """The maps in the list of that name."""
         for index, found in enumerate(self._typed(name, list, "a list") or ()):
-            if not isinstance(found, Mapping):
+            if type(found) is not dict and not isinstance(found, Mapping):
                 raise UnreadableManifest(f"{self.path}.{name}[{index}] must be a map, found {found!r:.60}")
             yield ManifestPart(found, f"{self.path}.{name}[{index}]")
 

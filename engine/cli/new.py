@@ -1,0 +1,84 @@
+"""The command `new`: writes the beginnings of something of one's own.
+
+Belongs here: the options, what a name may be, writing the files. Does not: the texts of the files (`cli.new_kind`).
+"""
+
+import keyword
+import re
+from pathlib import Path
+
+import click
+
+from phaseline.engine.cli import new_kind, options, render
+from phaseline.engine.cli.help import Page
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.compiler.checks import LOG_WORDS
+from phaseline.schemas import subjects
+
+
+class NewGroup(Page, click.Group):
+    """A group of commands with examples."""
+
+
+@click.group(cls=NewGroup, examples=[("phaseline new kind backup_job", "a package with a kind, in ./backup_job")])
+def new() -> None:
+    """Write a package to begin with: a kind of your own."""
+
+
+@new.command(
+    cls=Page,
+    examples=[
+        ("phaseline new kind backup_job", "write the package into ./backup_job"),
+        ("phaseline new kind backup_job --path ~/src/backups", "write it into another folder"),
+    ],
+)
+@click.argument("name")
+@click.option("--path", type=click.Path(path_type=Path), metavar="DIR", help="The folder; ./NAME if left out.")
+@options.verbose
+def kind(name: str, *, path: Path | None) -> int | None:
+    """Write a package with a kind: its table, tests with the test kit, a README and an entry point. Needs no server.
+
+    NAME is the name of the kind: lower-case letters, digits and _. The tests of the package pass as they are written,
+    and so do mypy --strict and ruff. Then change the table to what you need; docs/own-kinds.md builds a real one step
+    by step.
+    """
+    check_name(name)
+    folder = Path(name) if path is None else path.expanduser()
+    check_folder(folder)
+    written = new_kind.files(name)
+    try:
+        for inside, text in written.items():
+            (folder / inside).parent.mkdir(parents=True, exist_ok=True)
+            (folder / inside).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.BadParameter(f"cannot write into {folder}: {error.strerror}", param_hint="--path") from error
+    for inside in written:
+        render.show_line(render.text_of(f"written: {folder / inside}"))
+    render.show_line(render.text_of(f"next: install it, with pip install -e '{folder}[test]', and run pytest {folder}"))
+    return 0
+
+
+def check_name(name: str) -> None:
+    """Raise `BadParameter` unless a new kind can have this name."""
+    if not subjects.check_word(name) or not name.isidentifier():
+        better = re.sub(r"\W+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).strip()).strip("_").lower()
+        is_better = better.isidentifier() and subjects.check_word(better)
+        hint = f" (did you mean {better}?)" if is_better else ""
+        raise _bad_name(f"{name!r} cannot be a kind{hint}: write lower-case letters, digits and _, a letter first")
+    if keyword.iskeyword(name) or name in LOG_WORDS:
+        raise _bad_name(f"{name!r} has a meaning already: choose another name, such as my_{name}")
+    if name in (table.kind for table in BUILT_IN):
+        raise _bad_name(f"there is a built-in kind {name!r}: choose another name, such as my_{name}")
+
+
+def _bad_name(problem: str) -> click.BadParameter:
+    return click.BadParameter(problem, param_hint="NAME")
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `BadParameter` unless the folder is new or empty."""
+    if folder.is_dir() and any(folder.iterdir()):
+        problem = f"the folder {folder} exists and is not empty: remove it, or name another one with --path"
+        raise click.BadParameter(problem, param_hint="--path")
+    if folder.exists() and not folder.is_dir():
+        raise click.BadParameter(f"{folder} is a file: name a folder with --path", param_hint="--path")

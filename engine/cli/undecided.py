@@ -1,0 +1,95 @@
+"""What a reading command says where events are not decided yet, or where nobody decides them.
+
+Belongs here: asking while the command reads, and the words. Does not: finding out (`phaseline.engine.publish.backlog`).
+Nothing is said where all events are decided. The words stand on stderr, so JSON on stdout stays what it is.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+from phaseline.engine.cli import terminal
+from phaseline.engine.cli.failures import DOCTOR
+from phaseline.engine.client.client import Client
+from phaseline.engine.errors import NotDecidedYet, NotFound
+from phaseline.engine.log.when import When
+from phaseline.engine.publish.backlog import Backlog, backlog
+from phaseline.engine.settings import Settings
+
+START = "start one with `phaseline worker`, or a whole system with `phaseline up`"
+
+
+@asynccontextmanager
+async def reading(settings: Settings, about: str | None, at: When | None) -> AsyncIterator[Client]:
+    """A client for a read of the latest states, or of those at a moment. At the end says what is not decided yet.
+
+    about: the id in whose tree the read is; None for all trees. Raises `NotDecidedYet` instead of `NotFound` where
+    events are waiting that may create what was not found.
+    """
+    async with Client.open(settings) as client:
+        if at is not None:
+            yield client
+            return
+        asking = await asked(client, about)
+        try:
+            yield client
+        except NotFound as error:
+            found = await asking
+            tell(found)
+            if found.events:
+                raise NotDecidedYet(missing=str(error).partition(": ")[0], events=found.events) from None
+            raise
+        except BaseException:
+            asking.cancel()
+            raise
+        tell(await asking)
+
+
+@asynccontextmanager
+async def waiting(client: Client, about: str) -> AsyncIterator[None]:
+    """A block that waits for the outcome of an event. Says at once if nobody decides it."""
+
+    async def tell_at_once() -> None:
+        found = await (await asked(client, about))
+        if found.unowned or found.silent:
+            tell(found._replace(events=1))
+
+    telling = asyncio.create_task(tell_at_once())
+    try:
+        yield
+    finally:
+        if not telling.done():
+            telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
+
+
+async def asked(client: Client, about: str | None) -> asyncio.Task[Backlog]:
+    """Ask for the undecided events of the tree of an id, or of all trees, while the caller goes on."""
+    installation = await client._session.installation()  # noqa: SLF001  # the command is the client's other half
+    numbers = range(installation.layout.partitions) if about is None else (installation.partition_of(about),)
+    return asyncio.create_task(backlog(installation, numbers))
+
+
+def tell(found: Backlog) -> None:
+    """Say what is not decided, and why."""
+    for line in lines(found):
+        terminal.say(line, terminal.styled("not decided yet: ", "yellow"))
+
+
+def lines(found: Backlog) -> Iterator[str]:
+    """What to say, one line for each thing."""
+    if found.unowned:
+        if found.workers:
+            yield f"no worker owns {_partitions(found.unowned)} at the moment; {DOCTOR}"
+        else:
+            waiting = "events are waiting" if found.events else "nothing is waiting, but what is published will be"
+            yield f"no worker is running ({waiting}): {START}"
+    elif found.events:
+        several = "events are" if found.events > 1 else "event is"
+        yield f"{found.events:,} {several} on the way; ask again in a moment, or publish with --wait"
+    if found.silent:
+        yield f"the worker of {_partitions(found.silent)} is loading, or does not answer; {DOCTOR}"
+
+
+def _partitions(numbers: tuple[int, ...]) -> str:
+    return f"partition {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} partitions"

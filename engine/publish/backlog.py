@@ -1,0 +1,128 @@
+"""Events that are stored and not decided yet: what the owners of partitions say, or the streams if nobody owns them.
+
+Belongs here: asking both, and what the answers mean together. Does not: the answers of workers
+(`worker.backlog_answers`), how they are shown.
+One request to each partition is enough where workers run. Only where nobody answers are the streams read.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from phaseline.engine.errors import ApiFailed, NoAnswer, NoResponders, NotOwned, NotPermitted, SetupError
+from phaseline.engine.jetstream.direct_get import NO_MESSAGE, gather
+from phaseline.engine.log import checkpoint
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import last_cause
+from phaseline.schemas import codec
+from phaseline.schemas.records import nanoseconds
+
+PATIENCE = 1.0
+"""Seconds in which a worker must answer. One that does not is frozen, or very busy."""
+MOST = 16
+"""Of how many partitions without an owner the streams are read."""
+
+
+class Waiting(NamedTuple):
+    """The oldest undecided event of a partition: its position, and the time at which it was stored, ns."""
+
+    partition: int
+    position: int
+    since: int
+
+
+class Backlog(NamedTuple):
+    """What is not decided yet in some partitions.
+
+    events: how many are waiting, as far as that is known; of a partition without an owner one is counted. silent: the
+    partitions whose owner does not answer, or is loading the states. unowned: the partitions without an owner.
+    workers: how many workers are alive, if there are unowned partitions; None if this is not known.
+    """
+
+    events: int
+    silent: tuple[int, ...] = ()
+    unowned: tuple[int, ...] = ()
+    workers: int | None = None
+
+
+async def backlog(installation: Installation, partitions: Iterable[int]) -> Backlog:
+    """Ask the owners of these partitions what they have not decided yet. Empty where this user may not ask."""
+    numbers = tuple(partitions)
+    found = await asyncio.gather(*(_ask(installation, number) for number in numbers), return_exceptions=True)
+    events, silent, unowned = 0, [], []
+    for number, answer in zip(numbers, found, strict=True):
+        if isinstance(answer, int):
+            events += answer
+        elif isinstance(answer, NoResponders):
+            unowned.append(number)
+        elif isinstance(answer, NoAnswer):
+            silent.append(number)
+    if not unowned:
+        return Backlog(events, tuple(silent))
+    workers, waiting = await asyncio.gather(_workers(installation), _without_owner(installation, unowned))
+    if workers is None and not waiting:
+        return Backlog(events, tuple(silent))  # perhaps this account cannot reach the workers
+    return Backlog(events + len(waiting), tuple(silent), tuple(unowned), workers)
+
+
+async def _ask(installation: Installation, partition: int) -> int:
+    """How many events the owner of a partition has not decided yet.
+
+    Raises what `Wire.request` raises; `NotOwned` if the owner is loading the states.
+    """
+    wire = installation.wire
+    seconds = min(PATIENCE, wire.settings.request_timeout)
+    reply = await wire.request(installation.subjects.backlog(partition), timeout=seconds)
+    waiting = codec.decode(reply.data)["waiting"]
+    if waiting is None:
+        raise NotOwned(partition=partition)
+    return int(waiting)
+
+
+async def _workers(installation: Installation) -> int | None:
+    """How many workers are alive, by their leases; None if this user may not read them."""
+    wire = installation.wire
+    asked = {"multi_last": [f"{installation.prefix}.lease.worker.>"]}
+    subject = wire.api_subject(f"DIRECT.GET.{installation.layout.lease}")
+    try:
+        replies = await gather(wire, subject, asked, min(PATIENCE, wire.settings.request_timeout))
+    except (NotPermitted, NoAnswer):
+        return None
+    return sum("Nats-Subject" in reply.headers for reply in replies)
+
+
+async def _without_owner(installation: Installation, partitions: list[int]) -> list[Waiting]:
+    """The oldest undecided event of each partition that has one; none where this user may not look."""
+    if len(partitions) > MOST:
+        return []
+    asked = (first_waiting(installation, partition) for partition in partitions)
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException) and not isinstance(one, NoAnswer | SetupError | ApiFailed):
+            raise one
+    return [one for one in found if isinstance(one, Waiting)]
+
+
+async def first_waiting(installation: Installation, partition: int) -> Waiting | None:
+    """The oldest undecided event of a partition, from the streams; None if there is none."""
+    subjects, layout = installation.subjects, installation.layout
+    last, cause = await asyncio.gather(
+        checkpoint.last(installation.wire, layout.log, subjects.checkpoint(partition)),
+        last_cause(installation, partition),
+    )
+    after = max(0 if last is None else last.position, cause)
+    found = await _next_message(installation, after + 1, subjects.stored(partition))
+    return None if found is None else Waiting(partition, int(found["seq"]), nanoseconds(found["time"]))
+
+
+async def _next_message(installation: Installation, sequence: int, subject: str) -> dict[str, Any] | None:
+    """The first message of EVENTS from `sequence` on with that subject; None if there is none."""
+    body = {"seq": sequence, "next_by_subj": subject}
+    try:
+        reply = await installation.wire.api(f"STREAM.MSG.GET.{installation.layout.events}", body)
+    except ApiFailed as error:
+        if error.err_code == NO_MESSAGE:
+            return None
+        raise
+    message: dict[str, Any] = reply["message"]
+    return message

@@ -1,0 +1,126 @@
+"""Kinds of installed packages that cannot be used: found, named, and kept apart from those that can.
+
+Belongs here: loading the entry points of the group, and which of them fit together. Does not: the built-in kinds
+(`built_in`), what a command or a worker does about a broken one (`engine`).
+"""
+
+import traceback
+from collections.abc import Iterable, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import NamedTuple
+
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.table import Table
+
+ENTRY_POINTS = "phaseline.kinds"
+"""The entry point group in which packages register a table, or a tuple of tables."""
+
+
+class BrokenKind(NamedTuple):
+    """An entry point whose kinds are left out. `package`: its name and version; `target`: what it names."""
+
+    package: str
+    entry_point: str
+    target: str
+    problem: str
+
+    def __str__(self) -> str:
+        return (
+            f"the kind {self.entry_point} of the package {self.package} ({self.target}) cannot be used: {self.problem}"
+        )
+
+
+class Offered(NamedTuple):
+    """The tables of one entry point."""
+
+    entry: EntryPoint
+    tables: tuple[Table, ...]
+
+
+def load(built_in: Sequence[Table]) -> tuple[Kinds, tuple[BrokenKind, ...]]:
+    """The built-in kinds with all kinds of packages that can be used, and the entry points that cannot."""
+    offered: list[Offered] = []
+    broken: list[BrokenKind] = []
+    for entry in entry_points(group=ENTRY_POINTS):
+        try:
+            offered.append(Offered(entry, _tables(entry.load())))
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # a module may raise anything when it is loaded
+            broken.append(_broken(entry, f"{_said(error)}{_place(error)}"))
+    try:
+        return Kinds((*built_in, *_all(offered))), tuple(broken)
+    except Exception:  # noqa: BLE001  # which one is wrong is found below
+        return _fitting(built_in, offered, broken)
+
+
+def _tables(found: object) -> tuple[Table, ...]:
+    tables = tuple(found) if isinstance(found, tuple | list) else (found,)
+    if not tables or not all(isinstance(table, Table) for table in tables):
+        raise ValueError("it must name a Table, or a tuple of tables")
+    return tables
+
+
+def _fitting(
+    built_in: Sequence[Table], offered: Sequence[Offered], broken: list[BrokenKind]
+) -> tuple[Kinds, tuple[BrokenKind, ...]]:
+    """As many kinds as work together: all but one entry point or one package; or else what grows from the built-in."""
+    packages: dict[str, list[Offered]] = {}
+    for one in offered:
+        packages.setdefault(_package(one.entry), []).append(one)
+    units = [*([one] for one in offered), *packages.values()]
+    without = ([one for one in offered if one not in unit] for unit in units)
+    good = next((others for others in without if _problem(built_in, others) is None), None)
+    if good is None:
+        good, rest = _grown([], list(packages.values()), built_in)
+        good, _ = _grown(good, [[one] for several in rest for one in several], built_in)
+    left = (one for one in offered if one not in good)
+    found = (_broken(one.entry, _problem(built_in, [*good, one]) or "it needs what is left out") for one in left)
+    return Kinds((*built_in, *_all(good))), (*broken, *found)
+
+
+def _problem(built_in: Sequence[Table], offered: Iterable[Offered]) -> str | None:
+    """Why these do not work together; None if they do."""
+    try:
+        Kinds((*built_in, *_all(offered)))
+    except Exception as error:  # noqa: BLE001  # a table may be wrong in any way
+        return _said(error)
+    return None
+
+
+def _grown(
+    good: list[Offered], units: list[list[Offered]], built_in: Sequence[Table]
+) -> tuple[list[Offered], list[list[Offered]]]:
+    """What works together, grown by these units until none of the rest fits; and that rest."""
+    left = units
+    while True:
+        for unit in left:
+            if _problem(built_in, [*good, *unit]) is None:
+                good, left = [*good, *unit], [other for other in left if other is not unit]
+                break
+        else:
+            return good, left
+
+
+def _all(offered: Iterable[Offered]) -> tuple[Table, ...]:
+    return tuple(table for one in offered for table in one.tables)
+
+
+def _package(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "of an unknown name"
+
+
+def _broken(entry: EntryPoint, problem: str) -> BrokenKind:
+    return BrokenKind(_package(entry), entry.name, entry.value, problem)
+
+
+def _said(error: BaseException) -> str:
+    """What is wrong, in one line."""
+    return " ".join(str(error).split()) or f"it raises {type(error).__name__}"
+
+
+def _place(error: BaseException) -> str:
+    """The line of the package that raised an error: ` (tables.py, line 3)`; empty if none did."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [one for one in frames if not one.filename.startswith("<") and one.filename != __file__
+              and "importlib" not in Path(one.filename).parts]  # fmt: skip
+    return f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""

@@ -1,0 +1,99 @@
+"""How the kinds of an installation depend on each other: tallies, views, inherited attributes, places above.
+
+Belongs here: what a kind's compiled form keeps of other kinds, read from all tables. Does not: the compiled kind
+(`kinds`), mistakes between kinds (`check_kinds`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from phaseline.machines.compiler import check_kinds
+from phaseline.machines.compiler.conditions import phases_of
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
+from phaseline.machines.language.table import ABSENT, Table
+from phaseline.schemas.records import State
+
+
+class Counted(NamedTuple):
+    """A tally that an ancestor kind keeps of one facet of this kind.
+
+    facet: the index of the facet that is counted.
+    kind: the ancestor kind. arity: how many parts its ids have.
+    phases: the phases whose count matters to the ancestor when it becomes zero or leaves zero.
+    has: the condition that an entity must have to be counted; None for every entity.
+    """
+
+    facet: int
+    kind: str
+    arity: int
+    phases: frozenset[str]
+    has: str | None
+
+    def phase(self, state: State) -> str:
+        """The phase under which a facet in this state is counted; Absent if it is not counted."""
+        return state.phase if self.has is None or self.has in state.conditions else ABSENT
+
+
+class Viewer(NamedTuple):
+    """A kind below whose views look at one facet of this kind.
+
+    facet: the index of the facet.
+    phases: the phases that the views ask for.
+    base: whether they look at the base, in place of the state.
+    below: the kind of the views.
+    """
+
+    facet: int
+    phases: frozenset[str]
+    base: bool
+    below: str
+
+
+def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, int]]:
+    """The kinds of the places at or above an entity, from the bottom up, each with the number of parts of its ids."""
+    above: Table | None = table
+    while above is not None:
+        if above.place:
+            yield above.kind, len(above.id)
+        above = tables[above.parent] if above.parent else None
+
+
+def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
+    """The tallies that kinds above keep of this kind. A guard only reads them, so no phase of its own matters."""
+    phases: dict[tuple[int, str, str], set[str]] = {}
+    for other in tables.values():
+        for facet in (facet for kind, facet in other.tallies if kind == table.kind):
+            phases.setdefault((facet, other.kind, ""), set())
+        for predicate in check_kinds.predicates(other):
+            if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
+                phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set())
+        for predicate in check_kinds.watching(other):
+            if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
+                every = (
+                    phases_of(table.facets[predicate.facet])[1:]
+                    if isinstance(predicate, AllBelow)
+                    else predicate.phases
+                )
+                phases[predicate.facet, other.kind, predicate.has or ""].update(every)
+    for (facet, kind, has), found in sorted(phases.items()):
+        yield Counted(facet, kind, len(tables[kind].id), frozenset(found), has or None)
+
+
+def viewers_of(table: Table, tables: Mapping[str, Table]) -> Iterator[Viewer]:
+    """The kinds below whose views look at this kind."""
+    for other in tables.values():
+        for facet in other.facets:
+            for view in facet.views:
+                for predicate in view.while_:
+                    if isinstance(predicate, Above) and predicate.kind == table.kind:
+                        yield Viewer(predicate.facet, frozenset(predicate.phases), predicate.base, other.kind)
+
+
+def inherited_from(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
+    """The attributes of this kind that views of kinds below look at in place of their own, each with that kind."""
+    found: dict[tuple[str, str], None] = {}
+    for other in tables.values():
+        for seen in (seen for facet in other.facets for view in facet.views for seen in view.while_):
+            if isinstance(seen, AttributeIs) and seen.or_of == table.kind:
+                found[seen.name, other.kind] = None
+    yield from found

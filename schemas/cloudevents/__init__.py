@@ -1,0 +1,10 @@
+"""What CloudEvents and its NATS binding add to the envelope: content types, attributes in headers, extensions.
+
+| module | holds |
+|---|---|
+| `content_types` | the header that says in which format a body is |
+| `binary_mode` | events whose attributes stand in headers |
+| `extensions` | the attributes that CloudEvents does not define, which records keep |
+
+Does not: the envelope's own attributes and rules (`schemas.envelope`).
+"""

@@ -1,0 +1,192 @@
+"""docs/client.md, Rights: the role that the page gives a call suffices for it, and less does not."""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from types import FunctionType
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+import phaseline
+from phaseline.engine.client.client import Client
+from phaseline.engine.errors import NotPermitted
+from tests.support.accounts_server import AccountsServer, accounts_installation
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.cloud_events import event
+from tests.support.command import ROOT
+
+PAGE = (ROOT / "docs" / "client.md").read_text()
+SECTION = PAGE.partition("\n## Rights\n")[2].partition("\n## ")[0]
+TABLE = {
+    role: re.findall(r"`([\w.]+)`", calls)
+    for role, calls in re.findall(r"^\| `(\w+)` \| (.*) \|$", SECTION, re.MULTILINE)
+}
+USERS = {"tree": "tree-c1", "reader": "reader", "operator": "operator"}
+MISSING = {
+    "tree": {"reader": "tree of c1", "watcher": "tree of c1"},
+    "reader": {"tree-c1": "reader", "watcher": "reader"},
+    "operator": {"tree-c1": "reader", "reader": "tree of c1", "watcher": "(reader|tree of c1)"},
+}
+"""By role, users who have less, and the role whose right they miss first."""
+OBJECT = "shop/web/apps:Deployment/default/web"
+DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"}}
+REFUSED: tuple[str, str, str, dict[str, Any]] = ("node", "create", "c1/p/n1", {})
+STORY: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("cluster", "adopt", "c1", {"phase": "Running"}),
+    ("node", "adopt", "c1/p/n1", {"phase": "Running"}),
+    REFUSED,
+    ("emco_resource", "create", "r", {}),
+    ("bundle_deployment", "target", "infra/web/edge-1", {"deployment_id": "v1"}),
+    ("resource", "observed", OBJECT, {"live": DEPLOYMENT, "desired": DEPLOYMENT}),
+)
+Call = Callable[[Any], Awaitable[Any] | AsyncIterator[Any]]
+VIEW: dict[str, Call] = {
+    "get": lambda of: of.get("node", "c1/p/n1"),
+    "last": lambda of: of.last("node", "c1/p/n1"),
+    "list": lambda of: of.list("node"),
+    "tree": lambda of: of.tree("c1"),
+    "kind_of": lambda of: of.kind_of("c1/p/n1"),
+    "why": lambda of: of.why("node", "c1/p/n1"),
+    "emco.status": lambda of: of.emco.status("r"),
+    "emco.selection": lambda of: of.emco.selection("r"),
+    "fleet.counts": lambda of: of.fleet.counts("infra"),
+    "fleet.cluster_counts": lambda of: of.fleet.cluster_counts("edge-*"),
+}
+"""The calls that a view has too."""
+CALLS: dict[str, Call] = {
+    **VIEW,
+    "publish": lambda client: client.publish("cluster", "update", "c1"),
+    "publish_many": lambda client: client.publish_many([event(5, subject="node/c1/p/n5")]),
+    "publish_and_wait": lambda client: client.publish_and_wait("cluster", "update", "c1"),
+    "dry_run": lambda client: client.dry_run("cluster", "update", "c1"),
+    "at": lambda client: client.at("now"),
+    "moment": lambda client: client.moment("now"),
+    "watch": lambda client: client.watch(tree="c1", start="start", follow=False),
+    "history": lambda client: client.history("node", "c1/p/n1"),
+    "rejections": lambda client: client.rejections(),
+    "rejection_counts": lambda client: client.rejection_counts(),
+    "event": lambda client: client.event(1),
+    "timeline": lambda client: client.timeline("c1"),
+    "changes": lambda client: client.changes("start"),
+    "gitops.diff": lambda client: client.gitops.diff(OBJECT),
+}
+
+
+class Installed:
+    """A server with accounts, where something has happened, and a client for each user."""
+
+    def __init__(self, server: AccountsServer, clients: dict[str, Client]) -> None:
+        self.server, self.clients = server, clients
+        self.receipt: phaseline.Receipt
+        self.rejected = 0
+        self.nodes: list[phaseline.Entity] = []
+
+    async def tell(self) -> None:
+        """Make something happen."""
+        client = self.clients["operator"]
+        for told in STORY:
+            outcome = await client.publish_and_wait(*told)
+            assert outcome.effect == ("rejection" if told == REFUSED else "transitions"), outcome
+            self.receipt = outcome.receipt
+        async with client.rejections() as refused:
+            async for _ in refused:
+                self.rejected = refused.sequence
+        self.nodes = [entity async for entity in client.list("node")]
+
+    @property
+    def calls(self) -> dict[str, Call]:
+        """All calls, with what they need to know of this installation. A snapshot stands there once for each way."""
+        parts = ("cluster", "c1", "node", [{"id": "p/n1", "phase": "Running"}])
+        return {
+            **CALLS,
+            "snapshot": lambda client: client.snapshot(*parts),
+            "snapshot, wait": lambda client: client.snapshot(*parts, wait=10),
+            "resend": lambda client: client.resend(self.rejected),
+            "outcome": lambda client: client.outcome(self.receipt),
+            "record": lambda client: client.record(self.rejected),
+            "stale_since": lambda client: client.stale_since(self.nodes),
+        }
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def installed() -> AsyncIterator[Installed]:
+    async with accounts_installation() as server, AsyncExitStack() as stack:
+        clients = {}
+        for name in (*USERS.values(), "watcher"):
+            settings = server.settings(name, partitions=None, request_timeout=10.0)
+            clients[name] = await stack.enter_async_context(Client.open(settings, kinds=BUILT_IN_KINDS))
+        found = Installed(server, clients)
+        await found.tell()
+        yield found
+
+
+def roles_of(calls: dict[str, Call]) -> dict[str, str]:
+    """By call, the least role that the page names for it."""
+    found = {name: role for role in reversed(TABLE) for name in TABLE[role]}
+    assert list(TABLE) == list(USERS)
+    assert "`snapshot` with `wait`" in SECTION
+    return {name: "operator" if name == "snapshot, wait" else found[name] for name in calls}
+
+
+def public(of: type, group: str = "") -> set[str]:
+    return {
+        f"{group}{name}" for name, one in vars(of).items() if isinstance(one, FunctionType) and not name.startswith("_")
+    }
+
+
+def test_every_method_is_in_the_table() -> None:
+    groups = public(phaseline.Emco, "emco.") | public(phaseline.Fleet, "fleet.") | public(phaseline.Gitops, "gitops.")
+    documented = {name for names in TABLE.values() for name in names} - {"wait"}
+    assert documented == (public(Client) | groups) - {"close"}
+    assert documented == {*CALLS, "snapshot", "resend", "outcome", "record", "stale_since"}
+    shared = public(phaseline.EmcoView, "emco.") | public(phaseline.FleetView, "fleet.")
+    only = {"last_of", "last_of_tree", "stale_since_ns"}
+    assert public(phaseline.EntityView) | shared == {*VIEW, "stale_since"} | only
+
+
+async def answer(made: Any) -> Any:
+    """The answer of a call, read whole."""
+    return [one async for one in made] if isinstance(made, AsyncIterator) else await made
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_role_of_a_call_suffices_and_less_does_not(installed: Installed) -> None:
+    for name, role in roles_of(installed.calls).items():
+        call = installed.calls[name]
+        for user in {USERS[role], "operator"}:
+            assert await answer(call(installed.clients[user])) is not None, (name, user)
+        for user, lacking in MISSING[role].items():
+            with pytest.raises(NotPermitted, match=rf" may not publish to \S+; the role {lacking} may") as refused:
+                await answer(call(installed.clients[user]))
+            assert refused.value.subject in str(refused.value), name
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_reader_suffices_for_all_of_a_view(installed: Installed) -> None:
+    for when in (None, "now"):
+        view = await installed.clients["reader"].at(when)
+        for name, call in VIEW.items():
+            assert await answer(call(view)) is not None, name
+        assert len(await view.last_of("node")) == len(await view.last_of_tree("c1")) - 2
+        assert await view.stale_since(installed.nodes) == await view.stale_since_ns(installed.nodes) == {}
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_what_is_refused_is_not_published(installed: Installed) -> None:
+    for user in ("tree-c1", "reader", "watcher"):
+        with pytest.raises(NotPermitted):
+            await installed.clients[user].publish_and_wait("cluster", "overdue", "c1")
+    await installed.clients["operator"].publish_and_wait("cluster", "update", "c1")
+    records = [one async for one in installed.clients["reader"].watch("cluster", start="start", follow=False)]
+    assert "overdue" not in {record.trigger for record in records}
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_two_clients_with_the_least_rights(installed: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+    [sample] = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
+    names: dict[str, Any] = {"phaseline": phaseline}
+    exec(sample, names)
+    await names["publish_and_ask"](installed.server.url, str(installed.server.keys.folder))
+    assert capsys.readouterr().out in ("transitions\n", "rejection\n", "none\n")

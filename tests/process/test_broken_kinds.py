@@ -1,0 +1,136 @@
+"""A kind of somebody else's package that is broken: named with its package, left out, and refused by workers."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from phaseline.engine.cli import broken_kinds
+from phaseline.engine.cli.doctor import doctor
+from phaseline.engine.cli.get import get
+from phaseline.engine.doctor import installation_checks
+from phaseline.engine.errors import KindsBroken
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.worker import Worker
+from phaseline.machines import built_in
+from phaseline.machines.broken_kinds import BrokenKind, load
+from tests.support.command import COMMAND, ROOT
+
+SAMPLES = "from tests.support.sample_kinds import FRUIT, LADDER, ORCHARD, ROW\n"
+PACKAGES = {
+    # By package: its module, and its entry points. `row` needs `orchard`, of another package; `fruit` needs `row`.
+    "acme_fruit": (SAMPLES, {"fruit": "acme_fruit:FRUIT", "ladder": "acme_fruit:LADDER"}),
+    "acme_row": (SAMPLES, {"row": "acme_row:ROW"}),
+    "acme_trees": (SAMPLES, {"orchard": "acme_trees:ORCHARD"}),
+    "bad_absent": ("import nowhere_at_all\n", {"crate": "bad_absent:CRATE"}),
+    "bad_raises": ("X = 1\nY = X / 0\n", {"drum": "bad_raises:Y"}),
+    "bad_ends": ("import sys\nsys.exit('no licence')\n", {"keg": "bad_ends:KEG"}),
+    "bad_types": ("TABLE = 'a table'\n", {"sack": "bad_types:TABLE", "pod": "bad_types:NOTHING"}),
+    "bad_table": (
+        "from dataclasses import replace\n" + SAMPLES + "CART = replace(LADDER, kind='cart', parent='nowhere')\n",
+        {"cart": "bad_table:CART"},
+    ),
+}
+PROBLEMS = {
+    "crate": ("bad_absent 1.2", "bad_absent:CRATE", "No module named 'nowhere_at_all' (bad_absent.py, line 1)"),
+    "drum": ("bad_raises 1.2", "bad_raises:Y", "division by zero (bad_raises.py, line 2)"),
+    "keg": ("bad_ends 1.2", "bad_ends:KEG", "no licence (bad_ends.py, line 2)"),
+    "sack": ("bad_types 1.2", "bad_types:TABLE", "it must name a Table, or a tuple of tables"),
+    "pod": ("bad_types 1.2", "bad_types:NOTHING", "module 'bad_types' has no attribute 'NOTHING'"),
+    "cart": ("bad_table 1.2", "bad_table:CART", "nowhere"),
+}
+
+
+def install(folder: Path, *names: str) -> None:
+    """Write packages as an installer leaves them: a module and its metadata."""
+    for name in names:
+        module, entries = PACKAGES[name]
+        (folder / f"{name}.py").write_text(module)
+        about = folder / f"{name}-1.2.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+        lines = [f"{entry} = {target}" for entry, target in entries.items()]
+        (about / "entry_points.txt").write_text("\n".join(["[phaseline.kinds]", *lines, ""]))
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of packages that this process finds."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in PACKAGES:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def one_broken(monkeypatch: pytest.MonkeyPatch) -> BrokenKind:
+    """A broken kind beside those that are installed here."""
+    broken = BrokenKind("acme-kinds 1.2", "crate", "acme:CRATE", "No module named 'rust'")
+    kinds = built_in.installed()
+    monkeypatch.setattr(built_in, "found", lambda: (kinds, (broken,)))
+    return broken
+
+
+def test_every_break_is_named_and_the_others_are_used(site: Path) -> None:
+    install(site, *PACKAGES)
+    kinds, broken = load(built_in.BUILT_IN)
+    assert {"orchard", "row", "fruit", "ladder", *(table.kind for table in built_in.BUILT_IN)} == set(kinds)
+    found = {one.entry_point: one for one in broken}
+    assert set(found) == set(PROBLEMS)
+    for name, (package, target, says) in PROBLEMS.items():
+        assert (found[name].package, found[name].target) == (package, target)
+        assert says in found[name].problem
+        assert "\n" not in str(found[name])
+    assert str(found["sack"]) == (
+        "the kind sack of the package bad_types 1.2 (bad_types:TABLE) cannot be used: "
+        "it must name a Table, or a tuple of tables"
+    )
+
+
+def test_several_wrong_tables_leave_what_grows_without_them(site: Path) -> None:
+    install(site, "acme_row", "bad_table")  # rows need orchards
+    kinds, broken = load(built_in.BUILT_IN)
+    assert {table.kind for table in built_in.BUILT_IN} == set(kinds)
+    assert {one.entry_point for one in broken} == {"row", "cart"}
+
+
+def test_packages_that_need_each_other_are_whole(site: Path) -> None:
+    install(site, "acme_fruit", "acme_row", "acme_trees")
+    kinds, broken = load(built_in.BUILT_IN)
+    assert broken == ()
+    assert {"orchard", "row", "fruit", "ladder"} <= set(kinds)
+
+
+def test_other_commands_go_on_with_a_warning(tmp_path: Path) -> None:
+    install(tmp_path, "bad_absent")
+    words = [*COMMAND, "machines", "cluster"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NO_COLOR": "1"}
+    done = subprocess.run(words, env=environment, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, "cluster" in done.stdout) == (0, True)
+    assert done.stderr == (
+        "warning: the kind crate of the package bad_absent 1.2 (bad_absent:CRATE) cannot be used: "
+        "No module named 'nowhere_at_all' (bad_absent.py, line 1); it is left out here\n"
+    )
+
+
+def test_who_warns(one_broken: BrokenKind, capsys: pytest.CaptureFixture[str]) -> None:
+    with click.Context(get):
+        broken_kinds.warn()
+    assert capsys.readouterr().err == f"warning: {one_broken}; it is left out here\n"
+    with click.Context(doctor):
+        broken_kinds.warn()
+    assert capsys.readouterr().err == ""
+    check = installation_checks.kinds()
+    assert check is not None
+    assert (check.verdict, check.found) == ("problem", str(one_broken))
+
+
+async def test_a_worker_refuses_to_start(one_broken: BrokenKind, settings: Settings, wire: Wire) -> None:
+    with pytest.raises(KindsBroken, match=r"acme-kinds 1\.2"):
+        await Worker(wire, settings, built_in.installed()).run(asyncio.Event())

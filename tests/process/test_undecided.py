@@ -1,0 +1,135 @@
+"""Reading commands say where events are not decided yet, and where nobody decides them; else they say nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from phaseline.engine.cli.undecided import lines
+from phaseline.engine.client.client import Client
+from phaseline.engine.core.process import Batch
+from phaseline.engine.jetstream.streams import layout_of, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.publish.backlog import Backlog, backlog
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.worker import Worker
+from phaseline.schemas.subjects import partition_of_id
+from tests.support.accounts_server import accounts_installation
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.command import Shell
+
+NOBODY, IDLE = "not decided yet: no worker is running (events are waiting)", "no worker is running (nothing is waiting"
+NAMES = [f"c{number}" for number in range(20)]
+SOME = next(name for name in NAMES if partition_of_id(name, 2) == 0)
+OTHER, ABSENT = [name for name in NAMES if partition_of_id(name, 2) == 1][:2]
+
+
+@pytest.fixture
+def two(settings: Settings) -> Settings:
+    """An installation of two partitions."""
+    return replace(settings, partitions=2)
+
+
+def shell_of(settings: Settings) -> Shell:
+    return Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
+
+
+@asynccontextmanager
+async def worker(wire: Wire, settings: Settings) -> AsyncIterator[Worker]:
+    """A worker that owns both partitions."""
+    stop, found = asyncio.Event(), Worker(wire, settings, BUILT_IN_KINDS)
+    running = asyncio.create_task(found.run(stop))
+    await found.ready.wait()
+    installation = Installation(wire, layout_of(settings, 2), BUILT_IN_KINDS)
+    async with asyncio.timeout(60):
+        while await backlog(installation, range(2)) != Backlog(0):
+            await asyncio.sleep(0.02)
+    yield found
+    stop.set()
+    await running
+
+
+async def test_where_no_worker_runs(wire: Wire, two: Settings) -> None:
+    shell = shell_of(two)
+    async with worker(wire, two), Client.open(two, kinds=BUILT_IN_KINDS) as client:
+        await client.publish_and_wait("cluster", "create", OTHER)
+        for words in (("get", "cluster", OTHER), ("list",), ("tree", OTHER)):
+            said = await shell(*words)
+            assert (said.code, "not decided" in said.err, "no worker" in said.err) == (0, False, False), said
+    for words in (("get", "cluster", OTHER), ("list",), ("tree", OTHER)):
+        said = await shell(*words)
+        assert (said.code, IDLE in said.err, "phaseline up" in said.err) == (0, True, True), said
+    assert (await shell("publish", "cluster", "create", SOME)).code == 0
+    for words in (("get", "cluster", SOME), ("tree", SOME, "--json")):
+        missing = await shell(*words)
+        assert (missing.code, missing.out, NOBODY in missing.err) == (3, "", True)
+        assert "events of its partition that are not decided yet (1) may change that" in missing.err
+    listed = await shell("list", "--json")
+    assert (listed.code, [one["id"] for one in listed.lines], NOBODY in listed.err) == (0, [OTHER], True)
+    nowhere = await shell("get", "cluster", ABSENT)  # in a partition in which no event waits
+    assert (nowhere.code, IDLE in nowhere.err, "there is no cluster" in nowhere.err) == (4, True, True)
+    before = await shell("list", "--at", "1h")
+    assert (before.code, "not decided" in before.err) == (0, False)
+
+
+async def test_waiting_for_an_outcome_says_at_once_that_nobody_decides(wire: Wire, two: Settings) -> None:
+    await provision(wire, two)
+    said = await shell_of(two)("publish", "cluster", "create", "c1", "--wait", "0.5")
+    assert said.code == 3
+    first, then, *_ = said.err.splitlines()
+    assert first.startswith(NOBODY)
+    assert then.startswith("error: event 1 is stored, but no worker decided it within 0.5 s")
+
+
+async def test_events_on_the_way_are_counted(wire: Wire, two: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell, committed = shell_of(two), asyncio.Event()
+    commit = Partition.commit
+
+    async def held(self: Partition, claim: Claim, batch: Batch) -> None:
+        if batch.messages:
+            await committed.wait()
+        await commit(self, claim, batch)
+
+    async with worker(wire, two), Client.open(two, kinds=BUILT_IN_KINDS) as client:
+        await client.publish_and_wait("cluster", "create", OTHER)
+        monkeypatch.setattr(Partition, "commit", held)
+        await client.publish("cluster", "created", OTHER)
+        installation = Installation(wire, layout_of(two, 2), BUILT_IN_KINDS)
+        async with asyncio.timeout(60):
+            while not (await backlog(installation, (1,))).events:
+                await asyncio.sleep(0.01)
+        said = await shell("get", "cluster", OTHER, "--json")
+        assert (said.code, said.json["facets"]["phase"]["state"]) == (0, "Creating")
+        assert "not decided yet: 1 event is on the way" in said.err
+        assert "on the way" not in (await shell("get", "cluster", SOME)).err
+        committed.set()
+
+
+async def test_readers_in_an_account_of_their_own_are_told_the_truth() -> None:
+    async with accounts_installation() as server:
+        for user in ("reader", "operator"):
+            async with Client.open(server.settings(user)) as client:
+                installation = await client._session.installation()
+                async with asyncio.timeout(60):
+                    while await backlog(installation, range(installation.layout.partitions)) != Backlog(0):
+                        await asyncio.sleep(0.02)
+        await server.stop_worker()
+        async with Client.open(server.settings("tree-c1", partitions=installation.layout.partitions)) as agent:
+            await agent.publish("cluster", "create", "c1")
+        async with Client.open(server.settings("reader")) as client:
+            found = await backlog(await client._session.installation(), (installation.partition_of("c1"),))
+            assert (found.events, found.workers) == (1, None)
+
+
+def test_the_words() -> None:
+    assert list(lines(Backlog(0))) == []
+    assert list(lines(Backlog(2))) == ["2 events are on the way; ask again in a moment, or publish with --wait"]
+    [silent] = lines(Backlog(0, silent=(3,)))
+    assert silent.startswith("the worker of partition 3 is loading, or does not answer")
+    [moving] = lines(Backlog(1, unowned=(1, 2), workers=2))
+    assert moving.startswith("no worker owns 2 partitions at the moment")

@@ -1,0 +1,71 @@
+"""Log events go to `logging`, with their fields, and through structlog once that is switched on."""
+
+import logging
+
+import pytest
+from structlog.testing import capture_logs
+
+from phaseline.engine import logs
+
+NAME = "phaseline.engine.somewhere"
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> logs.Logger:
+    """A logger of a program that is not the command."""
+    monkeypatch.setattr(logs.Logger, "_structured", False)
+    return logs.get_logger(NAME)
+
+
+def test_an_event_is_a_line_and_its_fields_are_attributes(plain: logs.Logger, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, NAME)
+    plain.warning("nats_disconnected", error="it broke", port=4222, why="", rules=["a b"])
+    [record] = caplog.records
+    assert record.getMessage() == "nats_disconnected error='it broke' port=4222 why='' rules=['a b']"
+    assert (record.name, record.levelname, record.filename) == (NAME, "WARNING", "test_logs.py")
+    assert {"event": "nats_disconnected", "error": "it broke", "port": 4222}.items() <= vars(record).items()
+    for level in ("debug", "info", "error"):
+        getattr(plain, level)("said")
+    assert [one.levelname for one in caplog.records[1:]] == ["DEBUG", "INFO", "ERROR"]
+
+
+def test_a_traceback_follows(plain: logs.Logger, caplog: pytest.LogCaptureFixture) -> None:
+    error = ValueError("boom")
+    plain.error("request_unanswered", exc_info=error)
+    try:
+        raise error
+    except ValueError:
+        plain.exception("subscriber_failed", subject="a")
+    first, second = caplog.records
+    assert first.exc_info is not None
+    assert second.exc_info is not None
+    assert first.exc_info[1] is second.exc_info[1] is error
+    assert (first.getMessage(), second.getMessage()) == ("request_unanswered", "subscriber_failed subject=a")
+
+
+def test_no_text_makes_a_second_line(plain: logs.Logger, caplog: pytest.LogCaptureFixture) -> None:
+    plain.error("nats_trouble", error="a\nERROR:root:forged \x1b[31m\u202e")
+    assert caplog.records[0].getMessage().isprintable()
+
+
+def test_nothing_is_printed_by_itself(plain: logs.Logger, capfd: pytest.CaptureFixture[str]) -> None:
+    assert any(isinstance(one, logging.NullHandler) for one in logging.getLogger("phaseline").handlers)
+    plain.error("nats_trouble", error="x")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_command_sends_events_through_structlog(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs.Logger, "_structured", False)
+    log = logs.get_logger(NAME)
+    with capture_logs() as found:
+        log.info("nats_reconnected", url="nats://a")
+        logs.through_structlog()
+        log.info("nats_reconnected", url="nats://b")
+        try:
+            raise ValueError  # noqa: TRY301  # it must have been raised
+        except ValueError:
+            log.exception("subscriber_failed", subject="a")
+    assert found == [
+        {"event": "nats_reconnected", "url": "nats://b", "log_level": "info"},
+        {"event": "subscriber_failed", "subject": "a", "exc_info": True, "log_level": "error"},
+    ]

@@ -1,0 +1,161 @@
+"""The shell of a page: one bash in a fresh folder, to which the page's commands go as they stand.
+
+Belongs here: the folder, the programs in it, and commands that last until they are stopped. Does not: what commands
+should print (`runner`). `phaseline` is forked from the fork server. Programs that a machine may lack, such as kubectl,
+are played by those in `bin`.
+"""
+
+import asyncio
+import importlib.util
+import os
+import re
+import secrets
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.command import ENVIRONMENT, FORKS, ROOT
+
+PLAYED = Path(__file__).parent / "bin"
+LIMIT = 120
+LASTING = re.compile(
+    r"phaseline (up|worker)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|observe --cluster|nats sub\b"
+)
+"""Commands that run until Ctrl-C."""
+READY = {
+    "phaseline up": re.compile(r"(nats://[\w.]+:\d+).*Ctrl-C", re.DOTALL),
+    "phaseline worker": re.compile(r"worker_started"),
+    "nats sub": re.compile(r"Subscribing"),
+}
+"""What these say when the page can go on."""
+
+
+class Lasting(NamedTuple):
+    """A command that runs until the end of the page."""
+
+    command: str
+    pid: int
+    file: Path
+
+    @property
+    def printed(self) -> list[str]:
+        """The lines that it has printed so far."""
+        return self.file.read_text(encoding="utf-8").splitlines()
+
+
+class PageShell:
+    """A bash with a folder, its lasting commands, and the URL of the system that one of them runs."""
+
+    def __init__(self, process: asyncio.subprocess.Process, folder: Path) -> None:
+        self._process, self.folder = process, folder
+        self.lasting: list[Lasting] = []
+        self.url = ""
+
+    async def run(self, command: str) -> tuple[int, list[str]]:
+        """Exit code and printed lines. A command that lasts goes on in the background; it prints nothing yet."""
+        bare = re.sub(r"\s+#.*$", "", command)
+        if LASTING.search(bare):
+            await self._start(bare)
+            return 0, []
+        code, text = await self._do(f"{{ {command}\n}} </dev/null 2>&1")
+        return code, text.splitlines()
+
+    async def _start(self, command: str) -> None:
+        file = self.folder.parent / f"lasting-{len(self.lasting)}"
+        file.touch()
+        _, text = await self._do(f"{command} </dev/null >{file} 2>&1 & echo $!")
+        self.lasting.append(Lasting(command, int(text), file))
+        for start, ready in READY.items():
+            if command.startswith(start):
+                found = await self._until(file, ready)
+                if start == "phaseline up":
+                    self.url = found[1]
+                    await self._do(f"export PHASELINE_NATS={self.url} NATS_URL={self.url}")
+
+    @staticmethod
+    async def _until(file: Path, ready: re.Pattern[str]) -> re.Match[str]:
+        async with asyncio.timeout(LIMIT):
+            while not (found := ready.search(file.read_text(encoding="utf-8"))):
+                await asyncio.sleep(0.02)
+        return found
+
+    async def _do(self, line: str) -> tuple[int, str]:
+        end = secrets.token_hex(8)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{line}\necho {end} $?\n".encode())
+        try:
+            async with asyncio.timeout(LIMIT):
+                found = (await self._process.stdout.readuntil(end.encode())).decode().removesuffix(end)
+                return int(await self._process.stdout.readline()), found
+        except TimeoutError:
+            raise AssertionError(f"it does not end: {line}") from None
+
+    async def stop(self) -> dict[int, tuple[int, list[str]]]:
+        """Stop all commands that last, as Ctrl-C does, the last one first: exit code and output, by pid."""
+        ends = {}
+        while self.lasting:
+            one = self.lasting.pop()
+            code, _ = await self._do(f"kill -INT {one.pid}; wait {one.pid}")
+            ends[one.pid] = (code, one.printed)
+        return ends
+
+
+@asynccontextmanager
+async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
+    """A shell in a fresh folder, which looks like a clone in which an environment has been set up.
+
+    further: more variables of its environment.
+    """
+    folder.mkdir()
+    _furnish(folder)
+    environment = {
+        **ENVIRONMENT,
+        "PATH": f"{folder / '.venv' / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(folder),
+        "TZ": "UTC",
+        "COLUMNS": "120",
+        "PHASELINE_PORT": "0",
+        "PHASELINE_SPEED": "0",
+        "PHASELINE_FORKS": await FORKS.address(ENVIRONMENT),
+        **further,
+    }
+    process = await asyncio.create_subprocess_exec(
+        "bash", "--noprofile", "--norc", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT, env=environment, cwd=folder, limit=1 << 24, start_new_session=True,
+    )  # fmt: skip
+    shell = PageShell(process, folder)
+    try:
+        yield shell
+    finally:
+        await shell.stop()
+        os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+def _furnish(folder: Path) -> None:
+    """The examples, and an environment that `dev.py` takes for its own."""
+    (folder / "examples").symlink_to(ROOT / "examples")
+    for name in ("dev.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    programs = folder / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for played in PLAYED.iterdir():
+        first, rest = played.read_text(encoding="utf-8").split("\n", 1)
+        text = f"#!{sys.executable} -IS\n{rest}" if "python3 -I -S" in first else f"#!{sys.executable}\n{rest}"
+        (programs / played.name).write_text(text, encoding="utf-8")
+        shutil.copymode(played, programs / played.name)
+    for name in ("python", "python3"):
+        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+        (programs / name).chmod(0o755)
+    (programs / "activate").write_text("", encoding="utf-8")
+    specification = importlib.util.spec_from_file_location("dev", folder / "dev.py")
+    assert specification is not None
+    assert specification.loader is not None
+    dev = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(dev)
+    dev.STAMP.write_text(dev.stamp_of("dev"), encoding="utf-8")
