@@ -37,7 +37,7 @@ async def run(events: int = EVENTS, rounds: int = ROUNDS) -> dict[str, Any]:
                             "state": state["bytes"] / max(1, state["messages"]),
                         }
                     )
-                    for stream in (layout.events, layout.log, layout.state, layout.lease, layout.live):
+                    for stream in layout.streams:
                         await wire.api(f"STREAM.DELETE.{stream}")
     return {"events": events, "feeds": {feed: _median(taken) for feed, taken in found.items()}}
 

@@ -108,9 +108,9 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
 
 
 def _loss_map(loss: Loss) -> dict[str, Any]:
-    """A loss as JSON shows it."""
-    found: dict[str, Any] = msgspec.to_builtins(loss)
-    return {**{name: value for name, value in found.items() if name != "time_ns"}, "time": timestamp(loss.time_ns)}
+    found: dict[str, Any] = msgspec.structs.asdict(loss)
+    del found["time_ns"]
+    return {**found, "time": timestamp(loss.time_ns)}
 
 
 def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None:

@@ -45,6 +45,11 @@ class Layout:
     live: str
     feed: Feed = "msgpack"
 
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of all streams."""
+        return self.events, self.log, self.state, self.lease, self.live
+
 
 def layout_of(settings: Settings, partitions: int, form: Feed = "msgpack") -> Layout:
     """The layout of an installation with that many partitions."""

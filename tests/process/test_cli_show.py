@@ -14,6 +14,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
 from tests.support.command import LIMIT, ROOT, Shell
+from tests.support.state_stream import until_answer
 from tests.support.terminal import on_a_terminal
 
 SAID = ("kind", "id", "version", "trigger", "reason", "message")
@@ -174,6 +175,11 @@ async def test_ctrl_c_ends_a_watch(shell: Shell, client: Client) -> None:
     assert (process.returncode, said) == (130, b"")
 
 
+async def count(client: Client) -> int:
+    """The number of clusters."""
+    return len([entity async for entity in client.list("cluster")])
+
+
 @pytest.mark.parametrize(
     "words", [("watch", "--from", "start", "--json"), ("watch", "--from", "start"), ("list", "--json")]
 )
@@ -185,6 +191,7 @@ async def test_a_reader_that_has_enough_ends_it_quietly(shell: Shell, client: Cl
         }
         for n in range(1_000)
     )  # fmt: skip
+    await until_answer(lambda: count(client), 1_000)
     process = await shell.start(*words)
     assert process.stdout is not None
     assert await process.stdout.readline()

@@ -12,7 +12,8 @@ import re
 import struct
 import termios
 
-from tests.support.command import COMMAND, LIMIT, ROOT, Shell
+from tests.support import forked_process
+from tests.support.command import LIMIT, MODULE, Shell
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
@@ -21,9 +22,9 @@ async def on_a_terminal(shell: Shell, *words: str, width: int = 100, **environme
     """What the command writes where standard output and standard error are a terminal."""
     here, there = pty.openpty()
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
-    process = await asyncio.create_subprocess_exec(
-        *COMMAND, *words, stdin=there, stdout=there, stderr=there, cwd=ROOT,
-        env={**shell.environment, "TERM": "xterm-256color", "COLUMNS": "", **environment},
+    process = await forked_process.start(
+        MODULE, *words, stdin=there, stdout=there, stderr=there,
+        environment={**shell.environment, "TERM": "xterm-256color", "COLUMNS": "", **environment},
     )  # fmt: skip
     os.close(there)
     said = await asyncio.wait_for(asyncio.to_thread(_read_to_the_end, here), LIMIT)
