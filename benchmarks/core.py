@@ -29,10 +29,17 @@ START = 1_700_000_000_000_000_000
 
 
 def run(events: int = EVENTS, entities: int = ENTITIES) -> dict[str, Any]:
-    """Microseconds per event for each stage, decisions a second, bytes per entity (in a fresh process)."""
-    code = f"from benchmarks.core import memory; memory({entities})"
-    measured = json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT))  # ourselves
-    return {"stages": stages(events), "memory": measured}
+    """Microseconds per event for each stage, decisions a second, bytes per entity (in fresh processes)."""
+    few, many = _memory_of(entities), _memory_of(3 * entities)
+    each = (many["bytes"] - few["bytes"]) / (many["entities"] - few["entities"])
+    found = {"entities": many["entities"], "each": each, "caches": few["bytes"] - each * few["entities"]}
+    return {"stages": stages(events), "memory": found}
+
+
+def _memory_of(entities: int) -> dict[str, int]:
+    code = f"from benchmarks.core import fill; fill({entities})"
+    found: dict[str, int] = json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT))  # ourselves
+    return found
 
 
 def stored_events(count: int) -> list[Stored]:
@@ -84,7 +91,7 @@ def _folded(processor: Processor, events: list[Stored]) -> None:
         at += processor.process(events[at : at + 1_000], 0).events
 
 
-def memory(entities: int) -> None:
+def fill(entities: int) -> None:
     """Print how much memory a tree of this many nodes adds to the process."""
     processor = Processor(Tree(installed(), NoScripts()), Subjects("pl"), 0)
     subjects = Subjects("pl")
@@ -96,7 +103,7 @@ def memory(entities: int) -> None:
         body = {"specversion": "1.0", "id": "1", "source": "/x", "type": "node.adopt", "data": {"phase": "Running"}}
         processor.process([Stored(subject, codec.encode(body), number + 1, START + number, 0, None)], 0)
     gc.collect()
-    print(json.dumps({"entities": len(processor.tree), "bytes": (_resident() - before) / len(processor.tree)}))
+    print(json.dumps({"entities": len(processor.tree), "bytes": _resident() - before}))
 
 
 def _resident() -> float:
@@ -110,13 +117,15 @@ def _resident() -> float:
 def page(found: dict[str, Any]) -> str:
     """The results as Markdown."""
     rows = ["| stage | CPU, us an event |", "|---|---|"]
+    memory = found["memory"]
     rows += [f"| {name} | {value:.1f} |" for name, value in found["stages"].items()]
     decisions = 1e6 / found["stages"]["decide and evolve"]
     rows += [
         "",
         f"Pure decisions (decide and evolve, {CLUSTERS * NODES:,} nodes): **{decisions:,.0f} a second** on one core.",
         "",
-        f"Memory: **{found['memory']['bytes']:.0f} bytes an entity** at {found['memory']['entities']:,} entities,",
-        "indexes and tallies included (resident memory of a fresh process).",
+        f"Memory: **{memory['each']:.0f} bytes an entity**, indexes and tallies included, and "
+        f"{memory['caches'] / 1e6:.0f} MB for caches of names, which",
+        f"do not grow further (resident memory of fresh processes, up to {memory['entities']:,} entities).",
     ]
     return "\n".join(rows)

@@ -178,7 +178,7 @@ async def _measured(url: str, prefix: str, name: str, size: int) -> float:
         try:
             return await rate(wire, layout, len(events) // 5)
         finally:
-            for stream in (layout.events, layout.log, layout.state, layout.lease, layout.live):
+            for stream in layout.streams:
                 await wire.api(f"STREAM.DELETE.{stream}")
 
 

@@ -17,6 +17,7 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.system import collecting_rarely
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.scripts import NoScripts
@@ -166,6 +167,8 @@ async def _work(url: str, after: float) -> None:
     settings = Settings(nats=(url,), silence_after=after)
     async with Wire.open(settings, name="worker") as wire:
         worker = Worker(wire, settings, installed())
+        collecting = collecting_rarely()  # as the command does
+        collecting.__enter__()
         running = asyncio.create_task(worker.run(asyncio.Event()))
         await worker.ready.wait()
         while not running.done():

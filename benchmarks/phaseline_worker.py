@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.system import collecting_rarely
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 
@@ -20,10 +21,13 @@ async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awa
 
     async def work() -> None:
         stop = asyncio.Event()
+        collecting = collecting_rarely()  # as the command does
+        collecting.__enter__()
         running = asyncio.create_task(worker.run(stop))
         while await _decided(wire, prefix) < count:
             await asyncio.sleep(0.02)
-        prepare.ending = (stop, running, opened)  # type: ignore[attr-defined]  # kept until the process ends
+        kept = (stop, running, opened, collecting)
+        prepare.ending = kept  # type: ignore[attr-defined]  # until the process ends
 
     async def _decided(wire: Wire, prefix: str) -> int:
         if worker.counts().events < count:

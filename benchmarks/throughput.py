@@ -43,7 +43,7 @@ async def run(events: int = EVENTS, by_hand: int = BY_HAND, rounds: int = ROUNDS
                     taken = await contend(name, server.url, settings.prefix, count, size)
                     found[name].append(count / taken["seconds"])
                     cpu[name].append(taken["cpu"] / count * 1e6)
-                    for stream in (layout.events, layout.log, layout.state, layout.lease, layout.live):
+                    for stream in layout.streams:
                         await wire.api(f"STREAM.DELETE.{stream}")
     ratios = {
         name: statistics.median(a / b for a, b in zip(found["phaseline"], found[name], strict=True))

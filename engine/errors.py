@@ -21,6 +21,7 @@ from phaseline.engine.setup_errors import ClusterUnusable as ClusterUnusable  # 
 from phaseline.engine.setup_errors import DataDirInUse as DataDirInUse  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import DataDirUnusable as DataDirUnusable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import DecisionStuck as DecisionStuck  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import FeedUnknown as FeedUnknown  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import InboxRefused as InboxRefused  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KeyUnreadable as KeyUnreadable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KindMissing as KindMissing  # noqa: PLC0414  # part of this module

@@ -7,7 +7,7 @@ I/O.
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 from urllib.parse import urlsplit
 
 from phaseline.engine.errors import BadSetting
@@ -21,6 +21,11 @@ _PREFIX = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z")
 _INBOX = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*\Z")
 PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key", "message_id_key")
 _SCHEMES = ("nats", "tls", "ws", "wss")
+
+
+Feed = Literal["msgpack", "json", "both"]
+"""In which format workers write records: msgpack, JSON, or msgpack with a copy of each record in JSON."""
+FEEDS: tuple[Feed, ...] = get_args(Feed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class Settings:
     prefix: str = "pl"
     partitions: int | None = None
     """Number of partitions. None: the number of the existing installation, or 8 for a new one."""
+    feed: Feed | None = None
+    """The format of the records and of the live feed. None: that of the existing installation, or msgpack."""
     replicas: int = 1
     storage: Literal["file", "memory"] = "file"
     dedupe_window: float = 600.0
@@ -80,6 +87,7 @@ class Settings:
             "partitions",
             f"must be 1 to {MAX_PARTITIONS}, found {self.partitions}",
         )
+        _check(self.feed in (None, *FEEDS), "feed", f"must be one of {', '.join(FEEDS)}, found {self.feed!r}")
         _check(self.replicas in (1, 3, 5), "replicas", f"must be 1, 3 or 5, found {self.replicas}")
         _check(self.storage in ("file", "memory"), "storage", f"must be file or memory, found {self.storage!r}")
         _check(

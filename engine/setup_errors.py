@@ -66,6 +66,12 @@ class PartitionsDiffer(SetupError):
     wanted: int | None
 
 
+class FeedUnknown(SetupError):
+    """the installation's feed is {found!r}, which this version of Phaseline does not write: update it"""
+
+    found: str
+
+
 class PrefixTaken(SetupError):
     """the stream {stream} belongs to the prefix {owner!r}: {prefix!r} must differ from it in more than dots"""
 

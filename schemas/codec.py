@@ -9,10 +9,12 @@ mean (`envelope`, `records`).
 """
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any, cast
 
 import msgpack  # type: ignore[import-untyped]  # it ships no types
 import msgspec
+import msgspec.yaml
 from msgspec.msgpack import Ext
 
 from phaseline.schemas import bounds
@@ -24,6 +26,7 @@ BOM = "\ufeff"
 SHOWN = 32
 """The most characters of a text that an error repeats."""
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n"), " ")
+_IN_JSON = frozenset({str, int, bool, type(None)})
 _TIMESTAMP = -1
 """The code of msgpack's extension type for timestamps."""
 
@@ -158,6 +161,26 @@ def encode_json(value: Any) -> bytes:
     return _json_encoder.encode(value)
 
 
+def as_json(body: bytes) -> bytes:
+    """The JSON text of the map in a body of ours; bytes in it become base64."""
+    return body if body[:1] == b"{" else encode_json(decode(body))
+
+
+def json_holds(value: Any) -> bool:
+    """Whether JSON gives the same value back: it has no bytes, timestamps, infinite numbers and the like."""
+    kind = type(value)
+    if kind is dict:
+        return all(type(key) is str and json_holds(one) for key, one in value.items())
+    if kind is list or kind is tuple:
+        return all(map(json_holds, value))
+    return kind in _IN_JSON or (kind is float and isfinite(value))
+
+
+def encode_yaml(value: Any) -> str:
+    """A value as a YAML document; bytes become base64. It needs PyYAML."""
+    return msgspec.yaml.encode(value, enc_hook=_for_json).decode().rstrip("\n")
+
+
 def to_map(value: msgspec.Struct) -> dict[str, Any]:
     """A struct as the map that `decode` would give back for its bytes."""
     return decode(encode_struct(value))
@@ -172,7 +195,9 @@ def may_hold_timestamp(body: bytes) -> bool:
 
 
 def peek(body: bytes, name: str) -> Any:
-    """One value of a msgpack map, read no further than there; None if the map does not hold it."""
+    """One value of a map, read no further than there in msgpack; None if the map does not hold it."""
+    if body[:1] == b"{":
+        return decode(body).get(name)
     unpacker = msgpack.Unpacker(timestamp=0)
     unpacker.feed(body)
     try:

@@ -29,7 +29,9 @@ Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 Id = Annotated[Text, Meta(description="Identifies the event together with `source`.")]
 Source = Annotated[Text, Meta(description="The publisher, like `/agent/c1`.")]
 Type = Annotated[Text, Meta(description="`<kind>.<trigger>`, as in the NATS subject.")]
-Specversion = Annotated[str, Meta(description="The version of CloudEvents.", extra_json_schema={"const": "1.0"})]
+Specversion = Annotated[
+    str, Meta(title="Specversion", description="The version of CloudEvents.", extra_json_schema={"const": "1.0"})
+]
 Subject = Annotated[str, Meta(description="`<kind>/<id>`; if given, it must agree with the NATS subject.")]
 Time = Annotated[
     str,

@@ -35,7 +35,7 @@ def write(loss: Loss, installation: str) -> bytes:
 
 def read(body: bytes) -> Loss:
     """The loss in a body of the log; raises `ValueError` if it holds none."""
-    found = msgspec.convert(codec.decode_own(body), RecordMap[LossData])
+    found = msgspec.convert(codec.decode(body), RecordMap[LossData])
     if found.type != TYPE:
         raise ValueError(f"type {found.type[:64]!r} is no loss")
     data = found.data

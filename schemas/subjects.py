@@ -126,6 +126,15 @@ def check_state(word: str) -> bool:
     return _LABEL.match(word) is not None
 
 
+def json_copy(prefix: str, subject: str) -> str:
+    """The subject of the copy of a record in JSON: `pl.log.3.transition.x` -> `pl.log.3.json.transition.x`.
+
+    The server republishes it on `pl.json.transition.x`.
+    """
+    partition, _, rest = subject[len(prefix) + 5 :].partition(".")
+    return f"{prefix}.log.{partition}.json.{rest}"
+
+
 def is_stored_as(sent: str, stored: str) -> bool:
     """Whether EVENTS stores what was sent to the one subject under the other: `pl.events.c1.x`, `pl.inbox.3.c1.x`."""
     before, after = sent.split("."), stored.split(".")

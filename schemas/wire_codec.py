@@ -4,9 +4,10 @@ Belongs here: which field of `records` becomes which field of `wire_types`. Does
 (`wire_types`), the bytes of any other body (`codec`), older versions of the shapes (`upcasting`).
 """
 
+from collections.abc import Callable
 from functools import cache
 from sys import intern
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -44,28 +45,55 @@ Data = TransitionData | RejectionData | MarkData
 SHAPES: dict[str, type[Data]] = {"transitioned": TransitionData, "rejected": RejectionData, "marked": MarkData}
 """The shape of `data` by the last word of a record's `type`."""
 
-_decode_envelope = msgspec.msgpack.Decoder(RecordMap[msgspec.Raw]).decode
-_decode_data = {verb: msgspec.msgpack.Decoder(shape).decode for verb, shape in SHAPES.items()}
+LARGEST_JSON = 900_000
+"""The most bytes of a record in JSON: with its headers it fits a message of a server that takes 1 MB."""
 
 
-def write(record: Record, index: int, records: int, installation: str, tables: str = "") -> bytes:
-    """The msgpack body of a record; the arguments are those of `to_wire`."""
-    return codec.encode_struct(to_wire(record, index, records, installation, tables))
+class _Decoders(NamedTuple):
+    """The decoders of one format: of the envelope with its data left as bytes, and of the data by verb."""
+
+    envelope: Callable[[bytes], RecordMap[msgspec.Raw]]
+    data: dict[str, Callable[[msgspec.Raw], Data]]
+
+
+_msgpack, _json = (
+    _Decoders(decoder(RecordMap[msgspec.Raw]).decode, {verb: decoder(shape).decode for verb, shape in SHAPES.items()})
+    for decoder in (msgspec.msgpack.Decoder, msgspec.json.Decoder)
+)
+
+
+def write(
+    record: Record, index: int, records: int, installation: str, tables: str = "", *, as_json: bool = False
+) -> bytes:
+    """The msgpack body of a record; the arguments are those of `to_wire`.
+
+    as_json: as JSON. A record that JSON does not hold exactly, with bytes in its attributes, or that is too large as
+    JSON, is msgpack nevertheless.
+    """
+    wire = to_wire(record, index, records, installation, tables)
+    if as_json and (isinstance(record, Rejection) or codec.json_holds(record.entity.attributes)):
+        body = codec.encode_json(wire)
+        if len(body) <= LARGEST_JSON:
+            return body
+    return codec.encode_struct(wire)
 
 
 def read(body: bytes) -> Record:
     """The record in a body of the log or of the live feed, of any version; raises `NewerRecord` or `ValueError`."""
-    found = None if codec.may_hold_timestamp(body) else _read_current(body)
+    if body[:1] == b"{":
+        found = _read_current(body, _json)
+    else:
+        found = None if codec.may_hold_timestamp(body) else _read_current(body, _msgpack)
     return from_wire(codec.decode(body)) if found is None else found
 
 
-def _read_current(body: bytes) -> Record | None:
-    """The record in a msgpack body of the current version, decoded straight into its shape; None for any other body."""
+def _read_current(body: bytes, decoders: _Decoders) -> Record | None:
+    """The record in a body of the current version, decoded straight into its shape; None for any other body."""
     try:
-        found = _decode_envelope(body)
+        found = decoders.envelope(body)
         if found.schemaversion != RECORD_VERSION:
             return None
-        return _record(_decode_data[_verb(found.type)](found.data), nanoseconds(found.time))
+        return _record(decoders.data[_verb(found.type)](found.data), nanoseconds(found.time))
     except (ValueError, RecursionError):
         return None
 

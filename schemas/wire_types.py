@@ -19,6 +19,7 @@ Id = Annotated[str, Meta(description="The entity's id, a path from the root of i
 Trigger = Annotated[str, Meta(description="What happened, like `created`.")]
 Version = Annotated[int, Meta(ge=1, description="Counts the changes of the entity over all its facets: 1, 2, 3, ...")]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Why = Annotated[Reason, Meta(title="RejectionReason")]
 Payload = Annotated[
     bytes,
     Meta(description="The first bytes of a body that was refused as an event. Binary in msgpack, base64 in JSON."),
@@ -72,7 +73,9 @@ class CauseMap(Struct, frozen=True, gc=False, omit_defaults=True, rename={"origi
     sequence: Annotated[int, Meta(ge=0, description="The event's sequence number in the stream of events.")]
     event: Annotated[str, Meta(description="The event's `id`; empty if it could not be read.")]
     source: Annotated[str, Meta(description="The event's `source`; empty if it could not be read.")]
-    by: Annotated[By, Meta(description="How the event led to this record: directly, or through what it set off.")]
+    by: Annotated[
+        By, Meta(title="CauseBy", description="How the event led to this record: directly, or through what it set off.")
+    ]
     origin: Annotated[
         str | None,
         Meta(description="`<kind>/<id>` of the entity whose change led to this one; null for the event's own entity."),
@@ -109,7 +112,7 @@ class LeftOutMap(Struct, frozen=True, gc=False):
     """An item of a snapshot that was not taken."""
 
     id: Annotated[str, Meta(description="The item's id as the snapshot names it; empty if it names none.")]
-    reason: Reason
+    reason: Why
     message: Annotated[str, Meta(description="The explanation, for people.")]
 
 
@@ -119,7 +122,7 @@ class RejectionData(Struct, frozen=True, gc=False, omit_defaults=True):
     kind: Kind
     id: Id
     trigger: Trigger
-    reason: Reason
+    reason: Why
     message: Annotated[str, Meta(description="The explanation, for people.")]
     state: Annotated[
         Mapping[str, StateMap] | None, Meta(description="The state of each facet; null if the entity is unknown.")
@@ -150,8 +153,9 @@ class LossData(Struct, frozen=True, gc=False):
     what: Annotated[
         What,
         Meta(
+            title="LossWhat",
             description="`events`: events expired before they were decided. `states`: entities are in neither STATE "
-            "nor the log. `log`: the log was emptied, and the worker was told to go on from STATE."
+            "nor the log. `log`: the log was emptied, and the worker was told to go on from STATE.",
         ),
     ]
     first: Annotated[int, Meta(ge=0, description="For `events`: the first position that may be missing; else 0.")]
@@ -164,7 +168,7 @@ class LossData(Struct, frozen=True, gc=False):
 class RecordMap(Struct, Generic[D], frozen=True, gc=False):
     """A record's CloudEvents envelope."""
 
-    specversion: Literal["1.0"]
+    specversion: Annotated[Literal["1.0"], Meta(title="Specversion")]
     id: Annotated[
         str, Meta(description="`<sequence of the cause>-<index among its records>`: the same on every replay.")
     ]

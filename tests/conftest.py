@@ -3,7 +3,7 @@
 Belongs here: fixtures of several test files. Does not: helpers that are no fixtures (`tests/support`).
 """
 
-import asyncio
+import gc
 import itertools
 import shutil
 import tempfile
@@ -20,10 +20,10 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.worker import Worker
-from tests.support import effort
+from tests.support import effort, forked_process
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
+from tests.support.installation import at_work
 
 effort.register()
 logs.through_structlog()  # where `structlog.testing.capture_logs` finds them
@@ -32,12 +32,26 @@ _serial = itertools.count(1)
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need
 
 
+def pytest_collection_finish() -> None:
+    """Take what all tests share out of the garbage collector's rounds: it would look at a million objects each time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
 @pytest.fixture(autouse=True)
 def _logging() -> Iterator[None]:
     """What a test configures ends with it: a command called in this process logs warnings only, to its own stderr."""
     yield
     if structlog.is_configured():
         structlog.reset_defaults()
+
+
+@pytest.fixture(autouse=True)
+def _processes() -> Iterator[None]:
+    """What a test starts ends with it, however it ends."""
+    yield
+    forked_process.kill_all()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -66,13 +80,8 @@ async def wire(settings: Settings) -> AsyncIterator[Wire]:
 async def working(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
     """An installation of the test's own with a worker that works."""
     settings = replace(settings, partitions=2)
-    stop = asyncio.Event()
-    worker = Worker(wire, settings, BUILT_IN_KINDS)
-    running = asyncio.create_task(worker.run(stop))
-    await worker.ready.wait()
-    yield settings
-    stop.set()
-    await running
+    async with at_work(settings, wire):
+        yield settings
 
 
 @pytest_asyncio.fixture

@@ -50,7 +50,7 @@ class Export(NamedTuple):
     many: bool = False
 
 
-FEED = ("{p}.transition.>", "{p}.rejection.>")
+FEED = ("{p}.transition.>", "{p}.rejection.>", "{p}.json.>")
 WRITTEN_BY_WORKERS = tuple(
     f"{{p}}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "lease", "owner")
 )
@@ -80,6 +80,7 @@ EXPORTS = (
     Export("service", "{p}.events.>", (PUBLISHERS,), "publishing, with acknowledgements"),
     Export("stream", "{p}.transition.>", (READERS, WATCHERS), "the live feed"),
     Export("stream", "{p}.rejection.>", (READERS, WATCHERS), "the live feed"),
+    Export("stream", "{p}.json.>", (READERS, WATCHERS), "the live feed in JSON, where it is in both formats"),
     Export("service", "{p}.status.>", (READERS,), "status queries"),
     *(
         Export("service", f"$JS.API.{what}.{{S}}-{stream}", (READERS,), why, f"{{p}}.read.{what}.{{S}}-{stream}", many)

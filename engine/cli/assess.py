@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 import click
-from rich.text import Text
 
 from phaseline.engine.assess import merged
 from phaseline.engine.cli import options, render, render_assessment, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.exit_codes import Exit
 from phaseline.engine.observe.manifest_files import Manifest, documents, read
 from phaseline.engine.scripts.runner import SandboxRunner

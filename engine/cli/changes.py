@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from rich.text import Text
 
 from phaseline.engine.cli import names, options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.changes import Change, ChangeList
 from phaseline.engine.log.event_clock.event_time import Clock
@@ -44,11 +46,11 @@ COLOURS = {
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
 @options.clock
-@options.as_json
 @options.connected
+@options.output("json", "yaml", "wide", "name")
 def changes(
     settings: Settings, *, start: When, end: When | None, tree: str | None, kind: str | None, clock: Clock,
-    as_json: bool,
+    output: Output,
 ) -> int | None:  # fmt: skip
     """Show what differs between two moments: the entities, their states, and how often they changed in between.
 
@@ -60,12 +62,13 @@ def changes(
         async with Client.open(settings) as client:
             found = await client.changes(start, end, tree=tree, kind=kind, clock=clock)
             terminal.without_time(found.without_time if isinstance(found, ChangeList) else 0)
-            if as_json:
+            if output.is_data:
                 for change in found:
-                    render.show_json(change_map(change))
+                    output.show(change_map(change), f"{change.kind}/{change.id}")
                 return
             if found:
-                render.show(table(client.kinds, found))
+                output.table(table(client.kinds, found))
+                output.flush()
             terminal.say(summary(found))
 
     return terminal.run(work())
@@ -80,31 +83,40 @@ def summary(found: Sequence[Change]) -> str:
     return text or "no changes"
 
 
-def table(kinds: Kinds, found: Sequence[Change]) -> Any:
+def table(kinds: Kinds, found: Sequence[Change]) -> Grid:
     """Changes in rows; flaps are in red."""
-    shown = render.columns("KIND", "ID", "CHANGE", "FROM", "TO", "TRANSITIONS", "FLAPS", "LAST")
-    for change in found:
-        flaps = render.text_of(f"{change.flaps:,}", "red") if change.flaps else Text()
-        shown.add_row(
-            render.text_of(change.kind),
-            render.text_of(change.id),
-            render.text_of(change.what, COLOURS[change.what]),
-            _states(kinds, change, change.before),
-            _states(kinds, change, change.after),
-            render.text_of(f"{change.transitions:,}"),
-            flaps,
-            render.text_of(render.local_time(change.last_ns), "bright_black"),
-        )
-    return shown
+    columns = [
+        Column("KIND", worth=70),
+        Column("ID", ALWAYS, known=[width_of(change.id) for change in found]),
+        Column("CHANGE", worth=90),
+        Column("FROM", worth=60, may_cut=True, least=20),
+        Column("TO", worth=80, may_cut=True, least=20),
+        Column("TRANSITIONS", worth=20),
+        Column("FLAPS", worth=50),
+        Column("LAST", worth=40),
+        Column("FIRST", only_wide=True),
+    ]
+    return Grid(columns, (_row(kinds, change) for change in found))
+
+
+def _row(kinds: Kinds, change: Change) -> Row:
+    return (
+        render.text_of(change.kind),
+        render.text_of(change.id),
+        render.text_of(change.what, COLOURS[change.what]),
+        _states(kinds, change, change.before),
+        _states(kinds, change, change.after),
+        render.text_of(f"{change.transitions:,}"),
+        render.text_of(f"{change.flaps:,}", "red") if change.flaps else Text(),
+        render.text_of(render.local_time(change.last_ns), "bright_black"),
+        render.text_of(render.local_time(change.first_ns), "bright_black"),
+    )
 
 
 def _states(kinds: Kinds, change: Change, states: dict[str, State] | None) -> Text:
     if states is None:
         return render.text_of("unknown", "bright_black")
-    return Text(", ").join(
-        Text.assemble(f"{name}: " if len(states) > 1 else "", render.state(kinds, change.kind, name, state))
-        for name, state in states.items()
-    )
+    return render.named_states(kinds, change.kind, states.items())
 
 
 def change_map(change: Change) -> dict[str, Any]:

@@ -26,6 +26,11 @@ def plain_json(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def plain_yaml(text: str, value: str) -> str:
+    """YAML that means the same, without such characters. value: the same in one line of JSON, which is YAML too."""
+    return value if _CONTROL.search(text.replace("\n", "")) else text
+
+
 def plain_lines(text: str) -> str:
     """A text of several lines, each as it may go to a terminal."""
     return "\n".join(map(plain, text.split("\n")))

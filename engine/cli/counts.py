@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
-from rich.text import Text
 
 from phaseline.engine.cli import names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.fleet.counts import fraction
@@ -34,16 +35,19 @@ from phaseline.schemas.records import nanoseconds
               help="Instead of ID: count over all repositories on this cluster. Can be given several times, and be a "
               "glob (*, ?, [ab], {a,b}).")  # fmt: skip
 @options.at
-@options.as_json
+@names.condition
 @options.connected
+@options.output("json", "yaml", "wide")
 def counts(
-    settings: Settings, entity_id: str | None, *, clusters: tuple[str, ...], at: When | None, as_json: bool
-) -> int | None:
+    settings: Settings, entity_id: str | None, *, clusters: tuple[str, ...], at: When | None,
+    condition: tuple[str, ...], output: Output,
+) -> int | None:  # fmt: skip
     """Show how many deployments and resources of a Fleet repository, bundle or cluster are ready, and which are not.
 
     ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. Declared resources are counted. A declared resource that
     somebody deleted counts as not ready. A resource that is no longer declared does not count. What Fleet counts
-    without naming it is counted too ("and 2 more").
+    without naming it is counted too ("and 2 more"). With --condition, only what
+    is in such a state is counted, and what is below that: `--condition Error` counts below the bundles with an error.
     """
     if (entity_id is None) is not bool(clusters):
         raise click.UsageError("give either ID or --cluster")
@@ -53,18 +57,18 @@ def counts(
             view = await client.at(at)
             found: Mapping[str, Any]
             if clusters:
-                found = await view.fleet.cluster_counts(*clusters)
+                found = await view.fleet.cluster_counts(*clusters, condition=condition)
             else:
-                found = await view.fleet.counts(str(entity_id))
-            if as_json:
-                render.show_json(found)
+                found = await view.fleet.counts(str(entity_id), condition=condition)
+            if output.is_data:
+                output.show(found)
                 return
-            _show(found, time_of(view))
+            _show(found, time_of(view), output)
 
     return terminal.run(work())
 
 
-def _show(found: Mapping[str, Any], now: int) -> None:
+def _show(found: Mapping[str, Any], now: int, output: Output) -> None:
     display = found["display"]
     conditions = f" [{', '.join(found['conditions'])}]" if found.get("conditions") else ""
     several = len(found.get("clusters", ())) > 1
@@ -72,7 +76,7 @@ def _show(found: Mapping[str, Any], now: int) -> None:
     parts = found["per_git_repo"] if "per_git_repo" in found and not several else found["per_cluster"]
     head = Text.assemble(render.text_of(f"{kind} ", "bright_black"), render.text_of(name, "bold"))
     stale = _as_of(found, now)
-    render.show_line(Text.assemble(head, f"  {found['state']}{conditions}", "  " if stale else "", stale))
+    output.lines(Text.assemble(head, f"  {found['state']}{conditions}", "  " if stale else "", stale))
     pairs = [
         ("  deployments", _line(display["ready_deployments"], found["deployments"])),
         ("  resources", _line(display["ready_resources"], found["resources"])),
@@ -80,9 +84,9 @@ def _show(found: Mapping[str, Any], now: int) -> None:
     if len(parts) > 1:
         pairs += [(f"    {name}", _part(one, now)) for name, one in parts.items()]
     pairs += [(f"  rollout {name}", render.text_of(text)) for name, text in _rollouts(found.get("rollouts", {}))]
-    render.show_pairs(pairs)
+    output.pairs(pairs)
     for line in filter(None, display["message"].split("; ")):
-        render.show_line(render.text_of(f"  {line}"))
+        output.lines(render.text_of(f"  {line}"))
 
 
 def _as_of(found: Mapping[str, Any], now: int) -> Text:

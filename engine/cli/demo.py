@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-from rich.text import Text
 
 from phaseline.engine import demo as scenario
 from phaseline.engine.cli import options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.tree import Forest
 from phaseline.engine.client.client import Client
 from phaseline.engine.publish.outcomes import Outcome
@@ -67,7 +67,8 @@ async def _play(speed: float, lang: Language) -> None:
                 return
         await asyncio.sleep(SETTLED)
         roots = sorted({event["subject"].partition("/")[2].partition("/")[0] for event in events})
-        render.show(Text("\nThe fleet at the end of the morning", "bold"))
+        render.show_line(Text())
+        render.show_line(Text("The fleet at the end of the morning", "bold"))
         for root in roots:
             forest = Forest(kinds, await client.tree(root, deleted=True))
             for top in forest.tops:

@@ -5,10 +5,10 @@ Belongs here: its options. Does not: reading the observation (`engine.log.last_o
 """
 
 import click
-from rich.text import Text
 
 from phaseline.engine.cli import options, render, render_assessment, similar_ids, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
 

@@ -6,10 +6,10 @@ Belongs here: its options and layout. Does not: the checks (`phaseline.engine.do
 import logging
 
 import click
-from rich.text import Text
 
 from phaseline.engine.cli import options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.doctor.check_result import CheckResult, Verdict
 from phaseline.engine.doctor.examine import examine
 from phaseline.engine.exit_codes import Exit
@@ -60,7 +60,7 @@ def _show(finding: CheckResult, *, as_json: bool) -> None:
         render.show_json(finding.shown())
         return
     mark, colour = MARKS[finding.verdict]
-    render.show_line(Text.assemble((mark, colour), f" {finding.check:<{WIDTH}} ", render.text_of(finding.found)))
+    render.show_line(Text.assemble(Text(mark, colour), f" {finding.check:<{WIDTH}} ", render.text_of(finding.found)))
     if finding.advice:
         render.show_line(
             render.text_of(f"  {'':<{WIDTH}} → {finding.advice}", "bold" if finding.verdict == "problem" else "")

@@ -3,20 +3,39 @@
 Belongs here: its options and layout. Does not: reading the log (`phaseline.engine.log.watch`).
 """
 
-from itertools import pairwise
-from typing import Any
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 import click
 
 from phaseline.engine.cli import names, options, render, similar_ids, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import ALWAYS, Column, Row
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.watch import show_records
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.event_clock.past import EventWatch
+from phaseline.engine.log.watch import Watch
 from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Transition
+
+COLUMNS = (
+    Column("VERSION", worth=30),
+    Column("TIME", worth=80),
+    Column("FACET", worth=75),
+    Column("FROM", worth=45, may_cut=True, least=20),
+    Column("TO", ALWAYS, may_cut=True, least=24),
+    Column("LABEL", worth=20, may_cut=True),
+    Column("FOR", worth=50),
+    Column("CAUSE", worth=70, may_cut=True),
+    Column("EVENT", worth=10),
+    Column("MESSAGE", worth=65, may_cut=True),
+)
 
 
 @click.command(
@@ -30,52 +49,92 @@ from phaseline.schemas.records import Transition
 @click.argument("entity_id", type=names.ID, metavar="ID")
 @options.clock
 @options.language
-@options.as_json
 @options.connected
+@options.output("json", "yaml", "wide")
 def history(
-    settings: Settings, kind: str, entity_id: str, *, clock: Clock, lang: Language, as_json: bool
+    settings: Settings, kind: str, entity_id: str, *, clock: Clock, lang: Language, output: Output
 ) -> int | None:
     """Show the transitions of one entity: when, from which state to which, for how long, and the event behind each."""
 
     async def work() -> None:
         async with Client.open(settings) as client, similar_ids.suggested(client):
             records = client.history(kind, entity_id, clock=clock)
-            if as_json:
-                await show_records(client, records, None, as_json=True)
+            if output.is_data:
+                await show_records(client, records, None, output, lang)
             else:
-                render.show(table(client, [record async for record in records], lang))
+                await _show(client, kind, entity_id, records, output, lang)
             if isinstance(records, EventWatch):
                 terminal.without_time(records.without_time)
 
     return terminal.run(work())
 
 
-def table(client: Client, records: list[Transition], language: Language) -> Any:
-    """The transitions of an entity in rows."""
-    several = len(records[-1].entity.names) > 1
-    facet = ["FACET"] if several else []
-    titles = ["VERSION", "TIME", *facet, "FROM", "TO", "LABEL", "FOR", "CAUSE", "EVENT", "MESSAGE"]
-    shown = render.columns(*titles)
-    for previous, record, lasted in zip((None, *records), records, durations(records), strict=False):
-        entity, kinds = record.entity, client.kinds
-        before = (
-            render.text_of("")
-            if record.before is None
-            else render.state(kinds, entity.kind, record.facet, record.before)
-        )
-        shown.add_row(
-            render.text_of(entity.version),
-            render.text_of(render.local_time(record.time_ns)),
-            *([render.text_of(record.facet)] if several else []),
-            before,
-            render.state(kinds, entity.kind, record.facet, record.after),
-            render.label(kinds, entity.kind, record.facet, record.after, language),
-            render.text_of(lasted),
-            render.cause(record),
-            render.text_of(f"{record.cause.sequence} {record.cause.event}"),
-            render.reason_and_message(record.reason, record.message or _attributes_changed(previous, record)),
-        )
-    return shown
+async def _show(
+    client: Client, kind: str, entity_id: str, records: Watch[Transition], output: Output, language: Language
+) -> None:
+    """Print the transitions in rows, as they are read."""
+    view = await client.at()
+    entity = await view.get(kind, entity_id)
+    stale = (await view.stale_since_ns([entity])).get((kind, entity_id))
+    several = len(entity.names) > 1
+    rows = output.rows(COLUMNS if several else [column for column in COLUMNS if column.title != "FACET"])
+    async for one in lasting(records):
+        cells = row(client.kinds, one, language, stale, output.width)
+        rows.add(cells if several else (*cells[:2], *cells[3:]))
+    rows.settle()
+
+
+@dataclass(slots=True)
+class Lasting:
+    """A transition with the one before it, and when its facet left the state: None where it is still in it."""
+
+    record: Transition
+    previous: Transition | None
+    until: int | None = None
+
+
+async def lasting(records: Watch[Transition]) -> AsyncIterator[Lasting]:
+    """The transitions in order, each once it is known how long its state lasted."""
+    waiting, last = deque[Lasting](), dict[str, Lasting]()
+    previous: Transition | None = None
+    async for record in records:
+        if record.facet in last:
+            last[record.facet].until = record.time_ns
+        last[record.facet] = Lasting(record, previous)
+        waiting.append(last[record.facet])
+        previous = record
+        while waiting[0].until is not None:
+            yield waiting.popleft()
+    for one in waiting:
+        yield one
+
+
+def row(kinds: Kinds, one: Lasting, language: Language, stale: int | None, width: int | None = None) -> Row:
+    """A transition in cells."""
+    record = one.record
+    kind = record.entity.kind
+    before = Text() if record.before is None else render.state(kinds, kind, record.facet, record.before)
+    return (
+        render.text_of(record.entity.version),
+        render.time_within(record.time_ns, width),
+        render.text_of(record.facet),
+        before,
+        render.state(kinds, kind, record.facet, record.after),
+        render.label(kinds, kind, record.facet, record.after, language),
+        _how_long(one, stale),
+        render.cause(record),
+        render.text_of(f"{record.cause.sequence} {record.cause.event}"),
+        render.reason_and_message(record.reason, record.message or _attributes_changed(one.previous, record)),
+    )
+
+
+def _how_long(one: Lasting, stale: int | None) -> Text:
+    """How long the state lasted; for the last one so far, and as of when that is known. stale: see `get`, ns."""
+    if one.until is not None:
+        return render.text_of(render.duration(one.until - one.record.time_ns))
+    now = render.now_ns()
+    so_far = render.text_of(f"{render.duration(now - one.record.time_ns)} so far")
+    return so_far if stale is None else Text.assemble(so_far, " ", render.as_of(stale, now))
 
 
 def _attributes_changed(previous: Transition | None, record: Transition) -> str | None:
@@ -88,15 +147,3 @@ def _attributes_changed(previous: Transition | None, record: Transition) -> str 
         f"{name} {value}" for name, value in after.items() if before.get(name) != value and isinstance(value, plain)
     ]
     return ", ".join(changed) or None
-
-
-def durations(records: list[Transition]) -> list[str]:
-    """For each record, how long its facet kept the state. The last state of a facet lasts until now."""
-    lasted = [""] * len(records)
-    for facet in {record.facet for record in records}:
-        indexes = [index for index, record in enumerate(records) if record.facet == facet]
-        for index, following in pairwise(indexes):
-            lasted[index] = render.duration(records[following].time_ns - records[index].time_ns)
-        last = indexes[-1]
-        lasted[last] = f"{render.duration(render.now_ns() - records[last].time_ns)} so far"
-    return lasted

@@ -5,10 +5,10 @@ Belongs here: its options, and tables on a terminal. Does not: the tables (`phas
 """
 
 import click
-from rich.text import Text
 
 from phaseline.engine.cli import broken_kinds, names, options, render
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.errors import NameUnknown
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -65,7 +65,8 @@ def show_kind(kind: Kind) -> None:
         render.show_line(Text(remark))
     for section in printing.sections(kind):
         title = f"{section.facet}: {section.title}" if section.facet else section.title
-        render.show_line(Text(f"\n{title}", "bold underline"))
+        render.show_line(Text())
+        render.show_line(Text(title, "bold underline"))
         shown = render.columns(*(column.upper() for column in section.columns))
         for row in section.rows:
             shown.add_row(*map(render.text_of, row))

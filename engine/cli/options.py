@@ -6,20 +6,23 @@ Belongs here: options that several commands have. Does not: what a command does;
 import functools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec
 
 import click
+from click.shell_completion import CompletionItem
 
 from phaseline.engine.cli import failures, languages, terminal
 from phaseline.engine.cli.contexts import ContextType, with_context
 from phaseline.engine.cli.help import Shared
+from phaseline.engine.cli.output import JSON, MEANINGS, PEOPLE, Output
 from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import NOW, START, Time, parse, seconds_of
 from phaseline.engine.settings import Settings, from_options
 from phaseline.schemas.records import timestamp
+from phaseline.schemas.similar import did_you_mean
 
 P = ParamSpec("P")
 _NANOSECONDS = re.compile(r"\.\d{7}")
@@ -109,6 +112,59 @@ def settings_of(values: dict[str, Any]) -> Settings:
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON: one object, or one object per line.")
+
+
+class FormType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """A form of output on the command line."""
+
+    name = "form"
+
+    def __init__(self, forms: Sequence[str]) -> None:
+        self.forms = forms
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
+        """`[json|yaml]`."""
+        return f"[{'|'.join(self.forms)}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The form; an unknown one is answered with the most similar one."""
+        word = str(value).strip().lower()
+        if word not in self.forms:
+            known = ", ".join(self.forms)
+            self.fail(f"there is no form {value!r}{did_you_mean(word, self.forms)}; there are: {known}", param, ctx)
+        return word
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002  # as click calls it
+        param: click.Parameter,  # noqa: ARG002  # likewise
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """The forms that begin with what was typed."""
+        return [CompletionItem(one, help=MEANINGS[one]) for one in self.forms if one.startswith(incomplete)]
+
+
+def output(
+    *forms: str, flags: Sequence[str] = ("-o", "--output"), name: str = "output"
+) -> Callable[[Function], Function]:
+    """Add `-o` with these forms beside the one for people, and `--json`; `function` gets an `Output` by that name."""
+    meanings = ", ".join(f"{form}: {MEANINGS[form]}" for form in forms)
+    choice = click.option(*flags, "form", type=FormType(forms), help=f"The form of the output. {meanings}.")
+    json_ = click.option("--json", "as_json", is_flag=True, help="The same as -o json.")
+
+    def decorate(function: Function) -> Function:
+        @functools.wraps(function)
+        def call(*, form: str | None, as_json: bool, **values: Any) -> int | None:
+            if as_json and form not in (None, JSON):
+                raise click.UsageError(f"give either --json or -o {form}")
+            with Output(JSON if as_json else form or PEOPLE) as shown:
+                return function(**{name: shown}, **values)
+
+        return choice(json_(call))
+
+    return decorate
+
+
 include_deleted = click.option("--all", "deleted", is_flag=True, help="Include deleted entities.")
 language = languages.option
 

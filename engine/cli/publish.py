@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import names, options, publish_many, render, render_dry_run, terminal, undecided
+from phaseline.engine.cli import maps, names, options, publish_many, render, render_dry_run, terminal, undecided
 from phaseline.engine.cli.help import Page
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.exit_codes import Exit
@@ -121,7 +121,7 @@ def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, as_json: bool)
         if waited:
             shown |= {
                 "effect": outcome.effect,
-                "records": [render.record_map(r.sequence, r.wire) for r in outcome.records],
+                "records": [maps.record_map(kinds, r.sequence, r.record, r.wire) for r in outcome.records],
             }
         render.show_json(shown)
     else:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from rich.text import Text
 
-from phaseline.engine.cli import names, options, publish, render, terminal
+from phaseline.engine.cli import maps, names, options, publish, render, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import Column, Grid
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.watch import show_records
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.client.rejection_counts import RejectionCount
@@ -21,6 +23,16 @@ from phaseline.engine.log.when import When
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection, timestamp
+
+SUMMARY = (
+    Column("NUMBER"),
+    Column("REASON", worth=95),
+    Column("KIND", worth=90),
+    Column("SOURCE", worth=70),
+    Column("LAST", worth=60),
+    Column("PLACE", worth=80),
+    Column("EXAMPLE", worth=50, may_cut=True),
+)
 
 
 class Group(Page, click.Group):
@@ -60,10 +72,10 @@ def rejections() -> None:
               help="Where to begin: start, a place in the log, a time, or how long ago (15m).")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")
 @click.option("--summary", is_flag=True, help="Count them by reason, kind and source, each with the last one.")
-@options.as_json
 @options.connected
+@options.output("json", "yaml", "wide", "name")
 def list_(
-    settings: Settings, kind: str | None, *, start: When, follow: bool, summary: bool, as_json: bool, **which: Any
+    settings: Settings, kind: str | None, *, start: When, follow: bool, summary: bool, output: Output, **which: Any
 ) -> int | None:
     """List rejections in order: the place in the log, the time, the event and the reason.
 
@@ -75,24 +87,25 @@ def list_(
     async def work() -> None:
         async with Client.open(settings) as client:
             if summary:
-                show_summary(await client.rejection_counts(kind, start=start, **which), as_json=as_json)
+                show_summary(await client.rejection_counts(kind, start=start, **which), output)
                 return
             records = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
-            shown = await show_records(client, records, None, as_json=as_json)
-            if not as_json:
+            shown = await show_records(client, records, None, output)
+            if not output.is_data:
+                output.flush()
                 terminal.say(f"{shown:,} rejection{'' if shown == 1 else 's'}" if shown else "no rejections")
 
     return terminal.run(work())
 
 
-def show_summary(found: Sequence[RejectionCount], *, as_json: bool) -> None:
+def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
     """Print the counts, the most frequent first."""
-    if as_json:
+    if output.is_data:
         for one in found:
-            render.show_json(count_map(one))
+            output.show(count_map(one), f"{one.last.kind}/{one.last.id}")
         return
     if found:
-        table = render.columns("NUMBER", "REASON", "KIND", "SOURCE", "LAST", "PLACE", "EXAMPLE")
+        rows = []
         for one in found:
             cells = (
                 f"{one.count:,}",
@@ -103,8 +116,9 @@ def show_summary(found: Sequence[RejectionCount], *, as_json: bool) -> None:
                 str(one.place),
             )
             example = f"{one.last.trigger} {one.last.id}: {one.last.message}"
-            table.add_row(*map(render.text_of, (*cells, example)))
-        render.show(table)
+            rows.append([*map(render.text_of, (*cells, example))])
+        output.table(Grid(SUMMARY, rows))
+        output.flush()
     total = sum(one.count for one in found)
     terminal.say(f"{total:,} rejection{'' if total == 1 else 's'}" if found else "no rejections")
 
@@ -123,20 +137,21 @@ def count_map(one: RejectionCount) -> dict[str, Any]:
 
 @rejections.command(cls=Page)
 @click.argument("place", type=click.IntRange(1))
-@options.as_json
 @options.connected
-def show(settings: Settings, place: int, *, as_json: bool) -> int | None:
+@options.output("json", "yaml", "wide")
+def show(settings: Settings, place: int, *, output: Output) -> int | None:
     """Show one rejection with its event: decoded, or in hexadecimal if it cannot be decoded."""
 
     async def work() -> None:
         async with Client.open(settings) as client:
             logged = await client.record(place)
             record = rejection_in(logged)
-            if as_json:
-                render.show_json(render.record_map(place, logged.wire))
+            if output.is_data:
+                output.show(maps.record_map(client.kinds, place, record, logged.wire))
                 return
             body = None if record.reason == "secret" else await client.event(record.cause.sequence)
-            render.show_pairs(described(place, record))
+            output.pairs(described(place, record))
+            output.flush()
             kept = record.payload if body is None else body
             if kept is None:
                 terminal.say(f"event {record.cause.sequence} is no longer stored")

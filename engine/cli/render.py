@@ -1,82 +1,74 @@
-"""How states, times and records look on stdout. All are `rich` texts, so that names are never markup.
+"""How states, times and records look on stdout.
 
-Belongs here: texts and colours that several commands share. Does not: the layout of one command.
+Belongs here: texts and colours that several commands share, and printing them. Does not: the layout of one command,
+fitting lines into a terminal (`layout`, `styled`), formats for programs (`output`).
 """
 
 import json
-import sys
+import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, TextIO
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from phaseline.engine import staleness
+from phaseline.engine.cli import layout, screen
 from phaseline.engine.cli.controls import plain, plain_json
+from phaseline.engine.cli.layout import GAP, Branch, Grid
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.explain.causes import is_of_snapshot
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, label_of
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
-from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Rejection, State, Transition, facets_of
+from phaseline.schemas import codec
+from phaseline.schemas.records import SECOND, Entity, Rejection, State, Transition, facets_of
 
-WIDE = 10_000
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
+NEW, COMMA = Text("new", "bright_black"), Text(", ")
+NARROW = 100
+"""In a narrower terminal a line about a record has a shorter time."""
 
 
-@lru_cache(maxsize=1)
-def _console(file: TextIO) -> Console:
-    """A console for the file. If it is no terminal, no line is wrapped."""
-    return Console(file=file, width=None if file.isatty() else WIDE, highlight=False)
-
-
-def width() -> int:
-    """Characters in a line: the width of the terminal, or 100 if stdout is none."""
-    return _console(sys.stdout).width if sys.stdout.isatty() else 100
-
-
-def show(part: Any, *, wrap: bool = True) -> None:
-    """Print on stdout, without blanks at the ends of lines."""
-    screen = _console(sys.stdout)
-    with screen.capture() as captured:
-        screen.print(part, soft_wrap=not wrap)
-    sys.stdout.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+def show(part: Grid | Branch, *, indent: int = 0) -> None:
+    """Print a table or a tree on stdout: no line wider than the terminal, words whole."""
+    out = screen.standard()
+    width = None if out.width is None else max(1, out.width - indent)
+    lines = part.lines(width) if isinstance(part, Grid) else layout.drawn(part, width, wraps=True)
+    for line in lines:
+        out.line(Text.assemble(" " * indent, line) if indent else line)
+    out.flush()
 
 
 def show_line(line: Text) -> None:
-    """Print one line on stdout, however long, and flush it."""
-    show(line, wrap=False)
-    sys.stdout.flush()
-
-
-def columns(*titles: str) -> Table:
-    """A table without borders."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for title in titles:
-        table.add_column(title, overflow="fold")
-    return table
+    """Print a text on stdout, on several lines if the terminal is narrow, and flush it."""
+    out = screen.standard()
+    for one in (line,) if out.width is None else line.wrapped(out.width, indent=4):
+        out.line(one)
+    out.flush()
 
 
 def show_pairs(pairs: Iterable[tuple[str, Text]]) -> None:
-    """Print names and values, one pair a line."""
-    lines = list(pairs)
-    width = max(len(name) for name, _ in lines) + 2
-    for name, value in lines:
-        show_line(Text.assemble(text_of(f"{name:<{width}}", "bright_black"), value))
+    """Print names and values, one pair a line; a long value takes several lines."""
+    out = screen.standard()
+    for line in layout.paired(pairs, out.width):
+        out.line(line)
+    out.flush()
+
+
+def columns(*titles: str) -> Grid:
+    """A table for few rows, without borders."""
+    return Grid.small(*titles)
 
 
 def show_json(value: Any) -> None:
     """Print one line of JSON and flush it; bytes become base64, and characters that steer a terminal are escaped."""
-    sys.stdout.write(plain_json(codec.encode_json(value).decode()) + "\n")
-    sys.stdout.flush()
+    out = screen.standard()
+    out.write(plain_json(codec.encode_json(value).decode()))
+    out.flush()
 
 
 def text_of(value: object, style: str = "") -> Text:
-    """A value as text."""
-    return Text(plain(str(value)), style)
+    """A value as text, without characters that steer a terminal."""
+    return Text(plain(value if value.__class__ is str else str(value)), style)
 
 
 def colour(state: State, facet: Facet | None) -> str:
@@ -94,20 +86,40 @@ def colour(state: State, facet: Facet | None) -> str:
 
 def state(kinds: Kinds, kind: str, facet: str, found: State) -> Text:
     """`Failed [Balance]` in its colour."""
-    return text_of(found, colour(found, facet_of(kinds, kind, facet)))
+    return _state(facet_of(kinds, kind, facet), found)
+
+
+@lru_cache(maxsize=4096)
+def _state(facet: Facet | None, found: State) -> Text:
+    return text_of(found, colour(found, facet))
 
 
 def facet_of(kinds: Kinds, kind: str, name: str) -> Facet | None:
     """The facet of that name, where its kind is installed here."""
     known = kinds.get(kind)
-    return next((facet for facet in known.table.facets if facet.name == name), None) if known else None
+    for facet in known.table.facets if known is not None else ():
+        if facet.name == name:
+            return facet
+    return None
 
 
 def label(kinds: Kinds, kind: str, facet: str, found: State, language: Language) -> Text:
     """The label of the state, if it says more than the phase does."""
-    known = facet_of(kinds, kind, facet)
-    text = found.phase if known is None else label_of(known, found, language)
+    return _label(facet_of(kinds, kind, facet), found, language)
+
+
+@lru_cache(maxsize=4096)
+def _label(facet: Facet | None, found: State, language: Language) -> Text:
+    text = found.phase if facet is None else label_of(facet, found, language)
     return text_of("" if text == found.phase else text, "italic")
+
+
+def named_states(kinds: Kinds, kind: str, found: Iterable[tuple[str, State]]) -> Text:
+    """The states of facets, each with the facet's name if there are several: `health: Healthy, sync: Synced`."""
+    pairs = [*found]
+    if len(pairs) == 1:
+        return state(kinds, kind, *pairs[0])
+    return COMMA.join(Text.assemble(f"{name}: ", state(kinds, kind, name, one)) for name, one in pairs)
 
 
 def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
@@ -120,7 +132,7 @@ def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
         shown = state(kinds, entity.kind, name, facet.state)
         message = facet_message(kinds, entity, name, facet.state)
         pieces.append(Text.assemble(title, shown, "  " if called else "", called, message))
-    return Text(", ").join(pieces)
+    return COMMA.join(pieces)
 
 
 def facet_message(kinds: Kinds, entity: Entity, name: str, found: State) -> Text:
@@ -134,7 +146,25 @@ def facet_message(kinds: Kinds, entity: Entity, name: str, found: State) -> Text
 
 def local_time(time_ns: int) -> str:
     """`2026-03-02 08:00:05.123`, in the local time zone."""
-    return datetime.fromtimestamp(time_ns / 1e9, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    second, rest = divmod(time_ns, SECOND)
+    return f"{_local_second(second)}.{rest // 1_000_000:03d}"
+
+
+@lru_cache(maxsize=4096)
+def _local_second(second: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
+
+
+def short_time(time_ns: int, now: int) -> str:
+    """`08:00:05.123` today, `03-02 08:00:05` on another day."""
+    text = local_time(time_ns)
+    return text[11:] if text[:10] == local_time(now)[:10] else text[5:19]
+
+
+def time_within(time_ns: int, width: int | None) -> Text:
+    """The time for a line of that width: short if it is narrow."""
+    short = width is not None and width < NARROW
+    return Text(short_time(time_ns, now_ns()) if short else local_time(time_ns))
 
 
 def duration(ns: int) -> str:
@@ -163,11 +193,17 @@ def now_ns() -> int:
 
 def cause(record: Transition) -> Text:
     """The cause of a transition: `created by /agent/c1`, `started (view of cluster/c1)`, `deleted by /a, unasked`."""
-    trigger, by = text_of(record.trigger, "bold"), record.cause.by
-    if by == "event":
-        return Text.assemble(trigger, " by ", text_of(record.cause.source), unasked(record))
-    how = "snapshot" if is_of_snapshot(record) else by
-    return Text.assemble(trigger, f" ({how} of ", text_of(record.cause.origin), ")", unasked(record))
+    how = "snapshot" if is_of_snapshot(record) else record.cause.by
+    return _cause(record.trigger, how, record.cause.source, record.cause.origin, unasked=record.unasked)
+
+
+@lru_cache(maxsize=4096)
+def _cause(trigger: str, how: str, source: str, origin: str | None, *, unasked: bool) -> Text:
+    """The text of a cause. Many rows share one."""
+    what, also = text_of(trigger, "bold"), Text(", unasked" if unasked else "", "yellow")
+    if how == "event":
+        return Text.assemble(what, " by ", text_of(source), also)
+    return Text.assemble(what, f" ({how} of ", text_of(origin), ")", also)
 
 
 def unasked(record: Transition) -> Text:
@@ -175,24 +211,28 @@ def unasked(record: Transition) -> Text:
     return text_of(", unasked" if record.unasked else "", "yellow")
 
 
+@lru_cache(maxsize=4096)
 def reason_and_message(reason: str | None, message: str | None) -> Text:
     """The reason and the message of an event: `KubeletStopped: no heartbeat`."""
     return text_of(": ".join(part for part in (reason, message) if part), "italic")
 
 
-def line(kinds: Kinds, place: int, record: Transition | Rejection) -> Text:
-    """A record in a line: its place in the log, its time, what happened and why."""
-    head = Text.assemble(text_of(f"{place:>7}  {local_time(record.time_ns)}  ", "bright_black"))
+def line(kinds: Kinds, place: int, record: Transition | Rejection, width: int | None = None) -> Text:
+    """A record in a line: its place in the log, its time, what happened and why. In a narrow one the time is short."""
+    place_and_time = (f"{place:>7}  {time_within(record.time_ns, width).plain}  ", "bright_black")
     if isinstance(record, Rejection):
-        name = text_of(f"{record.kind} {record.id}", "bold")
-        rejected = text_of(f"{record.trigger} rejected, {record.reason}: ", "red")
-        return Text.assemble(head, name, "  ", rejected, text_of(record.message))
+        name = plain(f"{record.kind} {record.id}")
+        rejected = plain(f"{record.trigger} rejected, {record.reason}: ")
+        return Text.of((place_and_time, (name, "bold"), (GAP, ""), (rejected, "red"), (plain(record.message), "")))
     entity = record.entity
-    facet = f" {record.facet}" if len([*facets_of(entity)]) > 1 else ""
+    facet = f" {record.facet}" if len(entity.names) > 1 and len([*facets_of(entity)]) > 1 else ""
     message = reason_and_message(record.reason, record.message)
-    return Text.assemble(
-        head, text_of(f"{entity.kind} {entity.id}{facet}", "bold"), "  ", change(kinds, record), "  ", cause(record),
-        ": " if message else "", message,
+    return Text.of(
+        (
+            place_and_time, (plain(f"{entity.kind} {entity.id}{facet}"), "bold"), (GAP, ""),
+            *change(kinds, record).parts, (GAP, ""), *cause(record).parts, (": " if message else "", ""),
+            *message.parts,
+        )
     )  # fmt: skip
 
 
@@ -208,19 +248,8 @@ def change(kinds: Kinds, record: Transition) -> Text:
         if base == after:
             return Text.assemble("stays ", to)
         return Text.assemble(to, " (the base is now ", state(kinds, kind, record.facet, base), ")")
-    start = text_of("new", "bright_black") if before is None else state(kinds, kind, record.facet, before)
+    start = NEW if before is None else state(kinds, kind, record.facet, before)
     return Text.assemble(start, " -> ", to)
-
-
-def entity_map(entity: Entity, stale: int | None = None) -> dict[str, Any]:
-    """An entity as JSON shows it: as in a record, with kind, id and version. `stale`: since when it is stale, ns."""
-    known = {"kind": entity.kind, "id": entity.id, "version": entity.version}
-    return {**known, **wire_codec.entity_map(entity), **staleness.shown(stale)}
-
-
-def record_map(place: int, wire: dict[str, Any]) -> dict[str, Any]:
-    """A record as JSON shows it: as on the wire, with its place in the log."""
-    return {**wire, "logsequence": place}
 
 
 def pretty(body: bytes) -> str | None:

@@ -7,10 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from rich.padding import Padding
-from rich.text import Text
-
 from phaseline.engine.cli import render
+from phaseline.engine.cli.styled import Text
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.differences import NONE, Difference
 from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect
@@ -60,7 +58,7 @@ def show(title: Text, assessment: Assessment, profile: Profile) -> None:
     render.show_pairs(_lines(assessment, profile))
     for name, table in _tables(assessment):
         render.show_line(Text(f"  {name}", "bright_black"))
-        render.show(Padding(table, (0, 0, 0, 4)))
+        render.show(table, indent=4)
 
 
 def show_whole(title: Text, whole: Rollup, profile: Profile) -> None:

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rich.text import Text
-
 from phaseline.engine.cli import render, terminal
 from phaseline.engine.cli.controls import plain
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
 from phaseline.engine.exit_codes import Exit
 from phaseline.engine.replay.dry_run import DryRun

@@ -10,16 +10,16 @@ from dataclasses import asdict
 from typing import Any
 
 import msgspec
-from rich.text import Text
 
-from phaseline.engine.cli import render, terminal
+from phaseline.engine.cli import maps, render, terminal
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog
 from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import State, facets_of, timestamp
+from phaseline.schemas.records import Loss, State, facets_of, timestamp
 
 SHOWN = 50
 """The largest number of rows of a table for people. JSON has all."""
@@ -69,7 +69,7 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
             {
                 **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
                 "foreign": [found._asdict() for found in report.foreign],
-                "losses": [msgspec.to_builtins(loss) for loss in report.losses],
+                "losses": [_loss_map(loss) for loss in report.losses],
             }
         )  # fmt: skip
         return
@@ -105,6 +105,12 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
     equal = "the log equals the replay" if report.holds else "the log or STATE is incomplete"
     result = differing if differences else equal
     render.show_line(render.text_of(f"{sums}: {result}", "green" if report.holds else "red"))
+
+
+def _loss_map(loss: Loss) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.structs.asdict(loss)
+    del found["time_ns"]
+    return {**found, "time": timestamp(loss.time_ns)}
 
 
 def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None:
@@ -192,17 +198,15 @@ def _ends(found: WhatIfReport, kinds: Kinds) -> Any:
             _states(kinds, one, one.would),
         )
     if len(found.final) > SHOWN:
-        table.add_row("...", render.text_of(f"{len(found.final) - SHOWN:,} more; --json shows all"), "", "")
+        more = render.text_of(f"{len(found.final) - SHOWN:,} more; --json shows all")
+        table.add_row(Text("..."), more, Text(), Text())
     return table
 
 
 def _states(kinds: Kinds, one: FinalDifference, states: Mapping[str, State] | None) -> Text:
     if states is None:
         return render.text_of("unknown", "bright_black")
-    return Text(", ").join(
-        Text.assemble(f"{name}: " if len(states) > 1 else "", render.state(kinds, one.kind, name, state))
-        for name, state in states.items()
-    )
+    return render.named_states(kinds, one.kind, states.items())
 
 
 def _difference_map(found: WhatIfReport) -> dict[str, Any]:
@@ -240,7 +244,7 @@ def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -
     """Print the states that were rebuilt: each entity for programs, counts for people."""
     if as_json:
         for entity in processors.entities():
-            render.show_json(render.entity_map(entity))
+            render.show_json(maps.entity_map(processors.kinds, entity))
         return
     counts = Counter(
         (entity.kind, name, facet.state) for entity in processors.entities() for name, facet in facets_of(entity)

@@ -6,10 +6,9 @@ Belongs here: the texts and their arrangement. Does not: colours, times (`render
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from rich.text import Text
-from rich.tree import Tree
-
 from phaseline.engine.cli import render
+from phaseline.engine.cli.layout import Branch
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.explain.causes import is_of_snapshot, is_outside
 from phaseline.engine.explain.model import (
     CauseChain,
@@ -27,24 +26,30 @@ SKEW = 1_000_000_000
 
 
 class ExplanationTree:
-    """Draws explanations as trees. Durations end at `now`, ns; times of that day are shown without a date."""
+    """Draws explanations as trees. Durations end at `now`, ns; times of that day are shown without a date.
 
-    def __init__(self, kinds: Kinds, now: int) -> None:
-        self.kinds, self.now = kinds, now
+    stale: since when the states of the explained entity are stale, ns.
+    """
 
-    def whole(self, found: Explanation) -> Tree:
+    def __init__(self, kinds: Kinds, now: int, stale: int | None = None) -> None:
+        self.kinds, self.now, self.stale = kinds, now, stale
+
+    def whole(self, found: Explanation) -> Branch:
         """The whole explanation, facet by facet if there are several."""
+        stale = render.as_of(self.stale, self.now)
         if len(found.facets) == 1:
-            return self.facet(found.facets[0])
+            tree = self.facet(found.facets[0])
+            tree.text = Text.assemble(tree.text, "  ", stale) if stale else tree.text
+            return tree
         name = Text.assemble(render.text_of(f"{found.entity.kind} "), render.text_of(found.entity.id, "bold"))
-        tree = _branch(name)
+        tree = Branch(Text.assemble(name, "  ", stale) if stale else name)
         for facet in found.facets:
             tree.add(self.facet(facet, render.text_of(facet.facet, "bold")))
         return tree
 
-    def facet(self, found: FacetExplanation, name: Text | None = None) -> Tree:
+    def facet(self, found: FacetExplanation, name: Text | None = None) -> Branch:
         """One facet and its causes."""
-        tree = _branch(self.title(found, name or self.name(found)))
+        tree = Branch(self.title(found, name or self.name(found)))
         if found.view is not None:
             for branch in self.view(found.view):
                 tree.add(branch)
@@ -75,46 +80,46 @@ class ExplanationTree:
             name, "  ", state, "  ", render.text_of(since, "bright_black"), render.text_of(explained, "italic")
         )
 
-    def view(self, view: ViewExplanation) -> Iterator[Tree]:
+    def view(self, view: ViewExplanation) -> Iterator[Branch]:
         """What the view depends on, one branch each."""
         if view.cause is not None:
-            branch = _branch(Text("shown by a view, but no view of the installed tables accounts for it"))
+            branch = Branch(Text("shown by a view, but no view of the installed tables accounts for it"))
             branch.add(self.cause(view.cause))
             yield branch
         for number, reason in enumerate(view.predicates):
             yield self.reason(reason, "and while " if number else "shown while ")
 
-    def reason(self, reason: PredicateExplanation, start: str) -> Tree:
+    def reason(self, reason: PredicateExplanation, start: str) -> Branch:
         """`shown while a node is Creating or Deleting: 2 of 12 nodes`, and these nodes."""
-        tree = _branch(Text.assemble(start, render.text_of(reason.text), render.text_of(_how_many(reason))))
+        tree = Branch(Text.assemble(start, render.text_of(reason.text), render.text_of(_how_many(reason))))
         for entity in reason.entities:
             tree.add(self.facet(entity))
         if reason.cause is not None:
             tree.add(self.cause(reason.cause))
         return tree
 
-    def base(self, found: FacetExplanation) -> Tree:
+    def base(self, found: FacetExplanation) -> Branch:
         """The base under a view; one line if a single record explains it."""
         name = Text.assemble("its base is ", render.state(self.kinds, found.kind, found.facet, found.base))
         if len(found.causes) == 1:
             return self.cause(found.causes[0], Text.assemble(name, ": "))
-        tree = _branch(name)
+        tree = Branch(name)
         for branch in self.causes(found.causes):
             tree.add(branch)
         return tree
 
-    def causes(self, found: Sequence[CauseChain]) -> Iterator[Tree]:
+    def causes(self, found: Sequence[CauseChain]) -> Iterator[Branch]:
         """One branch per cause. A phase needs no name if it is the only one."""
         for caused in found:
             yield self.cause(
                 caused, render.text_of("" if len(found) == 1 and caused.role == "phase" else _named(caused))
             )
 
-    def cause(self, caused: CauseChain, start: Text | str = "") -> Tree:
+    def cause(self, caused: CauseChain, start: Text | str = "") -> Branch:
         """The record of a cause, then the records behind it, down to the event; then the state that it ended."""
         if not caused.records:
-            return _branch(Text.assemble(start, render.text_of(caused.missing, "italic")))
-        top = branch = _branch(
+            return Branch(Text.assemble(start, render.text_of(caused.missing, "italic")))
+        top = branch = Branch(
             Text.assemble(start, "at the latest with " if caused.at_latest else "", self.sentence(caused.records[0]))
         )
         for before, record in pairwise(caused.records):
@@ -176,10 +181,6 @@ class ExplanationTree:
         """`08:12:05`, with the date if it is not the date of `now`."""
         text = render.local_time(time).partition(".")[0]
         return text.removeprefix(render.local_time(self.now)[:11])
-
-
-def _branch(line: Text) -> Tree:
-    return Tree(line, guide_style="bright_black")
 
 
 def _other_entity(before: Transition, record: Transition) -> Text:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
-from rich.text import Text
-from rich.tree import Tree
 
 from phaseline.engine.cli import options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import Branch
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
@@ -80,29 +81,29 @@ def filters(function: options.Function) -> options.Function:
 @click.argument("resource_id", metavar="RESOURCE")
 @filters
 @options.at
-@options.as_json
 @options.connected
-def status(settings: Settings, resource_id: str, *, at: When | None, as_json: bool, **query: Any) -> int | None:
+@options.output("json", "yaml", "wide", flags=("-o",), name="form")
+def status(settings: Settings, resource_id: str, *, at: When | None, form: Output, **query: Any) -> int | None:
     """Show the status of an EMCO resource: the last action of the user, the app context, and the state on each cluster.
 
     RESOURCE is the id of an emco_resource: names joined by +.
     """
-    if query["shape"] == "emco" and not as_json:
+    if query["shape"] == "emco" and not form.is_data:
         raise click.UsageError("--shape emco is a form of --json: add --json")
 
     async def work() -> None:
         async with undecided.reading(settings, resource_id, at) as client:
             view = await client.at(at)
-            if as_json:
-                render.show_json(await view.emco.status(resource_id, **query))
+            if form.is_data:
+                form.show(await view.emco.status(resource_id, **query))
                 return
             found = await view.emco.selection(resource_id, **query)
             known = {} if query["output"] in ("summary", "all") else await _known(view, resource_id, query)
             drawing = StatusTree(client.kinds, found, query, time_of(view), known)
             for line in drawing.head():
-                render.show_line(line)
+                form.lines(line)
             for branch in drawing.apps():
-                render.show(branch)
+                form.tree(branch, wraps=True)
 
     return terminal.run(work())
 
@@ -180,16 +181,16 @@ class StatusTree:
         known = render.facet_of(self.kinds, "rsync_resource", facet)
         return render.text_of(text or found, render.colour(found, known))
 
-    def apps(self) -> Iterator[Tree]:
+    def apps(self) -> Iterator[Branch]:
         """App by app: its clusters, and the resources on them."""
-        by_app: dict[str, Tree] = {}
+        by_app: dict[str, Branch] = {}
         for placed in self.found.app_clusters:
             if placed.app not in by_app:
-                by_app[placed.app] = Tree(render.text_of(placed.app, "bold"), guide_style="bright_black")
+                by_app[placed.app] = Branch(render.text_of(placed.app, "bold"))
             self._cluster(by_app[placed.app], placed)
         yield from by_app.values()
 
-    def _cluster(self, app: Tree, placed: AppCluster) -> None:
+    def _cluster(self, app: Branch, placed: AppCluster) -> None:
         known = render.facet_of(self.kinds, "app_cluster", "connectivity")
         reach = render.text_of(placed.connectivity, render.colour(state(placed.connectivity), known))
         counts = [self._counted("rsync", placed.counts)] if self.rsync else []

@@ -4,31 +4,39 @@ Belongs here: its options, and lanes in a terminal. Does not: making lanes (`pha
 (`svg`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.text import Text
 
-from phaseline.engine.cli import names, options, render, similar_ids, terminal
+from phaseline.engine.cli import maps, names, options, render, similar_ids, terminal
+from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import Column, Grid, Row
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.cli.svg import Texts, label, picture, tick
 from phaseline.engine.client.client import Client
-from phaseline.engine.log.event_clock.event_time import Clock
-from phaseline.engine.log.timeline import Interval, Lane, ticks
+from phaseline.engine.log.event_clock.event_time import SERVER, Clock
+from phaseline.engine.log.timeline import Interval, Lane, Timeline, ticks
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
+from phaseline.engine.staleness import shown
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import SECOND, State, timestamp
+from phaseline.schemas.records import SECOND, Entity, State, timestamp
 
 GLYPHS = {"red": "█", "yellow": "▒", "magenta": "▓", "green": "━", "bright_black": "·"}
 """A glyph for each colour of a state, the worst first, so that a lane can be read without colours."""
 LEGEND = {"red": "failed", "yellow": "in progress", "magenta": "other", "green": "healthy"}
-LABEL = 40
-"""The largest number of characters of a lane's label."""
+STALE = "~"
+"""The glyph of a time of which nothing was heard."""
+USUAL, SHORTEST = 100, 20
+"""The width where stdout is no terminal; the least number of characters of a lane beside its label."""
 SHORT = 24
 """About the number of characters between two ticks of an axis."""
 
@@ -54,35 +62,51 @@ SHORT = 24
 @options.clock
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only.")
 @click.option("--svg", type=options.FILE, metavar="FILE", help="Write an SVG picture to this file.")
-@options.as_json
+@options.language
 @options.connected
+@options.output("json", "yaml", "wide")
 def timeline(
     settings: Settings, entity_id: str, *, kind: str | None, start: When | None, end: When | None, depth: int | None,
-    clock: Clock, svg: Path | None, as_json: bool,
+    clock: Clock, svg: Path | None, lang: Language, output: Output,
 ) -> int | None:  # fmt: skip
     """Show the states of an entity and of everything below it over time, one lane each.
 
     Each character of a lane stands for a piece of time, and shows the worst state in it. From worst to best the order
-    is: failed, in progress, other, healthy. For a single lane, the states are listed too.
+    is: failed, in progress, other, healthy. Since when a place is silent, it shows ~ instead: what was true before may
+    have changed. For a single lane, the states are listed too.
     """
 
     async def work() -> None:
         async with Client.open(settings) as client, similar_ids.suggested(client):
             found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
-            if as_json:
+            stale: Mapping[tuple[str, str], int] = {}
+            if clock == SERVER:
+                stale = await (await client.at(end)).stale_since_ns(entities_of(found.lanes))
+            if output.is_data:
                 for lane in found.lanes:
-                    render.show_json(lane_map(lane))
+                    output.show(lane_map(client.kinds, lane, lang, stale.get((lane.kind, lane.id))))
             if svg is not None:
                 zone = datetime.now().astimezone().tzinfo or UTC
                 texts = Texts(entity_id, _colour(client.kinds), render.duration, zone)
                 drawn = picture(found.lanes, found.start_ns, found.end_ns, texts)
                 svg.write_text(drawn, encoding="utf-8")  # noqa: ASYNC240  # nothing else runs
                 terminal.say(f"{len(found.lanes):,} lanes written to {svg}")
-            if svg is None and not as_json:
-                show(client.kinds, found.lanes, found.start_ns, found.end_ns)
+            if svg is None and not output.is_data:
+                show(client.kinds, found, output, stale)
             terminal.without_time(found.without_time)
 
     return terminal.run(work())
+
+
+def entities_of(lanes: Sequence[Lane]) -> list[Entity]:
+    """The entities of some lanes, as their last records show them."""
+    last: dict[tuple[str, str], Entity] = {}
+    for lane in lanes:
+        entity = lane.intervals[-1].record.entity
+        key = (entity.kind, entity.id)
+        if key not in last or last[key].version < entity.version:
+            last[key] = entity
+    return [*last.values()]
 
 
 def _colour(kinds: Kinds) -> Callable[[str, str, State], str]:
@@ -92,20 +116,25 @@ def _colour(kinds: Kinds) -> Callable[[str, str, State], str]:
     return colour
 
 
-def show(kinds: Kinds, lanes: Sequence[Lane], start: int, end: int) -> None:
+def show(kinds: Kinds, found: Timeline, output: Output, stale: Mapping[tuple[str, str], int]) -> None:
     """Print lanes, an axis and a legend; and each interval if there is one lane only."""
-    room = min(LABEL, max(len(label(lane)) + 2 * lane.depth for lane in lanes))
-    width = max(20, render.width() - room - 2)
-    render.show_line(Text.assemble(" " * (room + 2), axis(start, end, width)))
-    for lane in lanes:
-        named = f"{'  ' * lane.depth}{label(lane)}"
-        short = named if len(named) <= room else f"{named[: room - 1]}…"
-        render.show_line(Text.assemble(render.text_of(f"{short:<{room}}  "), bar(kinds, lane, start, end, width)))
+    lanes, width = found.lanes, output.width or USUAL
+    labels = [f"{'  ' * lane.depth}{plain(label(lane))}" for lane in lanes]
+    room = min(max(map(width_of, labels)), max(1, width - SHORTEST - 2))
+    margin, span = " " * (room + 2), max(1, width - room - 2)
+    output.line(Text.assemble(margin, axis(found.start_ns, found.end_ns, span)))
+    for lane, name in zip(lanes, labels, strict=True):
+        title = Text(name).clipped(room)
+        since = stale.get((lane.kind, lane.id))
+        drawn = bar(kinds, lane, found.start_ns, found.end_ns, span, since)
+        output.line(Text.assemble(title, " " * (room + 2 - title.width), drawn))
     legend = [render.text_of(f"{GLYPHS[colour]} {meaning}", colour) for colour, meaning in LEGEND.items()]
-    render.show_line(Text.assemble(" " * (room + 2), Text("   ").join(legend)))
+    legend += [render.text_of(f"{STALE} may have changed", "bright_black")] if stale else []
+    for line in Text("   ").join(legend).wrapped(span):
+        output.line(Text.assemble(margin, line))
     if len(lanes) == 1:
-        render.show_line(Text())
-        render.show(intervals(kinds, lanes[0]))
+        output.line(Text())
+        output.table(intervals(kinds, lanes[0]))
 
 
 def axis(start: int, end: int, width: int) -> Text:
@@ -121,8 +150,8 @@ def axis(start: int, end: int, width: int) -> Text:
     return render.text_of("".join(line), "bright_black")
 
 
-def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int) -> Text:
-    """The line of a lane: the worst state of each piece of time."""
+def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: int | None = None) -> Text:
+    """The line of a lane: the worst state of each piece of time. stale: since when nothing was heard, ns."""
     order = list(GLYPHS)
     cells = [len(order)] * width
     facet = render.facet_of(kinds, lane.kind, lane.facet)
@@ -132,48 +161,64 @@ def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int) -> Text:
         last = min(width - 1, max(first, -(-(interval.end_ns - start) * width // max(1, end - start)) - 1))
         for index in range(first, last + 1):
             cells[index] = min(cells[index], rank)
-    pieces = [(GLYPHS[order[rank]], order[rank]) if rank < len(order) else (" ", "") for rank in cells]
-    return Text.assemble(*pieces)
+    unsure = width if stale is None else max(0, (stale - start) * width // max(1, end - start) + 1)
+    pieces = []
+    for (cell, is_stale), run in groupby(range(width), lambda at: (cells[at], at >= unsure)):
+        colour = order[cell] if cell < len(order) else ""
+        glyph = STALE if is_stale and colour else GLYPHS.get(colour, " ")
+        pieces.append((glyph * len([*run]), colour))
+    return Text.of(pieces)
 
 
-def intervals(kinds: Kinds, lane: Lane) -> Any:
+def intervals(kinds: Kinds, lane: Lane) -> Grid:
     """The intervals in rows: when, in which state, for how long, by which cause."""
-    table = render.columns("FROM", "STATE", "FOR", "CAUSE")
-    for one in lane.intervals:
-        state = render.state(kinds, lane.kind, lane.facet, one.state)
-        shown = Text.assemble(state, render.text_of(" (a view)", "bright_black") if one.viewed else "")
-        table.add_row(
-            render.text_of(render.local_time(one.start_ns)),
-            shown,
-            render.text_of(render.duration(one.end_ns - one.start_ns)),
-            render.cause(one.record),
-        )
-    return table
+    columns = [
+        Column("FROM", worth=80),
+        Column("STATE", may_cut=True),
+        Column("FOR", worth=60),
+        Column("CAUSE", worth=70, may_cut=True),
+    ]
+    return Grid(columns, [_interval(kinds, lane, one) for one in lane.intervals])
 
 
-def lane_map(lane: Lane) -> dict[str, Any]:
+def _interval(kinds: Kinds, lane: Lane, one: Interval) -> Row:
+    state = render.state(kinds, lane.kind, lane.facet, one.state)
+    return (
+        render.text_of(render.local_time(one.start_ns)),
+        Text.assemble(state, render.text_of(" (a view)", "bright_black") if one.viewed else ""),
+        render.text_of(render.duration(one.end_ns - one.start_ns)),
+        render.cause(one.record),
+    )
+
+
+def lane_map(kinds: Kinds, lane: Lane, language: Language = "en", stale: int | None = None) -> dict[str, Any]:
     """A lane as JSON shows it."""
     return {
         "kind": lane.kind,
         "id": lane.id,
         "facet": lane.facet,
-        "intervals": [_interval_map(one) for one in lane.intervals],
+        "intervals": [_interval_map(kinds, lane, one, language) for one in lane.intervals],
+        **shown(stale),
     }
 
 
-def _interval_map(one: Interval) -> dict[str, Any]:
+def _interval_map(kinds: Kinds, lane: Lane, one: Interval, language: Language) -> dict[str, Any]:
+    record = one.record
     return {
         **wire_codec.state_map(one.state),
+        "label": maps.label(kinds, lane.kind, lane.facet, one.state, language),
         "base": wire_codec.state_map(one.base),
         "from": timestamp(one.start_ns),
         "to": timestamp(one.end_ns),
-        "trigger": one.record.trigger,
-        **({"unasked": True} if one.record.unasked else {}),
+        "trigger": record.trigger,
+        "reason": record.reason,
+        "message": record.message,
+        **({"unasked": True} if record.unasked else {}),
         "cause": {
-            "sequence": one.record.cause.sequence,
-            "event": one.record.cause.event,
-            "source": one.record.cause.source,
-            "by": one.record.cause.by,
-            "from": one.record.cause.origin,
+            "sequence": record.cause.sequence,
+            "event": record.cause.event,
+            "source": record.cause.source,
+            "by": record.cause.by,
+            "from": record.cause.origin,
         },
     }

@@ -4,21 +4,22 @@ Belongs here: its options, and entities drawn as a tree. Does not: reading state
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
-from rich.text import Text
-from rich.tree import Tree
 
-from phaseline.engine.cli import names, options, render, render_waves, terminal, undecided
+from phaseline.engine.cli import following, maps, names, options, render, render_waves, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import Branch
+from phaseline.engine.cli.output import NAME, Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.schemas.records import Entity, own_facets
+from phaseline.schemas.records import Entity, Transition, own_facets
 from phaseline.schemas.subjects import ancestor_id
 
 
@@ -35,25 +36,42 @@ from phaseline.schemas.subjects import ancestor_id
 @options.include_deleted
 @options.at
 @options.language
-@options.as_json
+@following.follow
 @options.connected
+@options.output("json", "yaml", "wide", "name")
 def tree(
-    settings: Settings, root: str, *, depth: int | None, deleted: bool, at: When | None, lang: Language, as_json: bool
-) -> int | None:
-    """Show an entity and everything below it, with states, labels and counts of children."""
+    settings: Settings, root: str, *, depth: int | None, deleted: bool, at: When | None, lang: Language, follow: bool,
+    output: Output,
+) -> int | None:  # fmt: skip
+    """Show an entity and everything below it, with states, labels and counts of children.
+
+    With --watch, go on with a line for each change of any of them.
+    """
+    if follow:
+        following.check(at)
 
     async def work() -> None:
         async with undecided.reading(settings, root, at) as client:
             view = await client.at(at)
-            found = await view.tree(root, deleted=deleted)
-            forest = Forest(client.kinds, found, await view.stale_since_ns(found))
-            if as_json:
-                for top in forest.tops:
-                    render.show_json(forest.nested(top))
-                return
-            forest.now = time_of(view)
+            start = await view.next_place() if follow else 0
+            found = await view.last_of_tree(root, deleted=deleted)
+            forest = Forest(client.kinds, found, await view.stale_since_ns([record.entity for record in found]))
+            if not output.is_data:
+                forest.now = time_of(view)
             for top in forest.tops:
-                render.show(forest.drawn(top, lang, depth))
+                if output.form == NAME:
+                    for entity in forest.whole(top):
+                        output.show(None, maps.name_of(entity))
+                elif output.is_data:
+                    output.show(forest.nested(top, lang))
+                else:
+                    output.tree(forest.drawn(top, lang, depth))
+            if follow:
+                levels = None if depth is None else root.count("/") + depth
+                await following.show(
+                    client, start, found, lambda one: levels is None or one.id.count("/") <= levels, output, lang,
+                    tree=root,
+                )  # fmt: skip
 
     return terminal.run(work())
 
@@ -62,21 +80,22 @@ class Forest:
     """Entities arranged under their parents. `tops`: the entities whose parent is not among them."""
 
     def __init__(
-        self, kinds: Kinds, found: Sequence[Entity], stale: Mapping[tuple[str, str], int] | None = None
+        self, kinds: Kinds, found: Sequence[Transition | Entity], stale: Mapping[tuple[str, str], int] | None = None
     ) -> None:
-        """Arrange the entities, which are sorted. Children keep that order, kind by kind.
+        """Arrange entities, which are sorted, or their last transitions. Children keep that order, kind by kind.
 
         stale: since when the stale ones are stale, ns.
         """
         self.kinds, self.stale = kinds, stale or {}
         self.now = 0
         """The time at which the entities are shown, ns."""
-        known = {(entity.kind, entity.id) for entity in found}
+        entities = [one.entity if isinstance(one, Transition) else one for one in found]
+        self.found = {(entity.kind, entity.id): one for entity, one in zip(entities, found, strict=True)}
         self.below: dict[tuple[str, str], list[Entity]] = {}
         self.tops: list[Entity] = []
-        for entity in found:
+        for entity in entities:
             above = self._parent(entity)
-            (self.below.setdefault(above, []) if above in known else self.tops).append(entity)
+            (self.below.setdefault(above, []) if above in self.found else self.tops).append(entity)
 
     def _parent(self, entity: Entity) -> tuple[str, str] | None:
         kind = self.kinds.get(entity.kind)
@@ -88,14 +107,21 @@ class Forest:
         """The children of an entity."""
         return render_waves.in_order(entity, self.below.get((entity.kind, entity.id), []))
 
-    def nested(self, entity: Entity) -> dict[str, Any]:
-        """The entity as JSON shows it, with its children."""
-        stale = self.stale.get((entity.kind, entity.id))
-        return {**render.entity_map(entity, stale), "children": [self.nested(child) for child in self.children(entity)]}
+    def whole(self, entity: Entity) -> Iterator[Entity]:
+        """The entity and all below it, each before its children."""
+        yield entity
+        for child in self.children(entity):
+            yield from self.whole(child)
 
-    def drawn(self, entity: Entity, language: Language, depth: int | None, under: Entity | None = None) -> Tree:
+    def nested(self, entity: Entity, language: Language = "en") -> dict[str, Any]:
+        """The entity as JSON shows it, with its children."""
+        key = (entity.kind, entity.id)
+        shown = maps.entity_map(self.kinds, self.found[key], language, self.stale.get(key))
+        return {**shown, "children": [self.nested(child, language) for child in self.children(entity)]}
+
+    def drawn(self, entity: Entity, language: Language, depth: int | None, under: Entity | None = None) -> Branch:
         """The entity as a terminal shows it, `depth` levels deep, under the entity above it."""
-        branch = Tree(self._title(entity, language, under), guide_style="bright_black")
+        branch = Branch(self._title(entity, language, under))
         children = self.children(entity) if depth != 0 else []
         departed = [*render_waves.departed(entity, children)] if depth != 0 else []
         for child in children:

@@ -5,14 +5,16 @@ Belongs here: its options. Does not: the explanation (`phaseline.engine.explain.
 
 import click
 
-from phaseline.engine.cli import names, options, render, similar_ids, terminal
+from phaseline.engine.cli import names, options, similar_ids, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_why import ExplanationTree
 from phaseline.engine.client.client import Client
 from phaseline.engine.explain.model import as_map
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
+from phaseline.engine.staleness import shown
 
 
 @click.command(
@@ -26,9 +28,9 @@ from phaseline.engine.settings import Settings
 @click.argument("entity_id", type=names.ID, metavar="ID")
 @click.option("--kind", type=names.KIND, metavar="KIND", help="The kind of ID, if several kinds have this id.")
 @options.at
-@options.as_json
 @options.connected
-def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None, as_json: bool) -> int | None:
+@options.output("json", "yaml", "wide")
+def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None, output: Output) -> int | None:
     """Show why an entity is in its state, back to the events behind it.
 
     If a view shows another state than the base of the entity, the view comes first: the entities above or below that it
@@ -39,9 +41,11 @@ def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None
         async with Client.open(settings) as client, similar_ids.suggested(client):
             view = await client.at(at)
             explanation = await view.why(await view.kind_of(entity_id, kind), entity_id)
-            if as_json:
-                render.show_json(as_map(explanation))
+            entity = explanation.entity
+            stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
+            if output.is_data:
+                output.show({**as_map(explanation), **shown(stale)})
             else:
-                render.show(ExplanationTree(client.kinds, time_of(view)).whole(explanation))
+                output.tree(ExplanationTree(client.kinds, time_of(view), stale).whole(explanation), wraps=True)
 
     return terminal.run(work())

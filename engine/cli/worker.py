@@ -12,7 +12,7 @@ import click
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.errors import BadSetting
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import FEEDS, Settings
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 
@@ -20,6 +20,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "partitions": {
         "type": click.IntRange(1, 256),
         "help": "Number of partitions. It cannot change once the installation exists.  [default: as it exists, or 8]",
+    },
+    "feed": {
+        "type": click.Choice(FEEDS),
+        "help": "Format of records and live feed: msgpack, JSON, or msgpack with a copy of each record in JSON. The "
+                "installation keeps it.  [default: as it is kept, or msgpack]",
     },
     "replicas": {
         "type": click.Choice(["1", "3", "5"]), "default": "1",

@@ -62,7 +62,7 @@ class Client:
 
     async def close(self) -> None:
         """Disconnect. A second call does nothing."""
-        await self._session.leave()
+        await self._session.close()
 
     @classmethod
     @asynccontextmanager
@@ -70,8 +70,8 @@ class Client:
         cls, settings: Settings, *, source: str | None = None, kinds: Kinds | None = None
     ) -> AsyncIterator[Self]:
         """Connect by complete settings, as `connecting.connect` does."""
-        async with Session.open(settings, source, kinds) as session:
-            yield cls(session)
+        async with cls(await Session.start(settings, source, kinds)) as client:
+            yield client
 
     @property
     def kinds(self) -> Kinds:

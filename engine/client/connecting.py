@@ -3,8 +3,8 @@
 Belongs here: `connect`. Does not: what a client does (`client`).
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 from phaseline.engine.client.client import Client
@@ -17,18 +17,16 @@ from phaseline.machines.compiler.kinds import Kinds
 class Connecting:
     """A connection under way: `async with connect(...) as client`, or `client = await connect(...)`."""
 
-    def __init__(self, opening: AbstractAsyncContextManager[Session]) -> None:
-        """Open the connection by `opening` once this is awaited or entered."""
-        self._opening = opening
+    def __init__(self, start: Callable[[], Awaitable[Session]]) -> None:
+        """Connect by `start` once this is awaited or entered."""
+        self._start = start
         self._client: Client | None = None
 
     def __await__(self) -> Generator[Any, None, Client]:
         return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Client:
-        session = await self._opening.__aenter__()
-        session.opening = self._opening
-        self._client = Client(session)
+        self._client = Client(await self._start())
         return self._client
 
     async def __aexit__(self, *_: object) -> None:
@@ -48,4 +46,4 @@ def connect(
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
     against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`.
     """
-    return Connecting(Session.open(with_key(from_options(nats=url, **settings)), source, kinds))
+    return Connecting(partial(Session.start, with_key(from_options(nats=url, **settings)), source, kinds))

@@ -4,8 +4,6 @@ Belongs here: `Session`, which finds the installation and the states at a moment
 (`client`, `entity_view`, `products`).
 """
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -40,25 +38,11 @@ class Session:
     """The installation, once the server was asked for it."""
     watches: list[Watch[Any]] = field(default_factory=list)
 
-    opening: AbstractAsyncContextManager["Session"] | None = None
-    """The context in which the session was opened, if `leave` is to end it."""
-
     @classmethod
-    @asynccontextmanager
-    async def open(cls, settings: Settings, source: str | None, kinds: Kinds | None) -> AsyncIterator[Self]:
+    async def start(cls, settings: Settings, source: str | None, kinds: Kinds | None) -> Self:
         """Connect by these settings. By default events come from the user, and the tables are those installed here."""
-        async with Wire.open(settings, name="phaseline-client") as wire:
-            session = cls(wire, settings, kinds or installed(), source or default_source("python"))
-            try:
-                yield session
-            finally:
-                await session.close()
-
-    async def leave(self) -> None:
-        """Disconnect, if the session was opened without a block. A second call does nothing."""
-        opening, self.opening = self.opening, None
-        if opening is not None:
-            await opening.__aexit__(None, None, None)
+        kinds, source = kinds or installed(), source or default_source("python")
+        return cls(await Wire.start(settings, name="phaseline-client"), settings, kinds, source)
 
     @property
     def subjects(self) -> Subjects:
@@ -112,6 +96,9 @@ class Session:
         return reader_of(installation.wire, installation.layout.log, filters, start, feed)
 
     async def close(self) -> None:
-        """End the watches that are still open."""
-        for watch in self.watches:
-            await watch.close()
+        """End the watches that are still open, and disconnect. A second call does nothing."""
+        try:
+            for watch in self.watches:
+                await watch.close()
+        finally:
+            await self.wire.close()

@@ -253,8 +253,10 @@ class Changeset:
     def _count(self, kind: str, entity_id: str, facet: int, before: State, after: State) -> None:
         """Bring the tallies above up to date, and mark the entities whose views look at them."""
         for counted in self.kinds[kind].counted:
+            if counted.facet != facet:
+                continue
             old, new = counted.phase(before), counted.phase(after)
-            if counted.facet != facet or old == new:
+            if old == new:
                 continue
             above = ancestor_id(entity_id, counted.arity)
             key = (above, counted.kind, kind, facet, counted.has)

@@ -5,7 +5,7 @@ reading and committing (`worker.partition`), reading an event's bytes (`intake`)
 kind.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -127,9 +127,15 @@ class Batch:
 class Processor:
     """Decides the stored events of one partition on its tree, and makes batches of their records."""
 
-    def __init__(self, tree: Tree, subjects: Subjects, partition: int) -> None:
-        """Decide on `tree`, which `process` changes. Records name the partition and the installation."""
+    def __init__(
+        self, tree: Tree, subjects: Subjects, partition: int, *, as_json: bool = False, limit: int = BATCH_LIMIT
+    ) -> None:
+        """Decide on `tree`, which `process` changes. Records name the partition and the installation.
+
+        as_json: write the records as JSON. limit: the most messages of one batch.
+        """
         self.tree, self.subjects, self.partition = tree, subjects, partition
+        self.as_json, self.limit = as_json, limit
         self.installation = f"phaseline/{subjects.prefix}"
         self.counts = EventCounts()
 
@@ -138,7 +144,7 @@ class Processor:
     ) -> Batch:
         """Decide events in order until one batch is full, and change the tree. The caller passes the rest again.
 
-        position: of the last event before these. An event with more than `BATCH_LIMIT` messages is a batch of its own.
+        position: of the last event before these. An event with more than `limit` messages is a batch of its own.
         enough: called after each event; the batch ends once it returns True.
         """
         batch = Batch(position)
@@ -146,10 +152,10 @@ class Processor:
             decision = self.answer(event)
             schedules = self._schedules(decision, len(batch.messages))
             size = batch.size + len(decision.records) + len(schedules)
-            if batch.events and size > BATCH_LIMIT:
+            if batch.events and size > self.limit:
                 break
             self._add(batch, event, decision, schedules)
-            if enough(event) or size >= BATCH_LIMIT:
+            if enough(event) or size >= self.limit:
                 break
         timers.attach(batch.messages, batch.schedules, self.installation)
         return batch
@@ -181,13 +187,14 @@ class Processor:
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
             return Decision([self._fault(event, error)], fault=error)
 
-    def messages(self, records: list[Record]) -> list[Message]:
-        """The records of one event as log messages."""
+    def messages(self, records: list[Record], like: Sequence[Message] = ()) -> list[Message]:
+        """The records of one event as log messages. `like`: the messages in the log whose format they get, if given."""
         total = len(records)
+        as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
         return [
             Message(
                 self._subject(record),
-                wire_codec.write(record, index, total, self.installation, self._table_version(record)),
+                wire_codec.write(record, index, total, self.installation, self._table_version(record), as_json=as_json),
             )
             for index, record in enumerate(records)
         ]

@@ -3,8 +3,6 @@
 Belongs here: what only an installation has. Does not: checks of the server alone (`server_checks`).
 """
 
-from dataclasses import fields
-
 from phaseline.engine.doctor.check_result import CheckResult, ok, problem, unknown, warning
 from phaseline.engine.doctor.server_checks import age, size
 from phaseline.engine.errors import ApiFailed, NoResponders, NotPermitted, RequestTimedOut
@@ -23,8 +21,7 @@ START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
 
 async def streams(wire: Wire, layout: Layout) -> list[CheckResult]:
     """Whether each stream exists, how large it is, and whether its copies keep up."""
-    names = [getattr(layout, field.name) for field in fields(layout) if field.name not in ("prefix", "partitions")]
-    return [await _stream(wire, name) for name in names]
+    return [await _stream(wire, name) for name in layout.streams]
 
 
 async def _stream(wire: Wire, name: str) -> CheckResult:

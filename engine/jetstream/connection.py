@@ -56,6 +56,8 @@ class Connection(Client):
         self._first_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failures = 0
         self._patient = False
+        self._leaving = False
+        """Whether this side closes the connection, or gives up the first one."""
         self._say_again = 0.0
         """From when on to say again that no server is reached."""
         self._error: Exception | None = None
@@ -80,6 +82,7 @@ class Connection(Client):
             except (OSError, nats_errors.Error, ValueError, ImportError) as error:
                 raise first_failure(self._settings, error) from None
         except BaseException:
+            self._leaving = True
             connecting.cancel()
             await asyncio.gather(connecting, return_exceptions=True)
             await self.flush_and_close()
@@ -114,6 +117,7 @@ class Connection(Client):
 
     async def flush_and_close(self, timeout: float = 2.0) -> None:
         """Send the pending bytes and close. Errors are logged, not raised."""
+        self._leaving = True
         try:
             try:
                 if self.is_connected:
@@ -234,6 +238,13 @@ class Connection(Client):
         if initial_connection and self._settings.wants_tls and not info.get("tls_required"):
             raise ConnectionError(NO_TLS)
         await super()._process_info(info, initial_connection)
+
+    async def _connect_to_server(self, s: Any) -> None:
+        # Until Python 3.12, `asyncio.wait_for` loses a cancellation that comes together with the result. nats-py would
+        # then go on connecting for ever, and the process would not end.
+        if self._leaving:
+            raise asyncio.CancelledError
+        await super()._connect_to_server(s)
 
     async def _attempt_reconnect(self) -> None:
         try:

@@ -3,7 +3,7 @@
 Belongs here: their configuration and names. Does not: reading (`reader`), committing (`ownership.fenced_commit`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from phaseline.engine.errors import (
@@ -19,9 +19,10 @@ from phaseline.engine.errors import (
     PrefixTaken,
     StreamsDiffer,
 )
+from phaseline.engine.jetstream import feed
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
+from phaseline.engine.settings import DEFAULT_PARTITIONS, Feed, Settings
 from phaseline.schemas.records import SECOND
 
 MINIMUM_SERVER = (2, 15)
@@ -33,7 +34,7 @@ PARTITIONS = "phaseline.partitions"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The prefix of an installation, its number of partitions, and the names of its streams."""
+    """The prefix of an installation, its number of partitions, the names of its streams, and the format of its feed."""
 
     prefix: str
     partitions: int
@@ -42,27 +43,37 @@ class Layout:
     state: str
     lease: str
     live: str
+    feed: Feed = "msgpack"
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of all streams."""
+        return self.events, self.log, self.state, self.lease, self.live
 
 
-def layout_of(settings: Settings, partitions: int) -> Layout:
+def layout_of(settings: Settings, partitions: int, form: Feed = "msgpack") -> Layout:
     """The layout of an installation with that many partitions."""
-    names = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE", "LIVE"))
-    return Layout(settings.prefix, partitions, *names)
+    events, log, state, lease, live = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE", "LIVE"))
+    return Layout(settings.prefix, partitions, events, log, state, lease, live, form)
 
 
 async def provision(wire: Wire, settings: Settings) -> Layout:
     """Create the streams that are absent, and leave the others unchanged. Several workers can do so at once.
 
-    Raises `PartitionsDiffer` if the installation has another number of partitions than the settings want.
+    If the settings want another feed than the installation has, it has that one from now on. Raises `PartitionsDiffer`
+    if it has another number of partitions than the settings want.
     """
-    layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS)
+    layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "msgpack")
     if await _config(wire, layout.log) is None:
         await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
     found = await _config(wire, layout.events)
     if found is None:
         await _create(wire, layout.events, events(settings, layout))
         found = await _config(wire, layout.events) or {}
-    layout = layout_of(settings, _partitions(found, settings))
+    layout = layout_of(settings, _partitions(found, settings), feed.kept(found))
+    if settings.feed is not None and settings.feed != layout.feed:
+        await feed.change(wire, layout.events, found, settings.feed)
+        layout = replace(layout, feed=settings.feed)
     copies = ((layout.state, state(settings, layout)), (layout.live, live(settings, layout)))
     for name, config in (*copies, (layout.lease, lease(settings))):
         if await _config(wire, name) is None:
@@ -111,7 +122,7 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
     found = await _config(wire, layout.events)
     if found is None or await _config(wire, layout.state) is None:
         raise NotProvisioned(prefix=settings.prefix)
-    return layout_of(settings, _partitions(found, settings))
+    return layout_of(settings, _partitions(found, settings), feed.kept(found))
 
 
 async def why_unstored(wire: Wire, error: NoSuchStream) -> PhaselineError:
@@ -174,7 +185,7 @@ def events(settings: Settings, layout: Layout) -> dict[str, Any]:
         "subject_transform": {"src": f"{prefix}.events.*.>", "dest": inbox},
         "duplicate_window": int(settings.dedupe_window * SECOND),
         "max_age": int(settings.events_max_age * SECOND),
-        "metadata": {PARTITIONS: str(partitions)},
+        "metadata": {PARTITIONS: str(partitions), feed.KEY: layout.feed},
         # Due timers arrive like events, on a subject that only the server can write.
         "sources": [{"name": layout.log, "subject_transforms": [{"src": f"{prefix}.fired.*.>", "dest": due}]}],
     }

@@ -57,6 +57,7 @@ class Wire:
         self._up = asyncio.Event()
         self._down_hooks: list[Callable[[], None]] = []
         self._up_hooks: list[Callable[[], None]] = []
+        self._refusal_hooks: list[Callable[[str], bool]] = []
         self._violation = (0.0, "")
         self._inbox_refused = False
         """Whether this user may not subscribe to our inbox, so that no answer arrives."""
@@ -69,6 +70,15 @@ class Wire:
     @asynccontextmanager
     async def open(cls, settings: Settings, name: str = "phaseline", *, patient: bool = False) -> AsyncIterator[Self]:
         """Open a connection that always reconnects. Raises `NatsUnreachable`, unless `patient` waits for a server."""
+        wire = await cls.start(settings, name, patient=patient)
+        try:
+            yield wire
+        finally:
+            await wire.close()
+
+    @classmethod
+    async def start(cls, settings: Settings, name: str = "phaseline", *, patient: bool = False) -> Self:
+        """As `open`; it stays open until `close`."""
         wire = cls(settings)
         # Where the first connection fails the caller gets an error, so nothing is logged.
         wire._opening = not patient
@@ -77,15 +87,23 @@ class Wire:
         wire._up.set()
         try:
             await wire.subscribe(f"{wire._inbox}.*", wire._on_reply)
-            yield wire
-        finally:
+        except BaseException:
             await wire.close()
+            raise
+        return wire
 
     async def close(self) -> None:
-        """Send the pending bytes and close the connection."""
-        self._closing = True
-        await self._connection.flush_and_close(FLUSH_SILENT if self._silent else FLUSH)
-        self._fail_waiting()
+        """Send the pending bytes and close the connection. A second call does nothing."""
+        if not self._closing:
+            self._closing = True
+            await self._connection.flush_and_close(FLUSH_SILENT if self._silent else FLUSH)
+            self._up.clear()
+            self._fail_waiting()
+
+    def _check_open(self) -> None:
+        """Raise `RuntimeError` after `close`: it is a mistake in the program, which waiting does not mend."""
+        if self._closing:
+            raise RuntimeError("this connection is closed: open another one")
 
     # ---- the connection
 
@@ -120,7 +138,8 @@ class Wire:
             raise ServerTooOld(version=self.version or "unknown", needed=f"{major}.{minor}")
 
     async def until_connected(self, timeout: float | None = None) -> None:
-        """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds."""
+        """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds, `RuntimeError` after `close`."""
+        self._check_open()
         try:
             async with asyncio.timeout(timeout):
                 await self._up.wait()
@@ -136,6 +155,14 @@ class Wire:
         """Call `hook` whenever connection and subscriptions are back. Returns a function that removes the hook."""
         self._up_hooks.append(hook)
         return lambda: self._up_hooks.remove(hook)
+
+    def on_refusal(self, hook: Callable[[str], bool]) -> Callable[[], None]:
+        """Call `hook` with each subject to which this user may not publish. It says whether it tells its caller.
+
+        Returns a function that removes the hook.
+        """
+        self._refusal_hooks.append(hook)
+        return lambda: self._refusal_hooks.remove(hook)
 
     def _down(self, cause: str) -> None:
         self._up.clear()
@@ -162,6 +189,7 @@ class Wire:
             if (subject == denied or self._inbox_refused) and not future.done():
                 future.set_exception(self._refusal(subject))
                 told = True
+        told = any(hook(denied) for hook in tuple(self._refusal_hooks)) or told
         if not told:
             log.error("nats_permission_denied", error=violation)
 
@@ -184,6 +212,7 @@ class Wire:
 
     def send(self, buffer: bytes) -> None:
         """Send frames as one buffer; raises `NatsUnreachable` while the connection is down."""
+        self._check_open()
         self._connection.send(buffer)
 
     def publish(self, subject: str, data: bytes, headers: Headers | None = None) -> None:
@@ -294,6 +323,7 @@ class Wire:
 
         queue: of all subscriptions with this queue name, one gets each message.
         """
+        self._check_open()
         return await self._connection.subscribe_with(subject, callback, queue)
 
     async def unsubscribe(self, sid: int) -> None:

@@ -36,6 +36,7 @@ from phaseline.schemas.subjects import quoted_id
 TOO_MANY_SUBJECTS = "413"
 """The server's status for a request that selects more than 1,024 subjects."""
 STORED = "Nats-Time-Stamp"
+BATCH_SEQUENCE = "Nats-Batch-Sequence"
 LOOK_BACK = 100
 """Places to search backwards for a message. Places can be empty, because a new checkpoint deletes the old one."""
 
@@ -88,7 +89,9 @@ def _records_to_cut(installation: Installation, message: Reply) -> int:
         return 0
     body = codec.decode(message.data)
     count, total = int(body["id"].partition("-")[2]) + 1, int(body["data"]["cause"]["records"])
-    return count if count < total <= BATCH_LIMIT else 0
+    # The records of one batch stand in it side by side. Where the log has copies in JSON, a batch holds fewer records.
+    begins_here = int(frames.read_headers(stored.block or b"").get(BATCH_SEQUENCE, total)) >= count
+    return count if count < total <= BATCH_LIMIT and begins_here else 0
 
 
 async def _time_of(installation: Installation, place: int) -> int:

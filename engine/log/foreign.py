@@ -26,6 +26,8 @@ BATCH = b"\r\nNats-Batch-Id:"
 FENCED = b"\r\nNats-Expected-Last-Subject-Sequence:"
 UNDER_FENCE = b"\r\nNats-Expected-Last-Subject-Sequence-Subject:"
 
+JSON_COPY = b"\r\nPhaseline-Copy:"
+
 PATIENCE = 2.0
 """Seconds without a message after which the search for a worker's message begins anew."""
 SEARCHES = 3
@@ -52,6 +54,11 @@ def is_by_owner(block: bytes | None) -> bool:
 def is_copy(block: bytes | None) -> bool:
     """Whether the server sent a message with this header block as the answer to a direct get."""
     return block is not None and COPY in block
+
+
+def is_json_copy(block: bytes | None) -> bool:
+    """Whether a message of LOG with this header block is the copy of a record in JSON (`ownership.json_copies`)."""
+    return block is not None and JSON_COPY in block
 
 
 def holds_copy(reply: Reply) -> bool:

@@ -122,7 +122,12 @@ def message_in(reply: Reply) -> LastMessage:
 
 
 def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
-    """The record in a message of LOG; None if no worker wrote it, which is reported. Raises `NewerRecord`."""
+    """The record in a message of LOG; None if no worker wrote it, which is reported, and for a copy in JSON.
+
+    Raises `NewerRecord`.
+    """
+    if foreign.is_json_copy(message.block):
+        return None
     is_ours = foreign.is_by_worker(message.block)
     record = _record_in(message.data) if is_ours else None
     if record is None and not (is_ours and losses.is_loss(message.data)):
@@ -141,7 +146,7 @@ def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None
 def _record_in(body: bytes) -> Record | None:
     """The record in a body; None if it holds none. Raises `NewerRecord`."""
     try:
-        return None if body[:1] in codec.JSON_STARTS else wire_codec.read(body)
+        return wire_codec.read(body)
     except NewerRecord:
         raise
     except (ValueError, KeyError, TypeError, AttributeError):

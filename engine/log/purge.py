@@ -22,6 +22,7 @@ from phaseline.engine.log.latest import check_name
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.records import Rejection
+from phaseline.schemas.subjects import json_copy
 
 AT_ONCE = 100
 """Messages that are erased at the same time."""
@@ -91,11 +92,13 @@ async def find(installation: Installation, kind: str, entity_id: str, timeout: f
         copy = await _copied(installation, subjects.live(partition, entity_id), observed)
         newest = found.positions[-1] if found.positions else 0
         found.live = copy.sequence if copy is not None and (not newest or copy.position <= newest) else 0
-    async for slice_ in read_all(wire, layout.log, [subjects.rejection(partition, kind, "*", entity_id)]):
-        for stored in slice_:
-            record = wire_codec.read(stored.data)
-            if isinstance(record, Rejection) and record.id == entity_id and record.payload:
-                found.rejections.append(stored.sequence)
+    rejected = subjects.rejection(partition, kind, "*", entity_id)
+    for filter_ in (rejected, json_copy(layout.prefix, rejected)):
+        async for slice_ in read_all(wire, layout.log, [filter_]):
+            for stored in slice_:
+                record = wire_codec.read(stored.data)
+                if isinstance(record, Rejection) and record.id == entity_id and record.payload:
+                    found.rejections.append(stored.sequence)
     found.transitions = await _transitions(installation, partition, kind, entity_id)
     return found
 

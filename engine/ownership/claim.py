@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
+from phaseline.engine.ownership import json_copies
 from phaseline.engine.ownership.fenced_commit import Fence
+from phaseline.engine.settings import Feed
 
 
 @dataclass(slots=True)
@@ -20,7 +22,7 @@ class Claim:
     """A partition that this worker owns: its tree, its fence, the last checkpoint, and its position.
 
     The position can be ahead of the checkpoint's, because `append_one` does not write a checkpoint. pending: how many
-    events followed the one at the position when it was read.
+    events followed the one at the position when it was read. feed, prefix: those of the installation.
     """
 
     partition: int
@@ -29,15 +31,28 @@ class Claim:
     checkpoint: Checkpoint
     position: int
     pending: int = 0
+    feed: Feed = "msgpack"
+    prefix: str = "pl"
+
+    @property
+    def limit(self) -> int:
+        """The most messages that one batch can hold beside the checkpoint."""
+        return json_copies.limit(self.feed)
 
     async def append(self, messages: Sequence[Message], position: int, plan: Plan | None = None) -> None:
         """Commit `messages` and the checkpoint of `position` in one batch."""
         self._advance(position)
         self.checkpoint = self._next(position, plan)
-        await self.fence.append(messages, self.checkpoint.encode_as)
+        await self.fence.append(self._with_copies(messages), self.checkpoint.encode_as)
 
     async def append_one(self, message: Message, position: int) -> None:
-        """Commit one record without a checkpoint. The record's cause says the position."""
+        """Commit one record without a checkpoint. The record's cause says the position.
+
+        With its copy in JSON it needs a batch, which has a checkpoint.
+        """
+        if self.feed == "both":
+            await self.append([message], position)
+            return
         self._advance(position)
         self.checkpoint = replace(self.checkpoint, attempts=0, trying=0, triers=())
         await self.fence.append_one(*message)
@@ -73,7 +88,7 @@ class Claim:
         tried = {"attempts": last.attempts, "trying": last.trying, "triers": last.triers}
         self.checkpoint = replace(self._next(self.position, last.plan), **tried)
         if messages:
-            await self.fence.append(messages, self.checkpoint.encode_as)
+            await self.fence.append(self._with_copies(messages), self.checkpoint.encode_as)
         else:
             await self.fence.move(self.checkpoint.encode_as)
 
@@ -85,6 +100,10 @@ class Claim:
     def vouched(self) -> int:
         """The position up to which no event waits to be decided."""
         return max(self.position, self.checkpoint.clear or 0)
+
+    def _with_copies(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages, and behind them the copies in JSON that an installation with both feeds has."""
+        return [*messages, *json_copies.of(self.prefix, messages)] if self.feed == "both" else messages
 
     def _advance(self, position: int) -> None:
         """Set the position before the commit is sent, because the next events are decided while it is under way."""

@@ -12,7 +12,7 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
-from phaseline.schemas import losses
+from phaseline.schemas import codec, losses
 from phaseline.schemas.records import Loss
 
 WRITE = 60.0
@@ -92,6 +92,7 @@ async def append(installation: Installation, claim: Claim, loss: Loss) -> None:
     """Commit the record of a loss."""
     subject = installation.subjects.loss(claim.partition, loss.what)
     body = losses.write(loss, f"phaseline/{installation.prefix}")
+    body = codec.as_json(body) if installation.layout.feed == "json" else body
     await claim.note([Message(subject, body)])
 
 

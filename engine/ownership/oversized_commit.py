@@ -8,7 +8,6 @@ the middle commits these records. It must not decide the event again, because ha
 from collections.abc import Iterator
 
 from phaseline.engine.core.message import NO_EVENT, Message
-from phaseline.engine.core.process import BATCH_LIMIT
 from phaseline.engine.core.tree import restore
 from phaseline.engine.errors import PlanLost
 from phaseline.engine.jetstream.direct_get import LastMessage
@@ -38,8 +37,8 @@ async def finish(installation: Installation, claim: Claim, messages: list[Messag
     plan = claim.checkpoint.plan
     if plan is None:
         return
-    for done in range(plan.done, len(messages), BATCH_LIMIT):
-        piece = messages[done : done + BATCH_LIMIT]
+    for done in range(plan.done, len(messages), claim.limit):
+        piece = messages[done : done + claim.limit]
         stored = done + len(piece)
         if stored == len(messages):
             await claim.append(piece, plan.cause)

@@ -47,7 +47,8 @@ async def take_over(
     tree, highest = await load(installation, partition, fence.sequence, least)
     position = max(last.position, highest) if last.plan is None else last.position
     log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
-    claim = Claim(partition, tree, fence, own, position, last.pending if position == last.position else 0)
+    pending = last.pending if position == last.position else 0
+    claim = Claim(partition, tree, fence, own, position, pending, installation.layout.feed, installation.prefix)
     if last.attempts and last.plan is None and position > last.position:
         # Lone records do not write the checkpoint: the former owner did get on.
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())

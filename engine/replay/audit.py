@@ -203,7 +203,7 @@ class Audit:
             self.report.records += 1
             return
         records = [record for record in self.processors.answer(step, step.event) if is_under(record, self.root)]
-        expected = processor.messages(records)
+        expected = processor.messages(records, messages)
         self.report.records += len(expected)
         if expected != messages:
             self._report_differences(step.event.sequence, records, messages)

@@ -57,6 +57,8 @@ class LogCursor:
                 self._next = self.cause = None
                 return current
             stored = self._held.popleft()
+            if foreign.is_json_copy(stored.block):
+                continue
             if not foreign.is_by_owner(stored.block):
                 self.foreign.append(foreign.report(self._reader.stream, stored))
             elif ".loss." in stored.subject and losses.is_loss(stored.data):

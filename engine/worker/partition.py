@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Self, TypeVar
 
 from phaseline.engine import logs
-from phaseline.engine.core.process import BATCH_LIMIT, Batch, EventCounts, Processor
+from phaseline.engine.core.process import Batch, EventCounts, Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import DecisionStuck, Fenced, NotOwned, PhaselineError, SetupError
 from phaseline.engine.faults import log_fault
@@ -134,7 +134,8 @@ class Partition:
         )  # fmt: skip
         await oversized_commit.resume(self.installation, claim)
         watch = ClaimWatch(self.installation, claim)
-        processor = Processor(claim.tree, self.installation.subjects, self.number)
+        as_json = self.installation.layout.feed == "json"
+        processor = Processor(claim.tree, self.installation.subjects, self.number, as_json=as_json, limit=claim.limit)
         self.counts, self.tree, self.position = processor.counts, claim.tree, claim.position
         async with (
             self._open_inbox(claim.position + 1) as inbox,
@@ -231,7 +232,7 @@ class Partition:
 
     async def commit(self, claim: Claim, batch: Batch) -> None:
         """Store a batch in the cheapest form that is safe."""
-        if len(batch.messages) > BATCH_LIMIT:
+        if len(batch.messages) > claim.limit:
             await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
         elif batch.is_single:
             await claim.append_one(batch.messages[0], batch.position)

@@ -111,7 +111,7 @@ class Step:
 
     def has_given(self, data: Mapping[str, Any]) -> bool:
         """Whether the data has the values that the row asks for."""
-        for name, value in self.row.given.items():  # noqa: SIM110  # half the time of all(), and asked often
+        for name, value in self.row.given.items():  # noqa: SIM110  # twice as fast
             if data.get(name) != value:
                 return False
         return True

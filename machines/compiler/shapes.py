@@ -64,7 +64,7 @@ TEXTS = {"doc": AnyText, "en": AnyText, "options": tuple[AnyText, ...]}
 """The columns with such texts."""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A place in a table. where: the part that it belongs to, such as `phase, row 2 (dim)`. name: of the column."""
 
     where: str
@@ -89,7 +89,7 @@ def problems(table: object) -> Iterator[str]:
 def _object(found: Any, where: str) -> Iterator[str]:
     of: Any = type(found)
     for name, hint in hints(of):
-        value, column = getattr(found, name), Column(where, name)
+        value, column = getattr(found, name), TableColumn(where, name)
         if value == () and (of, name) in NOT_EMPTY:
             yield column.says("(), an empty tuple", "at least one")
         else:
@@ -103,7 +103,7 @@ def hints(cls: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((name, named[name]) for name in named if cls is State or name in {each.name for each in fields(cls)})
 
 
-def _value(value: Any, hint: Any, column: Column) -> Iterator[str]:
+def _value(value: Any, hint: Any, column: TableColumn) -> Iterator[str]:
     """The problems of a value, and of what is inside it."""
     if isinstance(value, Misfit):
         yield f"{column.where}: {value.problem}" if column.where else value.problem
@@ -118,15 +118,15 @@ def _value(value: Any, hint: Any, column: Column) -> Iterator[str]:
         inner = get_args(fitting)
         for index, item in enumerate(value):
             sort = inner[0] if inner[-1] is Ellipsis else inner[index]
-            yield from _value(item, sort, Column(_part(column, item, index), column.name))
+            yield from _value(item, sort, TableColumn(_part(column, item, index), column.name))
     elif get_origin(fitting) is not None and isinstance(value, Mapping):
         for key, held in value.items():
             if not _test(str)(key):
                 yield column.says(f"the key {short(key)}, {_what(key)}", "a name in quotes")
-            yield from _value(held, get_args(fitting)[1], Column(column.where, f"{column.name}[{key!r}]"))
+            yield from _value(held, get_args(fitting)[1], TableColumn(column.where, f"{column.name}[{key!r}]"))
 
 
-def _part(column: Column, item: Any, index: int) -> str:
+def _part(column: TableColumn, item: Any, index: int) -> str:
     """The place of an item: that of the column, with the item's own name where it is a part of the table."""
     if column.name == "facets":
         name = getattr(item, "name", None)
@@ -213,7 +213,7 @@ def _is_filled(cls: Any, name: str, question: Callable[[Any], bool]) -> Callable
     return (lambda value: value != () and question(value)) if (cls, name) in NOT_EMPTY else question
 
 
-def _advice(value: Any, sorts: tuple[Any, ...], column: Column) -> str:
+def _advice(value: Any, sorts: tuple[Any, ...], column: TableColumn) -> str:
     """What a value is that its column does not take, and what to write."""
     sort = next((sort for sort in sorts if sort not in (NoneType, bool)), sorts[0])
     origin, inner, name = get_origin(sort), get_args(sort), column.name

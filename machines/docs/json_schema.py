@@ -4,6 +4,7 @@ Belongs here: schemas made from tables and from `schemas.wire_types`. Does not: 
 channels (`asyncapi`); the layout of the files (`pages`).
 """
 
+import re
 from typing import Any
 
 import msgspec
@@ -75,6 +76,11 @@ def common() -> dict[str, Schema]:
     return {field.name.title(): _field(field) for field in COMMON}
 
 
+def name_of(*words: str) -> str:
+    """The name of a model in generated programs, as the title of its schema: `node_pool`, `data` -> `NodePoolData`."""
+    return "".join(part.capitalize() for word in words for part in re.split(r"[^a-zA-Z0-9]", word))
+
+
 def outside(kind: Kind) -> tuple[str, ...]:
     """The triggers that a publisher may send: all except those that only the engine fires."""
     return tuple(trigger for trigger, role in kind.roles.items() if role != "derived")
@@ -89,10 +95,10 @@ def event_data(kind: Kind, trigger: str, ref: str) -> Schema:
     required = [field.name for field in own if field.required]
     shared = {field.name: {"$ref": ref.format(name=field.name.title())} for field in COMMON}
     return {
-        "title": f"Data of {kind.name}.{trigger}",
+        "title": name_of(kind.name, trigger, "data"),
         "description": " ".join([ROLES[kind.roles[trigger]], *_rows(kind, trigger)]),
         "type": "object" if required else ["object", "null"],
-        "properties": {**shared, **{field.name: _field(field) for field in own}},
+        "properties": {**shared, **{field.name: _field(field, kind.name, trigger) for field in own}},
         **({"required": required} if required else {}),
     }
 
@@ -142,43 +148,62 @@ def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
     facets = kind.table.facets
     states = {facet.name: f"{kind.name}.state.{facet.name}" for facet in facets}
     refs = {facet: {"$ref": ref.format(name=name)} for facet, name in states.items()}
-    any_state = next(iter(refs.values())) if len(refs) == 1 else {"anyOf": list(refs.values())}
-    held = {facet: {**state, "properties": {"base": state}} for facet, state in refs.items()}
+    any_state = (
+        next(iter(refs.values()))
+        if len(refs) == 1
+        else {"title": name_of(kind.name, "state"), "anyOf": list(refs.values())}
+    )
+    held = {
+        facet: {"title": name_of(kind.name, facet, "facet"), **state, "properties": {"base": state}}
+        for facet, state in refs.items()
+    }
     data = {
-        "title": f"Record of kind {kind.name}",
+        "title": name_of(kind.name, "record"),
         "properties": {
             "kind": {"const": kind.name},
-            "facet": {"enum": list(kind.names)},
+            "facet": {"title": name_of(kind.name, "facet", "name"), "enum": list(kind.names)},
             "from": any_state,
             "to": any_state,
             "entity": {
+                "title": name_of(kind.name, "entity"),
                 "properties": {
                     "facets": {
+                        "title": name_of(kind.name, "facets"),
                         "properties": held,
                         "required": [*kind.names[: kind.contact]],
                         "additionalProperties": False,
                     },
-                    "attributes": {"properties": {field.name: _field(field) for field in kind.table.attributes}},
-                }
+                    "attributes": {
+                        "title": name_of(kind.name, "attributes"),
+                        "properties": {field.name: _field(field, kind.name) for field in kind.table.attributes},
+                    },
+                },
             },
         },
     }
     unborn = len(facets[: kind.contact]) > 1
-    return {f"{kind.name}.record": data, **{states[facet.name]: _state(facet, unborn=unborn) for facet in facets}}
+    return {
+        f"{kind.name}.record": data,
+        **{states[facet.name]: _state(kind, facet, unborn=unborn) for facet in facets},
+    }
 
 
-def _state(facet: Facet, *, unborn: bool) -> Schema:
+def _state(kind: Kind, facet: Facet, *, unborn: bool) -> Schema:
     """unborn: whether the facet may still be Absent while another one is not."""
     phases = phases_of(facet)[0 if unborn or facet.begins != ABSENT else 1 :]
     conditions = dict.fromkeys(label.condition for label in facet.labels if label.condition)
-    allowed = {"items": {"enum": list(conditions)}} if conditions else {"maxItems": 0}
-    return {"properties": {"state": {"enum": list(phases)}, "conditions": allowed}}
+    words = (kind.name, facet.name)
+    one = {"title": name_of(*words, "condition"), "enum": list(conditions)}
+    phase = {"title": name_of(*words, "phase"), "enum": list(phases)}
+    allowed = {"items": one} if conditions else {"maxItems": 0}
+    return {"title": name_of(*words, "state"), "properties": {"state": phase, "conditions": allowed}}
 
 
-def _field(field: Field) -> Schema:
+def _field(field: Field, *owner: str) -> Schema:
+    """The schema of a field. `owner`: the words that come before the field's in the name of a choice."""
     one: Schema = {"type": TYPES[field.type]} if field.type in TYPES else {}
     if field.options:
-        one["enum"] = list(field.options)
+        one = {"title": name_of(*owner, field.name), **one, "enum": list(field.options)}
     elif field.type is str:
         one["maxLength"] = MAX_TEXT
     if field.least is not None:

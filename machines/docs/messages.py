@@ -10,10 +10,11 @@ from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import json_schema
 from phaseline.machines.language.fields import Field
 from phaseline.machines.language.table import REPORTED
+from phaseline.schemas.cloudevents import content_types
 
 Map = dict[str, Any]
 SCHEMAS = "#/components/schemas/{name}"
-MSGPACK = "application/msgpack"
+MSGPACK = content_types.MSGPACK_EVENT
 
 TRAITS: Map = {
     "event": {
@@ -48,7 +49,10 @@ def _event_message(kind: Kind, trigger: str) -> Map:
     return {
         "name": name,
         "summary": json_schema.event_data(kind, trigger, SCHEMAS)["description"],
-        "payload": {"allOf": [{"$ref": SCHEMAS.format(name="Event")}, narrowing]},
+        "payload": {
+            "title": json_schema.name_of(kind.name, trigger),
+            "allOf": [{"$ref": SCHEMAS.format(name="Event")}, narrowing],
+        },
         "traits": [{"$ref": "#/components/messageTraits/event"}],
         "examples": [{"payload": _example(kind, trigger)}],
     }
@@ -88,7 +92,10 @@ def of_records(kinds: Kinds) -> dict[str, Map]:
                 "data": {"$ref": SCHEMAS.format(name=f"{kind}.record")},
             },
         }
-        payload = {"allOf": [{"$ref": SCHEMAS.format(name="Transition")}, narrowing]}
+        payload = {
+            "title": json_schema.name_of(kind, "transitioned"),
+            "allOf": [{"$ref": SCHEMAS.format(name="Transition")}, narrowing],
+        }
         found[f"{kind}.transitioned"] = _record_message(f"{kind}.transitioned", "Transition", payload)
     for sort in ("Rejection", "Mark", "Loss"):
         name = json_schema.VERBS[sort]

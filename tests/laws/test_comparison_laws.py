@@ -3,31 +3,21 @@
 from copy import deepcopy
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, Phase, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
+from phaseline.machines.kubernetes.diff import compare as comparing
 from phaseline.machines.kubernetes.diff.canonical import canonical
 from phaseline.machines.kubernetes.diff.compare import _differences, _Sides, as_stored, compare
 from phaseline.machines.kubernetes.diff.holds import holds
 from phaseline.machines.kubernetes.diff.normalize import normalize
 from phaseline.machines.kubernetes.diff.types import ANY, kinds, type_of
+from tests.support.strategies import search
 from tests.support.typed_objects import add, change, draw, places
 
 KINDS = [*kinds(), ("example.io/v1", "Widget"), ("argoproj.io/v1alpha1", "Rollout")]
 EFFORTS = [pytest.param(300, id="short"), pytest.param(4_000, marks=pytest.mark.slow, id="long")]
-
-
-def search(examples: int, law: Any) -> None:
-    def broken(seed: int) -> None:
-        law(Random(seed))
-
-    hypothesis_settings(
-        max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )(given(st.integers(0, 2**63))(broken))()  # fmt: skip
 
 
 def drawn(chance: Random) -> tuple[dict[str, Any], Any]:
@@ -93,3 +83,37 @@ def test_the_quick_look_says_yes_only_where_the_long_one_does(effort: int) -> No
             assert _differences(_Sides(wanted, found, None), type_, is_known=type_ is not ANY) == []
 
     search(effort * 2, law)
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_parts_that_are_shared_hide_nothing(effort: int) -> None:
+    """What an apply leaves alone is stored once. The differences are those of two copies."""
+    alone = patch.object(
+        comparing, "both_as_stored", lambda *sides: tuple(as_stored(one, sides[2]) for one in sides[:2])
+    )
+
+    def law(chance: Random) -> None:
+        git, type_ = drawn(chance)
+        live, last = deepcopy(git), deepcopy(git)
+        for side in (git, live, last):
+            for _ in range(chance.randrange(3)):
+                add(chance, side, type_)
+            for _ in range(chance.randrange(3)):
+                if spots := [*places(side, type_)]:
+                    change(chance, chance.choice(spots))
+        last_applied = chance.choice([None, last])
+        shared = compare(git, live, last=last_applied)
+        with alone:
+            assert compare(git, live, last=last_applied) == shared
+
+    search(effort * 2, law)
+
+
+def test_a_part_is_not_shared_if_defaults_reach_into_it() -> None:
+    """The host's network gives ports of containers a host port."""
+    containers = [{"name": "a", "image": "a:1", "ports": [{"containerPort": 80}]}]
+    live = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": containers}}
+    git = {**live, "spec": {"containers": containers, "hostNetwork": True}}
+    assert [one.pointer for one in compare(git, live)] == [
+        "/spec/containers/0/ports/0/hostPort", "/spec/hostNetwork"
+    ]  # fmt: skip

@@ -5,17 +5,14 @@ Belongs here: random histories of places that somebody waits for. Does not: sing
 
 from typing import Any
 
-import pytest
-
 from phaseline.engine.testing import laws
 from phaseline.machines.language.contact import HEARD_AT, SILENCE_AFTER
 from phaseline.schemas.records import Entity, Mark, Rejection, Transition, own_facets
 from tests.support.edge_worlds import KINDS
-from tests.support.strategies import History, histories, hold
+from tests.support.strategies import History, histories, hold, law_by_law
 
 AFTER = 8.0
 """The seconds of `silence_after`; in these histories the server stores one event a second."""
-effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 
 
 def watched(history: History) -> History:
@@ -70,15 +67,11 @@ def hearings_are_recorded_four_times_per_silence_at_most(history: History) -> No
                     last[record.entity.id] = heard
 
 
-@effort
-@pytest.mark.parametrize(
-    "law",
-    [
-        nothing_but_the_contact_changes,
-        a_history_with_hearings_obeys_all_laws,
-        hearings_are_recorded_four_times_per_silence_at_most,
-    ],
-    ids=lambda law: law.__name__,
+@law_by_law(
+    nothing_but_the_contact_changes,
+    a_history_with_hearings_obeys_all_laws,
+    hearings_are_recorded_four_times_per_silence_at_most,
+    effort="dear",
 )
 def test_law(law: object, effort: str) -> None:
     hold(law, histories(KINDS), effort)  # type: ignore[arg-type]  # one of the functions above

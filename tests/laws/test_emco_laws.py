@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 from hypothesis import strategies as st
 
 from phaseline.engine.emco_status import design_shape
@@ -11,7 +10,7 @@ from phaseline.engine.emco_status.select import select
 from phaseline.engine.testing.laws import LAWS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
-from tests.support.strategies import History, Sent, event, hold, random_event, seeds
+from tests.support.strategies import History, Sent, event, hold, law_by_law, random_event, seeds
 
 KINDS = Kinds(
     (
@@ -99,8 +98,7 @@ def status_counts_equal_a_fresh_count(history: History) -> None:
                 assert sum(body["cluster-status"].values()) == len(told)
 
 
-@pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("law", [*LAWS, status_counts_equal_a_fresh_count], ids=lambda law: law.__name__)
+@law_by_law(*LAWS, status_counts_equal_a_fresh_count, effort="dear")
 def test_law(law: Callable[[History], None], effort: str) -> None:
     hold(law, lives(), effort)
 

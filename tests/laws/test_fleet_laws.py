@@ -11,7 +11,7 @@ from phaseline.machines.fleet.counts import of_resources
 from phaseline.schemas.records import Entity
 from tests.support.fleet_history import FleetHistory
 from tests.support.fleet_objects import CUT, Resource, bundle_deployment, git_repo, status_of, truth
-from tests.support.strategies import hold
+from tests.support.strategies import hold, law_by_law
 
 NAMES = tuple(f"r{number:02}" for number in range(26))
 CLUSTERS = ("c1", "c2")
@@ -171,7 +171,6 @@ def test_the_worst_by_rank(effort: str) -> None:
     hold(worst_by_rank, st.lists(said, max_size=25), effort)
 
 
-@pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("law", [shown_as_it_is, named_rightly, always_add_up], ids=lambda law: law.__name__)
+@law_by_law(shown_as_it_is, named_rightly, always_add_up)
 def test_law(law: Any, effort: str) -> None:
     hold(law, lives(), effort)

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import strategies as st
 
 from phaseline.engine.testing.laws import LAWS
@@ -14,7 +13,7 @@ from phaseline.machines.gitops import application, application_set, resource
 from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.schemas.records import Transition
 from tests.support.manifests import deployment
-from tests.support.strategies import History, Sent, event, hold, random_event, seeds
+from tests.support.strategies import History, Sent, event, hold, law_by_law, random_event, seeds
 
 KINDS = Kinds((
     application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, git_repo.GIT_REPO, bundle.BUNDLE,
@@ -141,12 +140,7 @@ def an_application_is_the_worst_of_its_resources(history: History) -> None:
         assert app.facets[0].state.phase == (counted[0] if counted else "Healthy")
 
 
-@pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    "law",
-    [*LAWS, tallies_are_a_fresh_count, an_application_is_the_worst_of_its_resources],
-    ids=lambda law: law.__name__,
-)
+@law_by_law(*LAWS, tallies_are_a_fresh_count, an_application_is_the_worst_of_its_resources, effort="dear")
 def test_law(law: Callable[[History], None], effort: str) -> None:
     hold(law, lives(), effort)
 

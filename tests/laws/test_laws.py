@@ -11,10 +11,9 @@ import pytest
 from phaseline.engine.testing.laws import LAWS
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support import edge_worlds, own_below, sample_kinds
-from tests.support.strategies import History, histories, hold
+from tests.support.strategies import History, histories, hold, law_by_law
 
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS, "own kinds": own_below.KINDS}
-effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 
 
@@ -28,8 +27,7 @@ def nothing_lives_below_what_is_unknown_or_gone(history: History) -> None:
                 assert parent.facets[0].base.phase != "Deleted"
 
 
-@effort
 @family
-@pytest.mark.parametrize("law", [*LAWS, nothing_lives_below_what_is_unknown_or_gone], ids=lambda law: law.__name__)
+@law_by_law(*LAWS, nothing_lives_below_what_is_unknown_or_gone)
 def test_law(law: Callable[[History], None], kinds: Kinds, effort: str) -> None:
     hold(law, histories(kinds), effort)

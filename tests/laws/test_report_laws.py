@@ -23,7 +23,7 @@ from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, DELETED, SAME
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.strategies import History, HistoryStep, Sent, event, hold, random_event, seeds
+from tests.support.strategies import History, HistoryStep, Sent, event, hold, law_by_law, random_event, seeds
 
 FAMILIES = {
     "edge": Kinds(BUILT_IN[:4]), "emco": Kinds(BUILT_IN[4:8]), "gitops": Kinds(BUILT_IN[8:11]),
@@ -176,8 +176,7 @@ LAWS = (one_snapshot_makes_everything_good, a_stale_snapshot_undoes_no_later_req
 
 
 @every_family
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
+@law_by_law(*LAWS, effort="dear")
 def test_law(law: Any, kinds: Kinds, effort: str) -> None:
     hold(law, lives(kinds), effort)
 

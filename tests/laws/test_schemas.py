@@ -98,7 +98,7 @@ def test_a_kinds_file_holds_each_event_to_the_schema_of_its_own_trigger(kind: An
 
 
 @pytest.mark.parametrize(("kind", "trigger"), EVENTS, ids=lambda part: getattr(part, "name", part))
-@examples(30)
+@examples(16)
 @given(draw=st.data())
 def test_data_fits_its_schema_where_the_intake_takes_it(kind: Any, trigger: str, draw: st.DataObject) -> None:
     found = draw.draw(event_strategies.data(kind, trigger, junk=0.4))
@@ -131,7 +131,7 @@ ATTRIBUTES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-@examples(500)
+@examples(200)
 @given(found=st.fixed_dictionaries({}, optional=ATTRIBUTES))
 def test_an_envelope_fits_its_schema_where_it_can_be_read(found: dict[str, Any]) -> None:
     _agrees(found)
@@ -150,7 +150,7 @@ def _agrees(found: dict[str, Any]) -> None:
     assert schema.is_valid(found) == accepted(lambda: envelope.sequence_of(envelope.read(found)))
 
 
-@examples(150)
+@examples(60)
 @given(history=event_strategies.histories(KINDS))
 def test_every_record_of_a_history_fits_its_schema(history: list[Arriving]) -> None:
     for body in record_bodies(history):

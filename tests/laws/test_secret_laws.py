@@ -2,19 +2,16 @@
 
 import base64
 import json
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from phaseline.engine.assess import assess, assess_all, diff
 from phaseline.engine.errors import PhaselineError
 from phaseline.machines.kubernetes import manifest
 from phaseline.machines.kubernetes.secret_values import COPIES
+from tests.support.strategies import search
 
 EFFORTS = [pytest.param(60, id="short"), pytest.param(2_000, marks=pytest.mark.slow, id="long")]
 JQ = [
@@ -41,16 +38,6 @@ POINTERS = [
     "data",
     "/~",
 ]
-
-
-def search(examples: int, law: Callable[[Random], None]) -> None:
-    def broken(seed: int) -> None:
-        law(Random(seed))
-
-    hypothesis_settings(
-        max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )(given(st.integers(0, 2**63))(broken))()  # fmt: skip
 
 
 def canary(chance: Random) -> str:

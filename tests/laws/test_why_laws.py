@@ -19,10 +19,9 @@ from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
 from phaseline.schemas.records import Transition, facets_of
 from tests.support import edge_worlds, sample_kinds
 from tests.support.explanations import cause_chains, entities, explained, logs, parts, predicates
-from tests.support.strategies import History, histories, hold, play
+from tests.support.strategies import History, histories, hold, law_by_law, play
 
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
-effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 
 
@@ -205,8 +204,7 @@ LAWS = (
 )
 
 
-@effort
 @family
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@law_by_law(*LAWS)
 def test_law(law: object, kinds: Kinds, effort: str) -> None:
     hold(law, histories(kinds), effort)  # type: ignore[arg-type]  # a law

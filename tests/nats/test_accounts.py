@@ -34,7 +34,7 @@ class Row(NamedTuple):
     answers: bool = False
 
 
-FEED = ["{p}.transition.>", "{p}.rejection.>"]
+FEED = ["{p}.transition.>", "{p}.rejection.>", "{p}.json.>"]
 ROWS = {
     "engine": Row(
         "engine",
@@ -99,7 +99,7 @@ def test_the_table_is_the_one_that_is_tested() -> None:
         role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers) for role in roles.ROLES
     } == ROWS
     exported = {found.local for account in roles.ACCOUNTS for found in AccountPlan("pl").imports(account)}
-    feed = {"pl.transition.>", "pl.rejection.>"}
+    feed = {"pl.transition.>", "pl.rejection.>", "pl.json.>"}
     tried = {request for requests in REQUESTS.values() for request, _ in requests}
     for subject in exported - feed:
         start = subject.removesuffix(">")

@@ -4,6 +4,7 @@ import pytest
 
 import phaseline
 from phaseline.engine.settings import Settings
+from tests.support.cloud_events import event
 
 
 async def test_a_client_lives_until_it_is_closed(working: Settings) -> None:
@@ -12,8 +13,10 @@ async def test_a_client_lives_until_it_is_closed(working: Settings) -> None:
     assert outcome.effect == "transitions"
     await client.close()
     await client.close()
-    with pytest.raises(phaseline.errors.NatsUnreachable):
+    with pytest.raises(RuntimeError, match="closed"):
         await client.publish("cluster", "created", "c1")
+    with pytest.raises(RuntimeError, match="closed"):
+        await client.publish_many([event(1)])
 
 
 async def test_a_block_closes_it_however_it_was_opened(working: Settings) -> None:
@@ -23,7 +26,7 @@ async def test_a_block_closes_it_however_it_was_opened(working: Settings) -> Non
     async with await phaseline.connect(working.nats, prefix=working.prefix) as again:
         assert not [entity async for entity in again.list("cluster")]
     for closed in (client, again):
-        with pytest.raises(phaseline.errors.NatsUnreachable):
+        with pytest.raises(RuntimeError, match="closed"):
             await closed.get("cluster", "c1")
 
 
@@ -31,7 +34,7 @@ async def test_an_error_in_a_block_closes_the_client_too(working: Settings) -> N
     with pytest.raises(LookupError, match="mine"):
         async with phaseline.connect(working.nats, prefix=working.prefix) as client:
             raise LookupError("mine")
-    with pytest.raises(phaseline.errors.NatsUnreachable):
+    with pytest.raises(RuntimeError, match="closed"):
         await client.get("cluster", "c1")
 
 

@@ -4,15 +4,14 @@ See docs/operating.md, What is missing.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
 
 from phaseline.engine.jetstream.reader import BUFFER, Reader
-from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
@@ -21,36 +20,22 @@ from phaseline.engine.ownership.event_loss import LossWatch
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import worker as worker_module
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.records import Loss, Transition
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.emco_history import CTX, GROUP, context, resource
 from tests.support.injections import AT, acknowledgement, inject
-from tests.support.installation import until_decided
+from tests.support.installation import at_work, until_decided
 from tests.support.log_check import assert_log_is_the_fold, audited, committed, stored
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 
 
-@asynccontextmanager
-async def at_work(wire: Wire, settings: Settings) -> AsyncIterator[Layout]:
-    """A worker while the block runs."""
-    worker, stop = Worker(wire, settings, BUILT_IN_KINDS), asyncio.Event()
-    running = asyncio.create_task(worker.run(stop))
-    await worker.ready.wait()
-    try:
-        yield await provision(wire, settings)
-    finally:
-        stop.set()
-        await running
-
-
 async def built(wire: Wire, settings: Settings, clusters: int = 1) -> tuple[Layout, RandomEvents]:
     """An installation with a history and no worker."""
     fleet = RandomEvents(settings.prefix)
-    async with at_work(wire, settings) as layout:
+    async with at_work(settings, wire) as layout:
         await publish(wire, list(fleet.built(clusters, 2)))
         await publish(wire, [fleet.event("node", "create", "c0/p/n0")])  # rejected: no state copies it
         await until_decided(wire, layout)
@@ -83,7 +68,7 @@ async def test_events_that_expired_are_counted(wire: Wire, settings: Settings, p
     partition = Installation(wire, layout, BUILT_IN_KINDS).partition_of("c0")
     assert [gone.at_most for gone in (await audited(wire, layout)).losses if gone.partition == partition] == [57]
     with capture_logs() as logs:
-        async with at_work(wire, settings):
+        async with at_work(settings, wire):
             await until_logged(logs, "events_lost")
             await until_decided(wire, layout)
     found = {one.partition: one for one in await lost(wire, layout)}
@@ -91,7 +76,7 @@ async def test_events_that_expired_are_counted(wire: Wire, settings: Settings, p
     assert own.at_most == 57
     assert own.at_least == (57 if partitions == 1 else 0)
     assert (own.first, own.last) == (own.last - 56, own.last)
-    async with at_work(wire, settings):  # said once
+    async with at_work(settings, wire):  # said once
         await until_decided(wire, layout)
     assert len(await lost(wire, layout)) == len(found)
     assert own in (await audited(wire, layout)).losses
@@ -126,7 +111,7 @@ async def test_a_retention_that_drops_decided_events_is_no_loss(
     monkeypatch.setattr(claim_watch, "EVENTS", 0.2)
     settings = replace(settings, partitions=4, lease=1.0)
     layout, fleet = await built(wire, settings)
-    async with at_work(wire, settings):
+    async with at_work(settings, wire):
         await publish(wire, [fleet.event("node", trigger, "c0/p/n1") for trigger in ("not_ready", "ready") * 50])
         await until_decided(wire, layout)
         last = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]
@@ -134,7 +119,7 @@ async def test_a_retention_that_drops_decided_events_is_no_loss(
         async with asyncio.timeout(15):
             while not all([await vouched(wire, layout, partition) >= last - 1 for partition in range(4)]):
                 await asyncio.sleep(0.1)
-    async with at_work(wire, settings):
+    async with at_work(settings, wire):
         await until_decided(wire, layout)
     assert await lost(wire, layout) == []
 
@@ -150,7 +135,7 @@ async def test_events_that_begin_anew_are_named(wire: Wire, settings: Settings) 
     layout, _ = await built(wire, settings)
     await wire.api(f"STREAM.DELETE.{layout.events}")
     with capture_logs() as logs:
-        async with at_work(wire, settings):
+        async with at_work(settings, wire):
             await until_logged(logs, "events_restarted")
     assert [(one["position"], one["last"]) for one in logs if one["event"] == "events_restarted"] == [(11, 0)]
 
@@ -161,13 +146,13 @@ async def test_an_emptied_state_is_rebuilt(wire: Wire, settings: Settings) -> No
     await wire.api(f"STREAM.PURGE.{layout.state}", {"filter": f"{layout.prefix}.state.0.node.>"})
     assert (await audited(wire, layout)).without_state == 2
     with capture_logs() as logs:
-        async with at_work(wire, settings):
+        async with at_work(settings, wire):
             await publish(wire, [fleet.event("node", "not_ready", "c0/p/n0")])
             await until_decided(wire, layout)
     (told,) = [one for one in logs if one["event"] == "state_rebuilt"]
     assert (told["missing"], told["entities"], told["log_level"]) == (2, 5, "warning")
     await wire.api(f"STREAM.DELETE.{layout.state}")  # the repair: a worker makes it again, the server fills it
-    async with at_work(wire, settings):
+    async with at_work(settings, wire):
         async with asyncio.timeout(15):
             while not await stored(wire, layout.state, [f"{layout.prefix}.state.0.node.c0.p.n1"]):
                 await asyncio.sleep(0.05)
@@ -186,13 +171,13 @@ async def test_a_worker_does_not_go_on_from_an_emptied_log(
     await wire.api(f"STREAM.DELETE.{layout.log}" if anew else f"STREAM.PURGE.{layout.log}")
     await publish(wire, [fleet.event("node", "not_ready", "c0/p/n0")])
     with capture_logs() as logs:
-        async with at_work(wire, settings):
+        async with at_work(settings, wire):
             await until_logged(logs, "log_emptied")
             report = await audited(wire, layout)
             assert (report.emptied, report.holds) == ([0], False)
     assert await stored(wire, layout.log, []) == []
     with capture_logs() as logs:
-        async with at_work(wire, replace(settings, accept_loss=True)):
+        async with at_work(replace(settings, accept_loss=True), wire):
             async with asyncio.timeout(30):
                 await until_decided(wire, layout)
     (taken,) = [one for one in logs if one["event"] == "partition_taken"]
@@ -200,7 +185,7 @@ async def test_a_worker_does_not_go_on_from_an_emptied_log(
     assert [(one.what, one.at_most) for one in await lost(wire, layout)] == [("log", None)]
     (record,) = await committed(wire, layout, 0)
     assert ".transition.node.phase.Failed." in record.subject
-    async with at_work(wire, settings):  # and no longer needs to be told
+    async with at_work(settings, wire):  # and no longer needs to be told
         await publish(wire, [fleet.event("node", "ready", "c0/p/n0")])
         async with asyncio.timeout(15):
             await until_decided(wire, layout)
@@ -211,7 +196,7 @@ async def test_a_checkpoint_that_a_foreign_message_removed_is_made_anew(wire: Wi
     layout, fleet = await built(wire, settings)
     await wire.publish_acked(f"{layout.prefix}.{AT['checkpoint']}", b"foreign", {"Nats-Rollup": "sub"})
     with capture_logs() as logs:
-        async with at_work(wire, settings):
+        async with at_work(settings, wire):
             await publish(wire, [fleet.event("node", "not_ready", "c0/p/n0")])
             async with asyncio.timeout(15):
                 await until_decided(wire, layout)
@@ -233,7 +218,7 @@ async def test_a_timer_that_a_foreign_message_replaced_is_set_again(
     settings = replace(settings, partitions=1, lease=1.0)
     fleet = RandomEvents(settings.prefix)
     with capture_logs() as logs:
-        async with at_work(wire, settings) as layout:
+        async with at_work(settings, wire) as layout:
             await publish(
                 wire,
                 [
@@ -251,7 +236,7 @@ async def test_a_timer_that_a_foreign_message_replaced_is_set_again(
                 await until_logged(logs, "timers_set_again")
         if not running:
             await inject(wire, acknowledgement(layout, timer.subject.removeprefix(f"{layout.prefix}.")))
-        async with at_work(wire, settings):
+        async with at_work(settings, wire):
             await until_logged(logs, "timers_set_again")
             await asyncio.sleep(DEADLINE + 0.5)
             await until_decided(wire, layout)

@@ -1,37 +1,20 @@
 """Silence on a real server: the server fires the timer, a restart keeps it, and an audit decides as the workers did."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import phaseline
-from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import at_work
 from tests.support.log_check import audited, committed
 from tests.support.random_events import RandomEvents, publish
 
 LIMIT = 20
 """Seconds until a test gives up."""
-
-
-@asynccontextmanager
-async def at_work(wire: Wire, settings: Settings) -> AsyncIterator[Layout]:
-    """A worker with these settings, drained at the end."""
-    stop = asyncio.Event()
-    worker = Worker(wire, settings, BUILT_IN_KINDS)
-    running = asyncio.create_task(worker.run(stop))
-    await worker.ready.wait()
-    try:
-        yield await provision(wire, settings)
-    finally:
-        stop.set()
-        await running
 
 
 async def contacts(wire: Wire, layout: Layout) -> list[str]:
@@ -49,7 +32,7 @@ async def until(wire: Wire, layout: Layout, *phases: str) -> None:
 async def test_a_cluster_falls_silent_and_comes_back(wire: Wire, settings: Settings) -> None:
     settings = replace(settings, partitions=1)
     fleet = RandomEvents(settings.prefix)
-    async with at_work(wire, settings) as layout:
+    async with at_work(settings, wire) as layout:
         adopted = fleet.event("cluster", "adopt", "c1", phase="Running")
         await publish(wire, [adopted, fleet.event("cluster", "configure", "c1", silence_after=0.8)])
         for _ in range(12):
@@ -71,13 +54,13 @@ async def test_a_cluster_falls_silent_and_comes_back(wire: Wire, settings: Setti
 async def test_the_installations_time_is_in_the_log(wire: Wire, settings: Settings) -> None:
     settings = replace(settings, partitions=1, lease=1.0)
     fleet = RandomEvents(settings.prefix)
-    async with at_work(wire, replace(settings, silence_after=0.5)) as layout:
+    async with at_work(replace(settings, silence_after=0.5), wire) as layout:
         await publish(wire, [fleet.event("cluster", "heartbeat", "c1")])
         await until(wire, layout, "Fresh", "Silent")
-    async with at_work(wire, settings):  # nobody waits any more
+    async with at_work(settings, wire):  # nobody waits any more
         await publish(wire, [fleet.event("cluster", "heartbeat", "c1")])
         await until(wire, layout, "Fresh", "Silent", "Unheard")
-    async with at_work(wire, replace(settings, silence_after=60.0)):
+    async with at_work(replace(settings, silence_after=60.0), wire):
         await publish(wire, [fleet.event("cluster", "heartbeat", "c1")])
         await until(wire, layout, "Fresh", "Silent", "Unheard", "Fresh")
         async with phaseline.connect(settings.nats[0], prefix=settings.prefix) as client:

@@ -132,6 +132,31 @@ async def test_the_connection_survives_restarts_of_the_server(
         assert await got.get() == b"kept"
 
 
+async def test_a_cancellation_that_is_lost_does_not_keep_a_closed_connection_reconnecting(
+    own_server: EmbeddedServer, own_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `asyncio.wait_for` loses one when the connection has just come."""
+    tried, lost = asyncio.Event(), asyncio.Event()
+
+    async def connect(*_: object, **__: object) -> None:
+        tried.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            lost.set()
+        raise ConnectionRefusedError
+
+    async with Wire.open(own_settings) as wire:
+        monkeypatch.setattr(type(wire._connection._transport), "connect", connect)
+        await own_server.kill()
+        await tried.wait()
+        reconnecting = wire._connection._reconnection_task
+        assert reconnecting is not None
+    assert lost.is_set()
+    async with asyncio.timeout(60):
+        await asyncio.wait({reconnecting})
+
+
 async def test_a_violation_of_the_protocol_reconnects(wire: Wire) -> None:
     up = asyncio.Event()
     wire.on_reconnect(up.set)

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -26,21 +25,18 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker import system
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
-from tests.support.command import call, line_with, process
+from tests.support.command import LIMIT, call, line_with, process
 from tests.support.tcp_proxy import proxy_to
 
-QUICK = 1.0
-"""Seconds in which a process that was asked to stop must have ended."""
+PATIENT = "300"
+"""Seconds that a worker waits for an answer: if it did so before it obeys, a test would not end in time."""
 
 
-async def ended_in_time(started: asyncio.subprocess.Process, how: signal.Signals = signal.SIGTERM) -> str:
+async def obeyed(started: asyncio.subprocess.Process, how: signal.Signals = signal.SIGTERM) -> str:
     """Stop a process by one signal; return what it logged."""
-    asked = time.monotonic()
     started.send_signal(how)
-    _, said = await asyncio.wait_for(started.communicate(), 20)
+    _, said = await asyncio.wait_for(started.communicate(), LIMIT)
     assert started.returncode == 0, said.decode()
-    # Half a second for a machine that is busy, and for the end of the interpreter.
-    assert time.monotonic() - asked < QUICK + 0.5, said.decode()
     return said.decode()
 
 
@@ -196,8 +192,8 @@ async def test_a_grown_disk_raises_the_limit(small_disk: Path, monkeypatch: pyte
 
 @asynccontextmanager
 async def worker_without_nats() -> AsyncIterator[asyncio.subprocess.Process]:
-    async with process("worker", "--nats", "nats://127.0.0.1:9") as started:
-        said = await asyncio.wait_for(line_with(started.stderr, "nats_unreachable"), 10)
+    async with process("worker", "--nats", "nats://127.0.0.1:9", "--timeout", PATIENT) as started:
+        said = await asyncio.wait_for(line_with(started.stderr, "nats_unreachable"), LIMIT)
         assert "127.0.0.1:9" in said
         yield started
 
@@ -205,7 +201,7 @@ async def worker_without_nats() -> AsyncIterator[asyncio.subprocess.Process]:
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 async def test_a_worker_that_never_reached_nats_says_so_and_obeys(how: signal.Signals) -> None:
     async with worker_without_nats() as started:
-        assert "worker_stopped" in await ended_in_time(started, how)
+        assert "worker_stopped" in await obeyed(started, how)
 
 
 async def test_a_worker_obeys_while_nothing_answers(own_server: EmbeddedServer) -> None:
@@ -215,7 +211,7 @@ async def test_a_worker_obeys_while_nothing_answers(own_server: EmbeddedServer) 
             await line_with(started.stderr, "partition_taken")
             await own_server.kill()
             await line_with(started.stderr, "lease_wait")
-            await ended_in_time(started)
+            await obeyed(started)
 
 
 class WithoutJetStream(EmbeddedServer):
@@ -226,7 +222,7 @@ class WithoutJetStream(EmbeddedServer):
 async def test_a_worker_obeys_while_it_provisions(tmp_path: Path) -> None:
     async with WithoutJetStream(tmp_path) as server, process("worker", "--nats", server.url) as started:
         assert "has no JetStream" in await line_with(started.stderr, "worker_waits")
-        await ended_in_time(started)
+        await obeyed(started)
 
 
 async def test_what_cannot_come_ends_a_worker(own_server: EmbeddedServer) -> None:
@@ -247,9 +243,8 @@ async def test_a_take_over_is_left_at_once(own_server: EmbeddedServer, monkeypat
         with suppress(NoAnswer):
             stop = asyncio.Event()
             monkeypatch.setattr("phaseline.engine.jetstream.streams._check_shape", lambda *_: None)
-            working = asyncio.create_task(system.work(settings, BUILT_IN_KINDS, stop))
+            patient = replace(settings, request_timeout=float(PATIENT))
+            working = asyncio.create_task(system.work(patient, BUILT_IN_KINDS, stop))
             await asyncio.sleep(1.0)
-            asked = time.monotonic()
             stop.set()
-            await working
-            assert time.monotonic() - asked < QUICK
+            await asyncio.wait_for(working, LIMIT)

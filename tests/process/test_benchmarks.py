@@ -1,5 +1,6 @@
 """The benchmarks run, on tiny sizes, and what they measure is done right. No figure is asserted."""
 
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import alternatives, core, gitops, latency, snapshot, take_over, throughput
+from benchmarks import alternatives, core, gitops, latency, reading, snapshot, take_over, throughput
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support import large_deployment
 
@@ -29,9 +30,20 @@ def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> No
     assert "there is no benchmark blub; there are throughput," in capsys.readouterr().err
 
 
+def test_a_part_replaces_the_older_one_and_keeps_the_others() -> None:
+    page = command.written("", {"core": "## The core: x\n\nfirst\n"})
+    assert "first" in page
+    old = "# Results\n\n## Throughput\n\n`...`, long ago\n\n1\n\n## Taking over a partition\n\n2\n\n## Notes\n\n3\n"
+    page = command.written(old, {"take_over": "## Taking over a partition\n\nnew\n"})
+    assert re.findall("^## (.*)$", page, re.MULTILINE)[:2] == ["Throughput", "Taking over a partition"]
+    assert "long ago\n\n1\n" in page
+    assert "\n2\n" not in page
+    assert page.endswith(command.NOTES.read_text())
+
+
 async def test_throughput_runs_all_contenders_to_the_end() -> None:
-    found = await throughput.run(events=400, by_hand=60, rounds=1)
-    assert found["records"] >= 400
+    found = await throughput.run(events=100, by_hand=20, rounds=1)
+    assert found["records"] >= 100
     assert set(found["ratios"]) == {"fetch", "pull", "by_hand"}
     assert all(value > 0 for values in found["events_per_second"].values() for value in values)
     assert "(a) bare loop" in throughput.page(found)
@@ -58,24 +70,32 @@ async def test_latency_measures_both_ways() -> None:
 
 
 async def test_take_over_loads_every_entity() -> None:
-    found = await take_over.run(entities=1_500, rounds=1)
-    assert "1,500 entities" in take_over.page(found)
+    found = await take_over.run(entities=300, rounds=1)
+    assert "300 entities" in take_over.page(found)
 
 
 def test_the_core_counts_its_stages_and_its_memory() -> None:
-    found = core.run(events=3_000, entities=2_000)
-    assert found["memory"]["entities"] >= 2_000
+    found = core.run(events=600, entities=400)
+    assert found["memory"]["entities"] >= 400
     assert "decide and evolve" in core.page(found)
 
 
 def test_a_snapshot_of_which_three_differ_makes_three_records() -> None:
-    found = snapshot.run(nodes=300, differ=3, rounds=3)
+    found = snapshot.run(nodes=40, differ=3, rounds=2)
     assert found["records"] == 3
     assert "Median of the ratios" in snapshot.page(found)
 
 
+async def test_reading_measures_pages_json_and_the_bare_reader() -> None:
+    found = await reading.run(entities=50, rounds=1, commands=["list"])
+    costs = found["commands"]["list"]
+    assert all(cost["cpu"] > 0 and cost["memory"] > 0 for cost in costs.values())
+    assert costs["json"]["size"] > costs["human"]["size"] > 50 * 30
+    assert "| `list` |" in reading.page(found)
+
+
 async def test_gitops_measures_its_three() -> None:
-    found = await gitops.run(size=900, rounds=1, seconds=0.01)
+    found = await gitops.run(size=200, rounds=1, seconds=0.01)
     assert set(found["events_per_second"]) == {"observed", "nodes"}
     assert all(count > 0 for part in ("health", "compare") for count in found[part].values())
     assert "Median of the ratios" in gitops.page(found)

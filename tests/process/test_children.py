@@ -12,11 +12,9 @@ from phaseline.engine.settings import Settings
 from tests.support.command import LIMIT, ended, line_with, process
 from tests.support.killable_worker import WorkerProcess
 from tests.support.manifests import kubernetes_object
-from tests.support.processes import children, computed, is_there, maps, seconds_until
+from tests.support.processes import children, computed, is_there, maps, until
 from tests.support.random_events import RandomEvents, publish
 
-SOON = 2.0
-"""Seconds in which a process must end with its parent."""
 SCRIPT = "phaseline.engine.scripts.child"
 ENDLESS = "local s = ('x'):rep(6e6) for i = 1, 1e9 do local t = s .. i end"
 """A script that only the limit of computing ends."""
@@ -34,10 +32,10 @@ async def running_script(parent: int) -> int:
 
 
 async def ends_with(parent: asyncio.subprocess.Process, *pids: int) -> None:
-    """Kill a process, and expect the others to end soon."""
+    """Kill a process, and wait until the others have ended, too."""
     parent.kill()
     await parent.wait()
-    assert await asyncio.to_thread(seconds_until, lambda: not any(map(is_there, pids))) < SOON
+    await asyncio.to_thread(until, lambda: not any(map(is_there, pids)))
 
 
 async def test_a_script_ends_with_its_killed_worker(settings: Settings, wire: Wire) -> None:

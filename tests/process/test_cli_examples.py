@@ -33,6 +33,7 @@ PARSED = {
 """By the beginning of an example, why it cannot run. Its options and arguments are parsed."""
 ENDS = {
     "phaseline publish cluster create c1 --wait": {0, 1},  # the second time it is rejected
+    "phaseline new kind backup_job  ": {0, 2},  # the second time the folder is there
     "phaseline list node": {0, 1},
     "phaseline doctor": {0, 1},
     "phaseline counts --cluster 'edge-*'": {4},  # no cluster has such a name

@@ -2,13 +2,8 @@
 
 import asyncio
 import base64
-import fcntl
 import json
-import os
-import pty
 import signal
-import struct
-import termios
 from typing import Any
 
 import jsonschema
@@ -18,8 +13,12 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection
-from tests.support.command import COMMAND, LIMIT, ROOT, Shell
+from tests.support.command import LIMIT, ROOT, Shell
+from tests.support.state_stream import until_answer
+from tests.support.terminal import on_a_terminal
 
+SAID = ("kind", "id", "version", "trigger", "reason", "message")
+"""What the JSON of an entity has in common with the data of its last transition."""
 SCHEMAS = ROOT / "schemas" / "json"
 
 
@@ -65,6 +64,7 @@ async def test_records_in_json_are_records(shell: Shell, client: Client, wire: W
     async for found in watch:
         record = records.pop(0)
         assert record.pop("logsequence") == watch.sequence
+        record.pop("label", None)
         payload = record["data"].get("payload")
         if payload is not None:
             record["data"]["payload"] = base64.b64decode(payload)
@@ -85,11 +85,13 @@ async def test_entities_in_json_are_those_of_records(shell: Shell, client: Clien
         assert (await shell("get", entity["kind"], entity["id"], "--json")).json == entity
         last = (await shell("history", entity["kind"], entity["id"], "--json")).lines[-1]
         valid("Transition", last)
-        kind, name, version = (entity.pop(word) for word in ("kind", "id", "version"))
-        assert (kind, name, version, entity) == (
-            *(last["data"][w] for w in ("kind", "id", "version")),
-            last["data"]["entity"],
-        )
+        record = last["data"]
+        assert [entity[word] for word in SAID] == [record[word] for word in SAID]
+        assert (entity["time"], entity["cause"]) == (last["time"], {w: record["cause"][w] for w in entity["cause"]})
+        for facet in entity["facets"].values():
+            assert facet.pop("label") == last["label"]
+            facet.pop("schedulable", None)
+        assert {word: entity[word] for word in record["entity"]} == record["entity"]
 
 
 async def test_a_tree_in_json_is_nested(shell: Shell, client: Client) -> None:
@@ -147,31 +149,6 @@ async def test_messages_cannot_forge_the_screen(shell: Shell, client: Client) ->
     assert "[bold]c1" in (await shell("list")).out
 
 
-async def on_a_terminal(shell: Shell, *words: str, **environment: str) -> str:
-    """What the command writes where standard output and standard error are a terminal."""
-    here, there = pty.openpty()
-    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
-    process = await asyncio.create_subprocess_exec(
-        *COMMAND, *words, stdin=there, stdout=there, stderr=there, cwd=ROOT,
-        env={**shell.environment, "TERM": "xterm-256color", **environment},
-    )  # fmt: skip
-    os.close(there)
-    said = await asyncio.wait_for(asyncio.to_thread(read_to_the_end, here), LIMIT)
-    await process.wait()
-    return said
-
-
-def read_to_the_end(descriptor: int) -> str:
-    found = b""
-    try:
-        while piece := os.read(descriptor, 65_536):
-            found += piece
-    except OSError:  # how Linux says that the other side is closed
-        pass
-    os.close(descriptor)
-    return found.decode()
-
-
 async def test_colours_on_a_terminal_only(shell: Shell, client: Client) -> None:
     await seed(client)
     for words in (("tree", "c1"), ("list",), ("get", "node", "c1/p/n10"), ("watch", "--from", "start", "--no-follow")):
@@ -198,6 +175,11 @@ async def test_ctrl_c_ends_a_watch(shell: Shell, client: Client) -> None:
     assert (process.returncode, said) == (130, b"")
 
 
+async def count(client: Client) -> int:
+    """The number of clusters."""
+    return len([entity async for entity in client.list("cluster")])
+
+
 @pytest.mark.parametrize(
     "words", [("watch", "--from", "start", "--json"), ("watch", "--from", "start"), ("list", "--json")]
 )
@@ -209,6 +191,7 @@ async def test_a_reader_that_has_enough_ends_it_quietly(shell: Shell, client: Cl
         }
         for n in range(1_000)
     )  # fmt: skip
+    await until_answer(lambda: count(client), 1_000)
     process = await shell.start(*words)
     assert process.stdout is not None
     assert await process.stdout.readline()

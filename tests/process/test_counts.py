@@ -161,3 +161,21 @@ async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
     for words in ((), ("infra", "--cluster", "c1")):
         wrong = await shell("counts", *words)
         assert (wrong.code, "give either ID or --cluster" in wrong.err) == (2, True)
+
+
+async def test_counting_what_has_a_condition(shell: Shell, client: Client, working: Settings, wire: Wire) -> None:
+    await deployed(client, wire, working)
+    for number in (1, 2):
+        where = f"infra/broken/c{number}"
+        await client.publish("bundle_deployment", "target", where, {"deployment_id": "v1"})
+        await client.publish("bundle_resource", "ready", f"{where}/core:ConfigMap/shop/b")
+    data = {"phase": "NotReady", "conditions": ["Error"]}
+    assert (await client.publish_and_wait("bundle", "reported", "infra/broken", data)).effect == "transitions"
+    await until_decided(wire, await inspect(wire, working))
+    for how, resources in (((), 24), (("--condition", "Error"), 2), (("--condition", "Waiting"), 0)):
+        counted = (await shell("counts", "infra", *how, "--json")).json
+        assert counted["resources"]["desired_ready"] == resources
+    assert (await client.fleet.counts("infra", condition="Error"))["deployments"]["desired_ready"] == 2
+    assert (await client.fleet.cluster_counts("c1", condition=["Error"]))["resources"]["desired_ready"] == 1
+    wrong = await shell("counts", "infra", "--condition", "Blance")
+    assert (wrong.code, "did you mean Balance?" in wrong.err) == (2, True)

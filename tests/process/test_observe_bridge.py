@@ -8,24 +8,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-import pytest_asyncio
-
 from phaseline.engine.observe import bridge, cluster, discovery, kubernetes_api
 from phaseline.engine.observe.observer import Observer
 from phaseline.engine.observe.ownership import Ownership
 from phaseline.schemas.records import Entity
-from tests.support.kubernetes_server import Kube, serving
+from tests.support.kubernetes_server import Kube
 from tests.support.manifests import config
 
 TRACKING = "argocd.argoproj.io/tracking-id"
-
-
-@pytest_asyncio.fixture
-async def kube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Kube, Path]]:
-    monkeypatch.setattr(cluster, "PAUSES", (0.01, 0.02))
-    async with serving(tmp_path) as found:
-        yield found
 
 
 class Bridge:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 import yaml
 
 from phaseline.engine.client.client import Client
@@ -19,15 +18,8 @@ from phaseline.engine.settings import Settings
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
 from tests.support.installation import until_decided
-from tests.support.kubernetes_server import Kube, serving
+from tests.support.kubernetes_server import Kube
 from tests.support.manifests import kubernetes_object
-
-
-@pytest_asyncio.fixture
-async def kube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Kube, Path]]:
-    monkeypatch.setattr(cluster, "PAUSES", (0.01, 0.02))
-    async with serving(tmp_path) as found:
-        yield found
 
 
 class Watching:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from phaseline.engine.scripts import jq_check
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox, Stopped
-from tests.support.processes import is_there, seconds_until
+from tests.support.processes import computed, is_there, until
 
 NOW = 1_700_000_000
 REMOVES = {"run": "jq", "programs": [".a"], "objects": [{"a": 1}]}
@@ -160,11 +159,10 @@ JQ_REFUSED = [
 
 @pytest.mark.parametrize(("program", "why"), JQ_REFUSED)
 def test_a_program_that_might_not_end_is_refused_by_its_form(programs: SandboxRunner, program: str, why: str) -> None:
-    found, start = {"a": "x" * 50, "b": [1]}, time.process_time()
+    found = {"a": "x" * 50, "b": [1]}
     [[result]] = programs.jq([program], [found])
     assert why in result.problem
     assert (result.value, result.broken) == (found, True)
-    assert time.process_time() - start < 0.2
 
 
 @pytest.mark.parametrize("program", [
@@ -192,26 +190,25 @@ def test_programs_of_one_object_run_one_after_the_other_in_one_request(programs:
 
 
 def test_many_rules_on_a_large_object_are_limited_by_what_they_read(programs: SandboxRunner) -> None:
-    large, start = {"a": 1, "b": ["x" * 100] * 1_000}, time.process_time()
+    large = {"a": 1, "b": ["x" * 100] * 1_000}
     asked = [one.problem for [one] in programs.jq([".c[]?"] * 60, [large])]
-    assert time.process_time() - start < 0.5
     assert asked[:20] == [""] * 20
     assert "would read more than 4 MB together" in asked[-1]
 
 
-def test_what_had_to_be_stopped_is_not_tried_again_at_once(programs: SandboxRunner) -> None:
+def test_what_had_to_be_stopped_is_not_tried_again_at_once(
+    sandbox: Sandbox, programs: SandboxRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = "local s = ('y'):rep(3e6) for i = 1, 1e9 do local t = s .. i end"
-    first, start = programs.lua(script, {"n": 1}, NOW), time.monotonic()
+    first = programs.lua(script, {"n": 1}, NOW)
+    monkeypatch.setattr(sandbox, "ask", None)
     assert [programs.lua(script, {"n": n}, NOW) for n in range(100)] == [first] * 100
-    assert time.monotonic() - start < 0.2
 
 
-def test_sixty_endless_scripts_cost_little(programs: SandboxRunner) -> None:
-    programs.lua("return {}", {}, NOW)
-    start = time.monotonic()
+def test_sixty_endless_scripts_end_by_their_steps(programs: SandboxRunner) -> None:
+    """Not by seconds of computing, which are some hundred times as many."""
     for n in range(60):
         assert "steps" in programs.lua(f"local t = {{}} while true do t[{n}] = tostring({n}) end", {}, NOW).message
-    assert time.monotonic() - start < 2
 
 
 def test_the_process_does_not_outlive_its_owner() -> None:
@@ -243,7 +240,7 @@ def test_nothing_of_the_environment_goes_along(monkeypatch: pytest.MonkeyPatch) 
 ENDLESS = """
 import sys
 from phaseline.engine.scripts.sandbox import Sandbox, Stopped
-sandbox = Sandbox(60)
+sandbox = Sandbox(1000)
 sandbox.ask({"run": "jq", "programs": [".a"], "objects": [{"a": 1}]})
 print(sandbox._child.pid, flush=True)
 script = "local s = ('x'):rep(6e6) for i = 1, 1e9 do local t = s .. i end"
@@ -251,37 +248,34 @@ sandbox.ask({"run": "lua", "script": script, "object": {}, "now": 1})
 """
 
 
-def killed_with_its_script(number: int) -> float:
-    """End a process by a signal while its script runs; the seconds until the script's process is gone."""
+def killed_with_its_script(number: int) -> None:
+    """End a process by a signal while its script runs, and wait until the script's process is gone."""
     with subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE) as parent:
         child = int(parent.stdout.readline())  # type: ignore[union-attr]  # it is piped
-        time.sleep(0.05)
+        until(lambda: computed(child) > 0.1)
         parent.send_signal(number)
         parent.wait()
-    return seconds_until(lambda: not is_there(child))
+    until(lambda: not is_there(child))
 
 
 def test_a_script_ends_with_its_parent_although_that_is_killed() -> None:
-    assert [took for _ in range(3) if (took := killed_with_its_script(signal.SIGKILL)) > 1] == []
+    killed_with_its_script(signal.SIGKILL)
 
 
 @pytest.mark.slow
 def test_ten_of_ten_scripts_end_with_their_parents() -> None:
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
         for _ in range(10):
-            assert killed_with_its_script(number) < 1
+            killed_with_its_script(number)
 
 
 def test_a_script_that_misses_the_signal_ends_by_its_limit_of_computing() -> None:
-    with Sandbox() as sandbox:
-        start = time.monotonic()
-        with pytest.raises(Stopped, match=r"after 0.25 s of computing"):
-            sandbox.ask(
-                {
-                    "run": "lua",
-                    "script": "local s = ('x'):rep(6e6) for i = 1, 1e9 do local t = s .. i end",
-                    "object": {},
-                    "now": 1,
-                }
-            )
-        assert time.monotonic() - start < 5
+    with Sandbox() as sandbox, pytest.raises(Stopped, match=r"after 0.25 s of computing"):
+        sandbox.ask(
+            {
+                "run": "lua",
+                "script": "local s = ('x'):rep(6e6) for i = 1, 1e9 do local t = s .. i end",
+                "object": {},
+                "now": 1,
+            }
+        )

@@ -126,3 +126,22 @@ async def test_watching_shows_silence_itself(silent: dict[str, int], shell: Shel
     lines = (await shell("watch", "--state", "Silent", "--from", "start", "--no-follow")).out.splitlines()
     assert len(lines) == len(silent)
     assert re.search(r"cluster c1 contact  Fresh -> Silent  falls_silent .*: nothing was heard since ", lines[0])
+
+
+async def test_why_history_and_timeline(silent: dict[str, int], shell: Shell) -> None:
+    since = timestamp(silent["c1"])
+    assert (await shell("why", "c1/p/n1", "--json")).json["stale_since"] == since
+    assert "stale_since" not in (await shell("why", "c2/p/n1", "--json")).json
+    first, *others = (await shell("why", "c1/p/n1")).out.splitlines()
+    assert re.search(r" {2}~ as of .* ago$", first)
+    assert "~" not in "".join(others)
+    assert re.search(r" so far ~ as of .* ago ", (await shell("history", "node", "c1/p/n1")).out)
+    assert "~" not in (await shell("history", "node", "c2/p/n1")).out
+    lanes = (await shell("timeline", "c1", "--json")).lines
+    assert [(lane["kind"], lane["facet"], lane["stale_since"]) for lane in lanes] == [
+        ("cluster", "phase", since), ("cluster", "contact", since), ("node_pool", "phase", since), ("node", "phase", since),
+    ]  # fmt: skip
+    drawn = (await shell("timeline", "c1")).out.splitlines()
+    assert [line[-3:] for line in drawn[1:5]] == ["~~~"] * 4
+    assert drawn[5].endswith("~ may have changed")
+    assert "~" not in (await shell("timeline", "c2")).out

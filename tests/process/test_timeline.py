@@ -4,7 +4,6 @@ After an intended change, `PHASELINE_GOLDEN=write pytest tests/process/test_time
 golden page again. Look at them before you commit.
 """
 
-import io
 import json
 import os
 import random
@@ -17,10 +16,11 @@ from xml.etree import ElementTree as ET
 import pytest
 import pytest_asyncio
 from msgspec.structs import replace
-from rich.console import Console
 
 from phaseline.engine.cli import render
 from phaseline.engine.cli import timeline as command
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.svg import Texts, picture
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Processor
@@ -205,9 +205,11 @@ def test_the_page_as_people_see_it(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     golden = ROOT / "tests" / "golden" / "timeline.txt"
     for root in ("shop-eu", "lab"):
         found = of_morning(root)
-        render.show(f"$ phaseline timeline {root}")
-        command.show(KINDS, found.lanes, found.start_ns, found.end_ns)
-        render.show("")
+        output = Output()
+        output.line(Text(f"$ phaseline timeline {root}"))
+        command.show(KINDS, found, output, {})
+        output.line(Text())
+        output.flush()
     page = capsys.readouterr().out
     if os.environ.get("PHASELINE_GOLDEN") == "write":
         golden.write_text(page)
@@ -218,9 +220,7 @@ def test_a_piece_of_time_shows_the_worst_in_it() -> None:
     found = of_morning("shop-eu")
     lane: Lane = next(lane for lane in found.lanes if lane.id == "shop-eu/web/web-4")
     for width in (20, 80, 500):
-        console = Console(file=io.StringIO(), width=1000)
         text = command.bar(KINDS, lane, found.start_ns, found.end_ns, width)
-        console.print(text)
         assert len(text.plain) == width
         for place, glyph in enumerate(text.plain):
             span = found.end_ns - found.start_ns

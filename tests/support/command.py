@@ -15,16 +15,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.fork_server import ForkServer
+from tests.support import forked_process
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "phaseline.engine.cli"]
+MODULE = "phaseline.engine.cli"
+COMMAND = [sys.executable, "-m", MODULE]
 LIMIT = 120
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="phaseline-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PHASELINE_", "FORCE_COLOR"))}
-
-FORKS = ForkServer()
 
 
 class Answer(NamedTuple):
@@ -51,18 +50,19 @@ class Shell:
     def __init__(self, **environment: str) -> None:
         self.environment = {**ENVIRONMENT, "TZ": "UTC", "LC_ALL": "C.UTF-8", **environment}
 
-    async def start(self, *words: str, stdin: int | None = asyncio.subprocess.DEVNULL) -> asyncio.subprocess.Process:
+    async def start(
+        self, *words: str, stdin: int | None = forked_process.DEVNULL, folder: Path = ROOT
+    ) -> asyncio.subprocess.Process:
         """Start a process that the test talks to."""
-        return await asyncio.create_subprocess_exec(
-            *COMMAND, *words, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            env=self.environment, cwd=ROOT,
-        )  # fmt: skip
+        return await forked_process.start(MODULE, *words, environment=self.environment, folder=folder, stdin=stdin)
 
     async def __call__(self, *words: str, stdin: bytes | None = None) -> Answer:
-        """Run the command to its end."""
-        async with asyncio.timeout(LIMIT):
-            code, out, err = await FORKS.run(words, self.environment, ROOT, stdin)
-        return Answer(code, out.decode(), err.decode())
+        """Run the command to its end. stdin: what it reads from a pipe, if given."""
+        source = forked_process.DEVNULL if stdin is None else forked_process.PIPE
+        async with ended(await self.start(*words, stdin=source)) as started, asyncio.timeout(LIMIT):
+            out, err = await started.communicate(stdin)
+        assert started.returncode is not None
+        return Answer(started.returncode, out.decode(), err.decode())
 
 
 @asynccontextmanager
@@ -76,21 +76,20 @@ async def ended(started: asyncio.subprocess.Process) -> AsyncIterator[asyncio.su
         await started.communicate()
 
 
+def plain() -> Shell:
+    """The command with the environment of the tests, and without colours."""
+    return Shell(**{**os.environ, "NO_COLOR": "1"})
+
+
 @asynccontextmanager
 async def process(*words: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    started = await asyncio.create_subprocess_exec(
-        *COMMAND, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "NO_COLOR": "1"},
-    )  # fmt: skip
-    async with ended(started):
+    async with ended(await plain().start(*words)) as started:
         yield started
 
 
 async def call(*words: str) -> tuple[int, str, str]:
     """Exit code, standard output, standard error."""
-    async with asyncio.timeout(LIMIT):
-        code, out, err = await FORKS.run(words, {**os.environ, "NO_COLOR": "1"}, ROOT)
-    return code, out.decode(), err.decode()
+    return await plain()(*words)
 
 
 async def line_with(stream: asyncio.StreamReader | None, word: str) -> str:

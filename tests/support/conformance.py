@@ -12,7 +12,12 @@ from typing import Any
 FOLDER = Path(os.environ.get("PHASELINE_CONFORMANCE") or Path(__file__).parents[3] / "shared" / "conformance")
 
 
+def read(name: str) -> dict[str, Any]:
+    """The content of one file; empty if the file does not exist."""
+    path = FOLDER / name
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
 def cases(name: str) -> list[dict[str, Any]]:
     """The cases of one file; an empty list if the file does not exist."""
-    path = FOLDER / name
-    return list(json.loads(path.read_text(encoding="utf-8"))["cases"]) if path.is_file() else []
+    return list(read(name).get("cases", ()))

@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 SCALE = {"quick": Fraction(1, 4), "default": Fraction(1), "slow": Fraction(20)}
 EXAMPLES = 60
 """What a law without a number of its own draws in the profile `default`."""
+DEAR = 24
+"""The same for laws of which an example takes long."""
 REACH = 120
 """What a test draws that says which states random histories reach: in no profile it may be fewer."""
 LONG = 3000

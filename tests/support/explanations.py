@@ -5,10 +5,8 @@ Belongs here: making explanations, listing their parts, drawing them. Does not: 
 
 from collections import defaultdict
 from collections.abc import Iterator
-from io import StringIO
 
-from rich.console import Console
-
+from phaseline.engine.cli import layout
 from phaseline.engine.cli.render_why import ExplanationTree
 from phaseline.engine.explain import explainer
 from phaseline.engine.explain.model import CauseChain, Explanation, FacetExplanation, PredicateExplanation
@@ -69,7 +67,4 @@ def triggers(caused: CauseChain) -> list[tuple[str, str]]:
 
 def drawn(history: History, found: Explanation) -> list[str]:
     """The lines of an explanation, one minute after the first event."""
-    console = Console(file=StringIO(), width=300, color_system=None)
-    with console.capture() as captured:
-        console.print(ExplanationTree(history.kinds, 60 * 10**9).whole(found))
-    return [line.rstrip() for line in captured.get().splitlines()]
+    return [line.plain for line in layout.drawn(ExplanationTree(history.kinds, 60 * 10**9).whole(found), None)]

@@ -1,10 +1,10 @@
-"""A process that has imported the command and compiled the tables, and forks for each call. This saves a second a call.
+"""A process that has imported the command and compiled the tables, and forks for each program that a test starts.
 
-Each call is still a process of its own, with its own arguments, environment, output and exit code. Belongs here: the
-server and the call. Does not: what tests run (`command`).
+Starting Python and importing all that takes most of a second; forking takes milliseconds. Each program is still a
+process of its own, with its own arguments, environment, streams and exit code. It ends with whoever asked for it.
+Belongs here: the server. Does not: asking it (`forked_process`), what tests run (`command`, `killable_worker`).
 """
 
-import asyncio
 import atexit
 import contextlib
 import gc
@@ -12,23 +12,23 @@ import importlib
 import json
 import os
 import pkgutil
+import runpy
 import select
 import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 READY = b"r"
+ALSO_NEEDED = ("phaseline.engine.worker.system", "phaseline.engine.worker.worker", "phaseline.engine.client.client")
+"""Modules that commands import when they need them."""
 
 
-def serve(address: str) -> None:
-    """Fork for each connection until standard input ends. Only the forked process returns; it becomes the command."""
+def serve(address: str) -> str:
+    """Fork for each connection until standard input ends. Only forked processes return: the module to run."""
     _prepare()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that report to a caller
     with socket.socket(socket.AF_UNIX) as listening:
@@ -38,13 +38,12 @@ def serve(address: str) -> None:
         while True:
             ready, _, _ = select.select([listening.fileno(), 0], [], [])
             if 0 in ready:
-                raise SystemExit  # whoever started this process has ended
+                os._exit(0)  # whoever started this process has ended
             connection, _ = listening.accept()
             if os.fork() == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 listening.close()
-                _report(connection)
-                return
+                return _report(connection)
             connection.close()
 
 
@@ -53,125 +52,64 @@ def _prepare() -> None:
     for module in pkgutil.iter_modules(package.__path__, "phaseline.engine.cli."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    for name in ALSO_NEEDED:
+        importlib.import_module(name)
     importlib.import_module("phaseline.machines.built_in").installed()  # compiles the tables
     gc.collect()
     gc.freeze()  # so that no forked process copies all objects when it collects garbage
 
 
-def _report(connection: socket.socket) -> None:
-    """Fork once more. The child returns and becomes the command; the parent reports the exit code to the caller."""
+def _report(connection: socket.socket) -> str:
+    """Fork once more. The child returns, to become the program; the parent reports the exit code to the caller."""
     request, files, _, _ = socket.recv_fds(connection, 1 << 20, 3)
     asked = json.loads(request)
     child = os.fork()
     if child:
-        connection.sendall(f"{child}\n".encode())
-        _, status = os.waitpid(child, 0)
-        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-        os._exit(0)
+        for file in files:
+            os.close(file)
+        _stay_with(child, connection)
     connection.close()
+    os.setsid()
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
+    return _become(asked)
+
+
+def _stay_with(child: int, connection: socket.socket) -> NoReturn:
+    """Tell the caller when the child has ended; if the caller goes away before, end the child and its group."""
+    connection.sendall(f"{child}\n".encode())
+    ready, _, _ = select.select([os.pidfd_open(child), connection.fileno()], [], [])
+    if connection.fileno() in ready:
+        os.kill(child, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    with contextlib.suppress(OSError):
+        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+def _become(asked: dict[str, Any]) -> str:
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environment"])
     time.tzset()
-    sys.argv = ["phaseline", *asked["words"]]
+    sys.argv = [asked["module"], *asked["words"]]
+    # The streams of this process were made for the server: a program makes its own.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # they last as long as the process
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+    return str(asked["module"])
 
 
-class ForkServer:
-    """The fork server. It starts when it is first needed and ends with this process."""
-
-    def __init__(self) -> None:
-        self._address = ""
-        self._starting = threading.Lock()
-
-    async def run(
-        self, words: tuple[str, ...], environment: dict[str, str], folder: Path, stdin: bytes | None = None
-    ) -> tuple[int, bytes, bytes]:
-        """Exit code, standard output and standard error of the command. stdin: what it reads from a pipe, if given."""
-        await self.address(environment)
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _input(stdin) as source:
-            code = await self._ask(words, environment, folder, [source, out.fileno(), err.fileno()])
-            out.seek(0)
-            err.seek(0)
-            return code, out.read(), err.read()
-
-    async def address(self, environment: dict[str, str]) -> str:
-        """Where the server listens. It is started if it does not run yet."""
-        await asyncio.to_thread(self._start_once, environment)
-        return self._address
-
-    def _start_once(self, environment: dict[str, str]) -> None:
-        with self._starting:
-            if not self._address:
-                self._address = self._start(environment)
-
-    def _start(self, environment: dict[str, str]) -> str:
-        folder = tempfile.TemporaryDirectory()
-        address = f"{folder.name}/s"
-        command = [sys.executable, "-m", "tests.support.fork_server", address]
-        path = str(Path(__file__).parents[2])
-        own = {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [path, environment.get("PYTHONPATH")]))}
-        process = subprocess.Popen(command, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=path)
-        assert process.stdout is not None
-        assert process.stdout.read(1) == READY
-        process.stdout.close()
-        atexit.register(folder.cleanup)
-        atexit.register(self._end, process)
-        return address
-
-    @staticmethod
-    def _end(process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait()
-
-    async def _ask(self, words: tuple[str, ...], environment: dict[str, str], folder: Path, files: list[int]) -> int:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(self._address)
-            asked = {"words": words, "environment": environment, "folder": str(folder)}
-            socket.send_fds(connection, [json.dumps(asked).encode()], files)
-            os.close(files[0])  # so that the pipe ends with the command
-            reader, writer = await asyncio.open_connection(sock=connection)
-            child = int(await reader.readline())
-            try:
-                return int(await reader.readline())
-            except asyncio.CancelledError:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
-                raise
-            finally:
-                writer.close()
-
-
-@contextlib.contextmanager
-def _input(content: bytes | None) -> Iterator[int]:
-    """The end of a pipe from which `content` can be read; or nothing to read. Whoever uses it closes it."""
-    if content is None:
-        yield os.open(os.devnull, os.O_RDONLY)
-        return
-    source, into = os.pipe()
-
-    def write() -> None:
-        with contextlib.suppress(BrokenPipeError), os.fdopen(into, "wb") as file:
-            file.write(content)
-
-    writing = threading.Thread(target=write)
-    writing.start()
-    try:
-        yield source
-    finally:
-        writing.join()
-
-
-def run_to_its_end(command: Callable[[], object]) -> NoReturn:
-    """Run a command, and end as the interpreter does, but without taking all objects apart: that takes longer than most
+def run_to_its_end(program: Callable[[], object]) -> NoReturn:
+    """Run a program, and end as the interpreter does, but without taking all objects apart: that takes longer than most
     commands.
     """
     status = 0
     try:
-        command()
+        program()
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
         if isinstance(ended.code, str):
@@ -190,11 +128,5 @@ def run_to_its_end(command: Callable[[], object]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
-    from phaseline.engine.cli import main
-
-    # The streams of this process were made for the server: a command makes its own.
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # they last as long as the process
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
-    run_to_its_end(main)
+    chosen = serve(sys.argv[1])
+    run_to_its_end(lambda: runpy.run_module(chosen, run_name="__main__", alter_sys=True))

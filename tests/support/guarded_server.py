@@ -1,6 +1,5 @@
 """A server with users who may publish to some subjects only."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,8 +8,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.worker import Worker
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import at_work
 
 ASKS = ["$JS.API.DIRECT.GET.pl-STATE.pl.state.>"]
 READS = [
@@ -52,14 +50,8 @@ async def guarded_installation() -> AsyncIterator[str]:
     """The URL, without a user, of such a server on which a worker runs."""
     async with Guarded() as server:
         settings = Settings(nats=(as_user("engine", server.url),), partitions=2)
-        async with Wire.open(settings) as wire:
-            stop = asyncio.Event()
-            worker = Worker(wire, settings, BUILT_IN_KINDS)
-            working = asyncio.create_task(worker.run(stop))
-            await worker.ready.wait()
+        async with Wire.open(settings) as wire, at_work(settings, wire):
             async with Client.open(settings) as client:
                 await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
                 await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
             yield server.url
-            stop.set()
-            await working

@@ -24,15 +24,34 @@ LIMIT = 120
 
 
 @asynccontextmanager
-async def working(settings: Settings, wire: Wire, kinds: Kinds, partitions: int = 3) -> AsyncIterator[Layout]:
-    """An empty installation with a worker."""
-    settings, stop = replace(settings, partitions=partitions), asyncio.Event()
-    worker = Worker(wire, settings, kinds)
+async def at_work(settings: Settings, wire: Wire, kinds: Kinds = BUILT_IN_KINDS) -> AsyncIterator[Layout]:
+    """An installation with a worker while the block runs."""
+    worker, stop = Worker(wire, settings, kinds), asyncio.Event()
     running = asyncio.create_task(worker.run(stop))
-    await worker.ready.wait()
-    yield await provision(wire, settings)
-    stop.set()
-    await running
+    try:
+        await ready(worker, running)
+        yield await provision(wire, settings)
+    finally:
+        stop.set()
+        await running
+
+
+async def ready(worker: Worker, running: asyncio.Task[None]) -> None:
+    """Wait until a worker works; raises the error that ended it before."""
+    waiting = asyncio.ensure_future(worker.ready.wait())
+    try:
+        await asyncio.wait({waiting, running}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
+    finally:
+        waiting.cancel()
+
+
+@asynccontextmanager
+async def working(settings: Settings, wire: Wire, kinds: Kinds, partitions: int = 3) -> AsyncIterator[Layout]:
+    """An empty installation with so many partitions and a worker."""
+    async with at_work(replace(settings, partitions=partitions), wire, kinds) as layout:
+        yield layout
 
 
 async def until_decided(wire: Wire, layout: Layout) -> None:

@@ -2,13 +2,12 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 from phaseline.engine.settings import Settings
-from tests.support.command import ROOT
+from tests.support import forked_process
 from tests.support.installation import LIMIT
 
 
@@ -26,13 +25,10 @@ class WorkerProcess:
 
         log: where it writes its lines, if they are too many for a pipe that nobody reads.
         """
-        command = ["-m", program, ",".join(settings.nats), settings.prefix, *arguments]
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+        words = (",".join(settings.nats), settings.prefix, *arguments)
         with nullcontext() if log is None else log.open("ab") as file:
-            stderr = asyncio.subprocess.PIPE if file is None else file.fileno()
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, *command, cwd=ROOT, env=environment, stderr=stderr
-            )
+            stderr = forked_process.PIPE if file is None else file.fileno()
+            process = await forked_process.start(program, *words, environment=os.environ, stdout=None, stderr=stderr)
         return cls(process, log)
 
     def assert_runs(self) -> None:

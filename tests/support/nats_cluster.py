@@ -78,7 +78,7 @@ async def provisioned(wire: Wire, settings: Settings) -> Layout:
 async def until_whole(wire: Wire, layout: Layout) -> None:
     """Wait until each stream has a leader and two followers that have caught up."""
     async with asyncio.timeout(LIMIT):
-        for stream in (layout.events, layout.log, layout.state, layout.lease, layout.live):
+        for stream in layout.streams:
             while not await is_whole(wire, stream):
                 await asyncio.sleep(0.2)
 

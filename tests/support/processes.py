@@ -54,10 +54,9 @@ def computed(pid: int) -> float:
     return (int(words[11]) + int(words[12])) / 100
 
 
-def seconds_until(condition: Callable[[], object]) -> float:
-    """Wait for a condition; how long it took."""
+def until(condition: Callable[[], object]) -> None:
+    """Wait for a condition."""
     start = time.monotonic()
     while not condition():
         assert time.monotonic() - start < LIMIT, "it does not come"
         time.sleep(0.01)
-    return time.monotonic() - start

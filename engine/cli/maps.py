@@ -1,0 +1,92 @@
+"""Entities and records as programs get them: all that a page shows, times in ISO 8601.
+
+Belongs here: the maps that several commands print. Does not: the shapes on the wire (`schemas.wire_codec`), the form
+in which a map is printed (`output`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from phaseline.engine import staleness
+from phaseline.engine.cli import render
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language, label_of, schedulable
+from phaseline.machines.language.contact import HEARD_AT
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import Entity, Rejection, State, Transition, timestamp
+
+TIMES = frozenset({HEARD_AT, "operation_began", "auto_sync_looked"})
+"""The attributes that are times: in records they are numbers, ns since 1970."""
+
+
+def name_of(entity: Entity) -> str:
+    """`node/c1/pool-a/n7`: what `-o name` prints."""
+    return f"{entity.kind}/{entity.id}"
+
+
+def entity_map(
+    kinds: Kinds, found: Transition | Entity, language: Language = "en", stale: int | None = None
+) -> dict[str, Any]:
+    """An entity: as in a record, with its kind, id and version, labels, and what its last transition says.
+
+    found: the last transition, or the entity alone. stale: since when its states are stale, ns.
+    """
+    entity = found.entity if isinstance(found, Transition) else found
+    shown = wire_codec.entity_map(entity)
+    for name, facet in shown["facets"].items():
+        known = render.facet_of(kinds, entity.kind, name)
+        if known is not None:
+            state = entity.facets[entity.names.index(name)].state
+            facet["label"] = label_of(known, state, language)
+            fit = schedulable(known, state)
+            if fit is not None:
+                facet["schedulable"] = fit
+    _with_iso_times(shown)
+    last = _last_map(found) if isinstance(found, Transition) else {}
+    return {
+        "kind": entity.kind, "id": entity.id, "version": entity.version, **shown, **last, **staleness.shown(stale),
+    }  # fmt: skip
+
+
+def _last_map(record: Transition) -> dict[str, Any]:
+    """What the page of an entity says of its last transition."""
+    cause = record.cause
+    return {
+        "trigger": record.trigger,
+        "reason": record.reason,
+        "message": record.message,
+        **({"unasked": True} if record.unasked else {}),
+        "time": timestamp(record.time_ns),
+        "cause": {
+            "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,
+            "from": cause.origin, "time": cause.time_text,
+        },
+    }  # fmt: skip
+
+
+def record_map(
+    kinds: Kinds, place: int, record: Transition | Rejection, wire: Mapping[str, Any], language: Language = "en"
+) -> dict[str, Any]:
+    """A record: as on the wire, with its place in the log, and the label of the state that it leads to."""
+    found = {**wire, "logsequence": place}
+    if isinstance(record, Transition):
+        found["label"] = label(kinds, record.entity.kind, record.facet, record.after, language)
+        if not TIMES.isdisjoint(record.entity.attributes):
+            entity = {**wire["data"]["entity"]}
+            _with_iso_times(entity)
+            found["data"] = {**wire["data"], "entity": entity}
+    return found
+
+
+def label(kinds: Kinds, kind: str, facet: str, state: State, language: Language) -> str:
+    """What a console calls a state; its phase where no label says more."""
+    known = render.facet_of(kinds, kind, facet)
+    return state.phase if known is None else label_of(known, state, language)
+
+
+def _with_iso_times(entity: dict[str, Any]) -> None:
+    """Write the times among the attributes as the other times are written."""
+    found = entity["attributes"]
+    times = {name: timestamp(found[name]) for name in TIMES if isinstance(found.get(name), int)}
+    if times:
+        entity["attributes"] = {**found, **times}

@@ -1,0 +1,127 @@
+"""Where a reading command prints, and in which form: for people, or as JSON, YAML or names for programs.
+
+Belongs here: the forms of `-o`. Does not: what is in a JSON object (`maps`), how a table is laid out (`layout`).
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Self
+
+from phaseline.engine.cli import layout, screen
+from phaseline.engine.cli.controls import plain, plain_json, plain_yaml
+from phaseline.engine.cli.layout import Branch, Column, Grid, Row
+from phaseline.engine.cli.screen import Screen
+from phaseline.engine.cli.styled import Text
+from phaseline.schemas import codec
+
+PEOPLE, WIDE, JSON, YAML, NAME = "table", "wide", "json", "yaml", "name"
+MEANINGS: Final = {
+    JSON: "one JSON object per line",
+    YAML: "one YAML document per object",
+    WIDE: "all columns, nothing cut",
+    NAME: "kind/id only",
+}
+"""What each form of `-o` prints."""
+
+
+class Output:
+    """Prints on stdout in one form. Lines are written together; `flush` writes those that are held back."""
+
+    def __init__(self, form: str = PEOPLE) -> None:
+        self.form = form
+        self._screen = screen.standard()
+        self._soon = False
+        self._failed: OSError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.flush()
+
+    @property
+    def is_data(self) -> bool:
+        """Whether programs read it: `show` is for them, all else for people."""
+        return self.form in (JSON, YAML, NAME)
+
+    @property
+    def width(self) -> int | None:
+        """The most characters in a line; None for any number."""
+        return None if self.form == WIDE else self._screen.width
+
+    def show(self, value: Any, name: str = "") -> None:
+        """Print an object. name: its `kind/id`. Bytes become base64, and what steers a terminal is escaped."""
+        if self.form == NAME:
+            self._screen.write(plain(name))
+            return
+        line = plain_json(codec.encode_json(value).decode())
+        self._screen.write(f"---\n{plain_yaml(codec.encode_yaml(value), line)}" if self.form == YAML else line)
+
+    def line(self, text: Text) -> None:
+        """Print a line. What does not fit is cut at the end, between words."""
+        width = self.width
+        self._screen.line(text if width is None else text.clipped(width))
+
+    def lines(self, text: Text) -> None:
+        """Print a text, on several lines if it does not fit on one."""
+        width = self.width
+        for line in (text,) if width is None else text.wrapped(width, indent=4):
+            self._screen.line(line)
+
+    def table(self, table: Grid) -> None:
+        """Print a table, each line as soon as its row is there."""
+        for line in table.lines(self.width, wide=self.form == WIDE):
+            self._screen.line(line)
+
+    def rows(self, columns: Sequence[Column]) -> "Rows":
+        """A table whose rows come one by one."""
+        return Rows(layout.Lines(columns, self.width, wide=self.form == WIDE), self._screen)
+
+    def tree(self, branch: Branch, *, wraps: bool = False) -> None:
+        """Print a tree. Lines that do not fit are cut, or wrapped."""
+        for line in layout.drawn(branch, self.width, wraps=wraps):
+            self._screen.line(line)
+
+    def pairs(self, pairs: Iterable[tuple[str, Text]]) -> None:
+        """Print names and values, one pair a line."""
+        for line in layout.paired(pairs, self.width):
+            self._screen.line(line)
+
+    def flush(self) -> None:
+        """Write what is held back."""
+        if self._failed is not None:
+            raise self._failed
+        self._screen.flush()
+
+    def flush_when_idle(self) -> None:
+        """Write what is held back as soon as the command waits for something."""
+        if not self._soon:
+            self._soon = True
+            asyncio.get_running_loop().call_soon(self._flush_soon, asyncio.current_task())
+
+    def _flush_soon(self, waiting: asyncio.Task[Any] | None) -> None:
+        self._soon = False
+        try:
+            self._screen.flush()
+        except OSError as error:  # nobody reads any more: the command ends with this error
+            self._failed = error
+            if waiting is not None:
+                waiting.cancel()
+
+
+class Rows:
+    """Prints the rows of a table one by one."""
+
+    def __init__(self, lines: layout.Lines, screen: Screen) -> None:
+        """Print on this screen."""
+        self._lines, self._screen = lines, screen
+
+    def add(self, row: Row) -> None:
+        """Print a row; the first ones are held back, because they choose the widths."""
+        for line in self._lines.add(row):
+            self._screen.line(line)
+
+    def settle(self) -> None:
+        """Print the rows that are held back. Call it after the last row, or before a wait."""
+        for line in self._lines.settle():
+            self._screen.line(line)

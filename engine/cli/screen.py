@@ -1,0 +1,91 @@
+"""Standard output as a terminal or as a file: its width, its colours, and lines that are written together.
+
+Belongs here: escape codes, the width, writing. Does not: what a line says (`render`), layout (`layout`), messages on
+stderr (`terminal`).
+"""
+
+import os
+import sys
+from functools import lru_cache
+from typing import TextIO
+
+from phaseline.engine.cli.styled import Text
+
+TOGETHER = 100
+"""Lines that are written together, where they are there at once."""
+USUAL = 80
+"""The width of a terminal that does not say how wide it is."""
+
+
+class Screen:
+    """A file to which lines are printed."""
+
+    def __init__(self, file: TextIO) -> None:
+        """Print to this file; with colours if it is a terminal and NO_COLOR is not set."""
+        self._file, self._held = file, list[str]()
+        self.is_terminal = file.isatty()
+        self._codes = _Codes(file) if self.is_terminal or os.environ.get("FORCE_COLOR") else None
+
+    @property
+    def width(self) -> int | None:
+        """Characters in a line now; None if it is no terminal, where lines may be of any length."""
+        if not self.is_terminal:
+            return None
+        columns = os.environ.get("COLUMNS", "")
+        try:
+            return int(columns) if columns.isdecimal() else os.get_terminal_size(self._file.fileno()).columns or USUAL
+        except OSError:
+            return USUAL
+
+    def painted(self, text: Text) -> str:
+        """The text with escape codes, without blanks at its end."""
+        codes, parts = self._codes, text.parts
+        if codes is None:
+            return text.plain.rstrip()
+        if parts and parts[-1][0].endswith(" "):
+            parts = text[: len(text.plain.rstrip())].parts
+        return "".join([codes[style].replace("\0", piece) if style else piece for piece, style in parts])
+
+    def line(self, text: Text) -> None:
+        """Print a line, together with others that follow soon."""
+        self.write(self.painted(text))
+
+    def write(self, line: str) -> None:
+        """As `line`, for a line that has its escape codes."""
+        self._held.append(line)
+        if len(self._held) >= TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the lines that are held back."""
+        if self._held:
+            text, self._held = "\n".join([*self._held, ""]), []
+            self._file.write(text)
+        self._file.flush()
+
+
+class _Codes(dict[str, str]):
+    """By style, its escape codes around a NUL character."""
+
+    def __init__(self, file: TextIO) -> None:
+        from rich.console import Console  # noqa: PLC0415  # without colours it is not needed
+
+        super().__init__()
+        self._console = Console(file=file)
+
+    def __missing__(self, style: str) -> str:
+        with self._console.capture() as captured:
+            self._console.print("\0", style=style, end="", highlight=False, soft_wrap=True)
+        found = captured.get()
+        self[style] = found if "\0" in found else "\0"
+        return self[style]
+
+
+@lru_cache(maxsize=1)
+def _screen_of(file: TextIO) -> Screen:
+    return Screen(file)
+
+
+def standard() -> Screen:
+    """The screen of standard output."""
+    return _screen_of(sys.stdout)

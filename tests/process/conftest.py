@@ -1,0 +1,18 @@
+"""Fixtures of the tests that need processes."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.observe import cluster
+from tests.support.kubernetes_server import Kube, serving
+
+
+@pytest_asyncio.fixture
+async def kube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Kube, Path]]:
+    """An API server of Kubernetes, and the kubeconfig for it. Whoever watches it tries again at once."""
+    monkeypatch.setattr(cluster, "PAUSES", (0.01, 0.02))
+    async with serving(tmp_path) as found:
+        yield found

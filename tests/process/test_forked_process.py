@@ -1,0 +1,79 @@
+"""Processes that tests start: what they show, and that none outlives the test, the caller, or the test process."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from phaseline.engine.settings import Settings
+from tests.support import forked_process
+from tests.support.command import ROOT, Shell, line_with
+from tests.support.killable_worker import WorkerProcess
+from tests.support.processes import is_there, until
+
+NEVER = "nats://127.0.0.1:9"
+"""Where nobody listens, so that a worker waits."""
+FAILS = """
+import os, signal
+from tests.support.command import Shell, line_with
+
+async def started():
+    worker = await Shell().start("worker", "--nats", "nats://127.0.0.1:9")
+    await line_with(worker.stderr, "nats_unreachable")
+    print("pid", worker.pid, flush=True)
+
+async def test_that_fails():
+    await started()
+    raise AssertionError
+
+async def test_that_ends_the_test_process():
+    await started()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+async def test_streams_arguments_environment_and_exit_codes() -> None:
+    said = await Shell(PHASELINE_PREFIX="from.here")("list", "--nats", NEVER)
+    assert (said.code > 0, said.out) == (True, "")
+    assert "127.0.0.1:9" in said.err
+    assert (await Shell()("no-such-command")).code == 2
+    assert (await Shell()("assess", "-", stdin=b"kind: A")).code > 0
+
+
+async def test_signals_and_the_code_that_says_so() -> None:
+    process = await Shell().start("worker", "--nats", NEVER)
+    await line_with(process.stderr, "nats_unreachable")
+    process.kill()
+    await process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert forked_process.STARTED == []
+
+
+async def test_what_a_test_leaves_is_killed(settings: Settings) -> None:
+    worker = await WorkerProcess.start(settings)
+    await line_with(worker.process.stderr, "worker_started")
+    assert forked_process.kill_all() == [worker.process.pid]
+    assert not is_there(worker.process.pid)
+
+
+def test_a_failed_test_leaves_no_process(tmp_path: Path) -> None:
+    """Nor does a test process that is killed."""
+    (tmp_path / "test_it.py").write_text(FAILS)
+    options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-n", "0", "-q", "-s"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", str(tmp_path)],
+        capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stdout
+    pids = [int(line.split()[-1]) for line in done.stdout.splitlines() if "pid " in line]
+    assert len(pids) == 2
+    until(lambda: not any(map(is_there, pids)))
+
+
+async def test_it_ends_when_its_caller_lets_go_of_it() -> None:
+    process = await Shell().start("worker", "--nats", NEVER)
+    await line_with(process.stderr, "nats_unreachable")
+    process._transport.close()  # type: ignore[attr-defined]  # as its end does
+    await asyncio.to_thread(until, lambda: not is_there(process.pid))

@@ -1,0 +1,159 @@
+"""Starts programs in processes that the fork server forks, and shows them as asyncio shows any process.
+
+Belongs here: asking the fork server, and a transport of asyncio for the answer. Does not: the server (`fork_server`),
+what tests run (`command`, `killable_worker`).
+"""
+
+import asyncio
+import atexit
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from asyncio.base_subprocess import BaseSubprocessTransport
+from asyncio.streams import _DEFAULT_LIMIT  # type: ignore[attr-defined]  # as `asyncio.create_subprocess_exec` does
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+from tests.support.fork_server import READY
+
+ROOT = Path(__file__).parents[2]
+PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
+STARTED: list["_Transport"] = []
+"""The processes that this test process has started and that have not ended yet."""
+
+_starting = threading.Lock()
+
+
+@cache
+def address() -> str:
+    """Start the fork server; it ends with this process. Returns where it listens."""
+    folder = tempfile.TemporaryDirectory()
+    where = f"{folder.name}/s"
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.fork_server", where], env={**os.environ, "PYTHONPATH": path},
+        stdin=PIPE, stdout=PIPE, cwd=ROOT,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stdout.read(1) == READY
+    process.stdout.close()
+    atexit.register(folder.cleanup)
+    atexit.register(process.wait)
+    atexit.register(process.stdin.close)
+    return where
+
+
+def started_server() -> str:
+    """As `address`, from several threads."""
+    with _starting:
+        return address()
+
+
+class Forked:
+    """A forked process, as `subprocess.Popen` shows it to asyncio. `connection`: the server's, which says the end."""
+
+    def __init__(self, connection: socket.socket, pid: int, pipes: list[IO[bytes] | None]) -> None:
+        self.connection, self.pid = connection, pid
+        self.stdin, self.stdout, self.stderr = pipes
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def ended(self) -> int:
+        """Read the exit code, which the server has sent."""
+        code = int(self.connection.recv(100) or -signal.SIGKILL)
+        self.connection.close()
+        return code
+
+
+class _Transport(BaseSubprocessTransport):
+    """The transport of a forked process."""
+
+    def _start(self, args: Any, shell: bool, stdin: Any, stdout: Any, stderr: Any, bufsize: int, **how: Any) -> None:  # noqa: ARG002
+        ends = [_ends(number, wanted) for number, wanted in enumerate((stdin, stdout, stderr))]
+        theirs = [there for _, there in ends]
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(address())
+        socket.send_fds(connection, [json.dumps({"module": args[0], "words": args[1:], **how}).encode()], theirs)
+        for file in theirs:
+            os.close(file)
+        with connection.makefile("rb", buffering=0) as lines:
+            pid = int(lines.readline())
+        self._forked = Forked(connection, pid, [here for here, _ in ends])
+        self._proc: Any = self._forked  # the base class calls it what it is not
+        self._loop.add_reader(connection, self._has_ended)
+        STARTED.append(self)
+
+    def _has_ended(self) -> None:
+        self._loop.remove_reader(self._forked.connection)
+        STARTED.remove(self)
+        self._process_exited(self._forked.ended())
+
+    def drop(self) -> int:
+        """Kill the process with its group, for which nobody waits any more; return its number."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._forked.pid, signal.SIGKILL)
+        if not self._loop.is_closed():
+            self._loop.remove_reader(self._forked.connection)
+        self._forked.ended()
+        pipes: Any = self._pipes.values()
+        for protocol in pipes:
+            if protocol is not None and protocol.pipe._pipe is not None:
+                protocol.pipe._pipe.close()
+                protocol.pipe._pipe = None
+        self._closed = True
+        return self._forked.pid
+
+
+def kill_all() -> list[int]:
+    """Kill the processes that still run; return their numbers."""
+    found = [process.drop() for process in STARTED]
+    STARTED.clear()
+    return found
+
+
+def _ends(number: int, wanted: int | None) -> tuple[IO[bytes] | None, int]:
+    """Our end of a stream, if it is a pipe, and the end of the process."""
+    if wanted == PIPE:
+        read, write = os.pipe()
+        return (os.fdopen(write, "wb", 0), read) if number == 0 else (os.fdopen(read, "rb", 0), write)
+    if wanted == DEVNULL or (wanted is None and number == 0):
+        return None, os.open(os.devnull, os.O_RDWR)
+    return None, os.dup(number if wanted is None else wanted)
+
+
+async def start(
+    module: str, *words: str, environment: Mapping[str, str], folder: Path = ROOT,
+    stdin: int | None = DEVNULL, stdout: int | None = PIPE, stderr: int | None = PIPE,
+) -> asyncio.subprocess.Process:  # fmt: skip
+    """Start `python -m module words` with this environment. The streams are as in `asyncio.create_subprocess_exec`."""
+    await asyncio.to_thread(started_server)
+    loop = asyncio.get_running_loop()
+    protocol = asyncio.subprocess.SubprocessStreamProtocol(limit=_DEFAULT_LIMIT, loop=loop)
+    connected = loop.create_future()
+    transport: Any = _Transport(
+        loop, protocol, [module, *words], False, stdin, stdout, stderr, 0, connected,
+        environment=dict(environment), folder=str(folder),
+    )  # fmt: skip
+    await connected
+    return asyncio.subprocess.Process(transport, protocol, loop)
