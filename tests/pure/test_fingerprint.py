@@ -19,8 +19,9 @@ from phaseline.machines.language import fields, predicates, sources, table
 from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.rules import DECLARATION, Revision, Uses, rule
 from phaseline.machines.language.table import Field, Row, Table, Timeout
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 
 
 def with_facet(whole: Table, **changes: Any) -> Table:
@@ -31,6 +32,12 @@ def test_each_kind_has_its_own() -> None:
     assert len(set(KINDS.versions.values())) == len(KINDS)
     assert all(len(version) == fingerprint.LENGTH for version in KINDS.versions.values())
     assert fingerprint.digest_of({**KINDS.versions, "other": "0"}) != KINDS.digest
+    assert fingerprint.digest_of(dict(reversed(KINDS.versions.items()))) == KINDS.digest
+
+
+def test_a_digest_stays_what_it_is() -> None:
+    """Logs hold them: the bytes that are digested may not change, whatever the names are."""
+    assert fingerprint.digest_of({"b": "2", "ü": "1"}) == fingerprint.digest_of({"ü": "1", "b": "2"}) == "f3b7839654ed"
 
 
 ROWS = NODE.facets[0].rows
