@@ -233,3 +233,21 @@ def test_the_libraries_of_kubernetes_count_where_they_are_used(monkeypatch: pyte
     monkeypatch.setitem(observe.read_observation.__dict__, DECLARATION, newer)
     versions = Kinds(BUILT_IN).versions
     assert [kind for kind in versions if versions[kind] != KINDS.versions[kind]] == ["resource"]
+
+
+class Unnamed:
+    """A predicate that declares nothing."""
+
+
+ADVICE = "write @rule('<yours>.{}', revision=1) above {} (from phaseline.tables import rule)"
+
+
+@pytest.mark.parametrize(("value", "says"), [
+    (list, "is the type list: write the type of its items, and many=True"),
+    (bytes, "is the type bytes: write one of str, int, float, bool, dict"),
+    (lambda: None, "is a lambda, which cannot declare a name: write a function, with @rule('<yours>.<name>', revision=1) above it"),
+    (with_facet, f"is the function with_facet, which declares no name and revision: {ADVICE.format('with_facet', 'the function')}"),
+    (Unnamed(), f"is an instance of Unnamed, which declares no name and revision: {ADVICE.format('unnamed', 'its class')}"),
+], ids=["a list", "a type", "a lambda", "a function", "an instance"])  # fmt: skip
+def test_what_is_undeclared_is_named_with_what_to_write(value: object, says: str) -> None:
+    assert [*fingerprint.undeclared([{"name": value}])] == [f"the table[0]['name'] {says}"]
