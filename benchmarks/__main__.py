@@ -32,6 +32,7 @@ TITLES = {
     "heartbeats": "Heartbeats",
     "replay": "Replay",
     "take_over": "Taking over a partition",
+    "reading": "Reading commands",
     "install": "Installing, importing, starting",
 }
 """By name of its module, the title of each benchmark."""

@@ -9,9 +9,9 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
@@ -67,15 +67,16 @@ class Cost(NamedTuple):
     size: int
 
 
-async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
-    """The median costs of each command, human on a terminal, as JSON to a pipe, and of the bare reader."""
+async def run(entities: int = ENTITIES, rounds: int = ROUNDS, commands: Iterable[str] = ()) -> dict[str, Any]:
+    """The median costs of commands (all without names), on a terminal, as JSON to a pipe, and of the bare reader."""
     async with EmbeddedServer() as server:
         for prefix, events in (("pl", _adopted), ("ph", _moved), ("pr", _rejected)):
             settings = Settings(nats=(server.url,), partitions=1, prefix=prefix)
             async with Wire.open(settings, name="bench") as wire:
                 await _fill(wire, await provision(wire, settings), prefix, events(entities))
         found = {}
-        for name, (prefix, words, (stream, filter_)) in COMMANDS.items():
+        for name in commands or COMMANDS:
+            prefix, words, (stream, filter_) = COMMANDS[name]
             environment = {**os.environ, "PHASELINE_NATS": server.url, "PHASELINE_PREFIX": prefix, "TERM": "xterm"}
             bare = [*BARE, server.url, prefix, stream, filter_.format(prefix)]
             command = [*COMMAND, *words.split()]
@@ -153,7 +154,8 @@ def _measured(command: list[str], environment: dict[str, str], *, terminal: bool
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise AssertionError(f"{' '.join(command)} ended with {process.returncode}")
-    said = b"" if process.stderr is None else process.stderr.read()
+    with cast("IO[bytes]", process.stderr) as stderr:
+        said = stderr.read()
     memory = int(said.rpartition(PEAK.encode())[2].split()[0]) / 1024
     return Cost(used.ru_utime + used.ru_stime, memory, first, size)
 

@@ -135,8 +135,9 @@ def cli() -> None:
     Programs publish events to NATS. Workers decide each event by the state machines, and commit each transition once,
     in order, with its cause. The id of an entity is its path from the root of its tree: c1/pool-a/n7.
 
-    Data goes to stdout, with --json as JSON. Messages go to stderr. Colours appear on terminals only, and never if
-    NO_COLOR is set. Connection options can be set in the environment, for example as PHASELINE_NATS.
+    Data goes to stdout, in the form that -o names: json (--json for short), yaml, wide or name. Messages go to stderr.
+    Colours appear on terminals only, and never if NO_COLOR is set. Connection options can be set in the environment,
+    for example as PHASELINE_NATS.
     """
 
 

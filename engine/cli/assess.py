@@ -57,7 +57,7 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
     "--kubeconfig", type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="With --server-side: this kubeconfig.  [default: KUBECONFIG, ~/.kube/config, or in-cluster]",
 )  # fmt: skip
-@click.option("--context", help="With --server-side: this context of the kubeconfig.")
+@click.option("--kube-context", "kube_context", help="With --server-side: this context of the kubeconfig.")
 @click.option(
     "-n", "--namespace", default="default", show_default=True,
     help="With --server-side: the namespace of objects that name none.",
@@ -75,7 +75,7 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 @options.verbose
 def assess(
     *, live: Path | None, desired: Path | None, rules: Sequence[Path], dry_run: Path | None, server_side: bool,
-    kubeconfig: Path | None, context: str | None, namespace: str, field_manager: str, profile: str | None,
+    kubeconfig: Path | None, kube_context: str | None, namespace: str, field_manager: str, profile: str | None,
     check: bool, as_json: bool,
 ) -> int | None:  # fmt: skip
     """Show the health and sync of manifests, with the reasons. Needs no server.
@@ -91,7 +91,7 @@ def assess(
     if server_side and (desired is None or dry_run is not None):
         raise click.UsageError("--server-side asks about --desired, and takes the place of --dry-run")
     if server_side:
-        cluster = Reached(kubeconfig, context, namespace, field_manager)
+        cluster = Reached(kubeconfig, kube_context, namespace, field_manager)
         pairs, planned = _of_server(live, cluster, [*read(cast("Path", desired), terminal.say)])
     else:
         pairs, planned = _pairs(live, desired), _planned(dry_run)

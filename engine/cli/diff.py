@@ -6,7 +6,7 @@ Belongs here: its options. Does not: reading the observation (`engine.log.last_o
 
 import click
 
-from phaseline.engine.cli import options, render, render_assessment, terminal
+from phaseline.engine.cli import options, render, render_assessment, similar_ids, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
@@ -31,7 +31,7 @@ def diff(settings: Settings, resource_id: str, *, as_json: bool) -> int | None:
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with Client.open(settings) as client, similar_ids.suggested(client):
             found = await client.gitops.diff(resource_id)
             seen = found.observation
             if as_json:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import click
 
+from phaseline.engine.cli import contexts
 from phaseline.engine.cli.controls import plain_lines
 from phaseline.engine.cli.terminal import say, styled
-from phaseline.engine.errors import PhaselineError
+from phaseline.engine.errors import NatsUnreachable, PhaselineError
 from phaseline.engine.exit_codes import Exit, code_of
 from phaseline.engine.remedies import EXAMINED, remedy
 from phaseline.schemas.upcasting import NewerRecord
@@ -53,7 +54,13 @@ def say_error(error: Exception, *, verbose: bool) -> None:
         if text not in message:
             say(f"  cause: {text}")
             message += text
-    for hint in (remedy(error), DOCTOR if isinstance(error, EXAMINED) else ""):
+    context = contexts.hint(error.url) if isinstance(error, NatsUnreachable) else ""
+    for hint in (
+        *getattr(error, "__notes__", ()),
+        remedy(error),
+        context,
+        DOCTOR if isinstance(error, EXAMINED) else "",
+    ):
         if hint:
             say(f"  {hint}")
 

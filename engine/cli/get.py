@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from phaseline.engine.cli import maps, names, options, render, terminal, undecided
+from phaseline.engine.cli import following, maps, names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
@@ -17,7 +17,6 @@ from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, schedulable
 from phaseline.machines.docs import wording
-from phaseline.machines.language.contact import HEARD_AT
 from phaseline.schemas.records import Transition
 
 
@@ -33,19 +32,23 @@ from phaseline.schemas.records import Transition
 @click.argument("entity_id", type=names.ID, metavar="ID")
 @options.at
 @options.language
+@following.follow
 @options.connected
 @options.output("json", "yaml", "wide", "name")
 def get(
-    settings: Settings, kind: str, entity_id: str, *, at: When | None, lang: Language, output: Output
+    settings: Settings, kind: str, entity_id: str, *, at: When | None, lang: Language, follow: bool, output: Output
 ) -> int | None:
     """Show one entity: its state and label, since when, its attributes, and the last cause.
 
-    With --at, show it as it was at an earlier moment.
+    With --at, show it as it was at an earlier moment. With --watch, go on with a line for each change.
     """
+    if follow:
+        following.check(at)
 
     async def work() -> None:
         async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
+            start = await view.next_place() if follow else 0
             last = await view.last(kind, entity_id)
             entity = last.entity
             stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
@@ -53,6 +56,10 @@ def get(
                 output.show(maps.entity_map(client.kinds, last, lang, stale), maps.name_of(entity))
             else:
                 output.pairs(described(client.kinds, last, lang, time_of(view), stale))
+            if follow:
+                await following.show(
+                    client, start, [last], lambda one: one.id == entity_id, output, lang, kind=kind, tree=entity_id
+                )
 
     return terminal.run(work())
 
@@ -80,7 +87,7 @@ def described(
         if fit is not None:
             yield "schedulable", render.text_of("yes" if fit else "no")
     for name, value in entity.attributes.items():
-        is_time = name == HEARD_AT and isinstance(value, int)
+        is_time = name in maps.TIMES and isinstance(value, int)
         yield name, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))
     message = render.reason_and_message(last.reason, last.message)
     yield "version", render.text_of(entity.version)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import click
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import names, options, render, similar_ids, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Row
 from phaseline.engine.cli.output import Output
@@ -57,7 +57,7 @@ def history(
     """Show the transitions of one entity: when, from which state to which, for how long, and the event behind each."""
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with Client.open(settings) as client, similar_ids.suggested(client):
             records = client.history(kind, entity_id, clock=clock)
             if output.is_data:
                 await show_records(client, records, None, output, lang)

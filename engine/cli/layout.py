@@ -110,7 +110,11 @@ class Lines:
         """The line of a row. A name that is wider than those before widens its column, if that costs no other one."""
         columns, cells, width = self._columns, [row[at] for at in self._shown], self._width
         for number, (cell, room) in enumerate(zip(cells, widths, strict=True)):
-            if (found := cell.width) > room and not (width and columns[self._shown[number]].may_cut):
+            if (found := cell.width) > room:
+                if width is not None and columns[self._shown[number]].may_cut:
+                    spare = width - sum(widths) - len(GAP) * (len(widths) - 1)
+                    widths[number] += max(0, min(spare, found - room))
+                    continue
                 wider = [*widths[:number], found, *widths[number + 1 :]]
                 fitted = fitting([columns[one] for one in self._shown], wider, width)
                 if None in fitted:

@@ -15,6 +15,9 @@ from phaseline.machines.language.contact import HEARD_AT
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Entity, Rejection, State, Transition, timestamp
 
+TIMES = frozenset({HEARD_AT, "operation_began", "auto_sync_looked"})
+"""The attributes that are times: in records they are numbers, ns since 1970."""
+
 
 def name_of(entity: Entity) -> str:
     """`node/c1/pool-a/n7`: what `-o name` prints."""
@@ -68,7 +71,7 @@ def record_map(
     found = {**wire, "logsequence": place}
     if isinstance(record, Transition):
         found["label"] = label(kinds, record.entity.kind, record.facet, record.after, language)
-        if HEARD_AT in record.entity.attributes:
+        if not TIMES.isdisjoint(record.entity.attributes):
             entity = {**wire["data"]["entity"]}
             _with_iso_times(entity)
             found["data"] = {**wire["data"], "entity": entity}
@@ -82,7 +85,8 @@ def label(kinds: Kinds, kind: str, facet: str, state: State, language: Language)
 
 
 def _with_iso_times(entity: dict[str, Any]) -> None:
-    """Write the time when a place was heard as the other times are written."""
-    heard_at = entity["attributes"].get(HEARD_AT)
-    if isinstance(heard_at, int):
-        entity["attributes"] = {**entity["attributes"], HEARD_AT: timestamp(heard_at)}
+    """Write the times among the attributes as the other times are written."""
+    found = entity["attributes"]
+    times = {name: timestamp(found[name]) for name in TIMES if isinstance(found.get(name), int)}
+    if times:
+        entity["attributes"] = {**found, **times}

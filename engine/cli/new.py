@@ -20,7 +20,7 @@ class NewGroup(Page, click.Group):
     """A group of commands with examples."""
 
 
-@click.group(cls=NewGroup, examples=[("phaseline new kind backup_job", "a package with a kind, in ./backup_job")])
+@click.group(cls=NewGroup, examples=[("phaseline new kind rack", "a package with the kind rack, in ./rack")])
 def new() -> None:
     """Write a package to begin with: a kind of your own."""
 

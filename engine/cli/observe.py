@@ -103,7 +103,7 @@ class Watched(NamedTuple):
     type=FILE,
     help="With --cluster: this kubeconfig.  [default: KUBECONFIG, ~/.kube/config, or in-cluster]",
 )
-@click.option("--context", help="With --cluster: this context of the kubeconfig.")
+@click.option("--kube-context", "kube_context", help="With --cluster: this context of the kubeconfig.")
 @click.option("--settle", type=click.FloatRange(0), default=SETTLE, show_default=True, metavar="SECONDS",
               help="With --desired: after this long without input, objects not seen are reported missing.")  # fmt: skip
 @click.option("--heartbeat", type=click.FloatRange(0), default=HEARTBEAT, show_default=True, metavar="SECONDS",
@@ -114,7 +114,7 @@ class Watched(NamedTuple):
 def observe(
     settings: Settings, *, file: Path, application: str | None, applications: Path | None, argo_namespace: str,
     label_key: str, installation_id: str, desired: Path | None, source: str | None, settle: float, heartbeat: float,
-    cluster: bool, resources: str | None, namespace: str | None, kubeconfig: Path | None, context: str | None,
+    cluster: bool, resources: str | None, namespace: str | None, kubeconfig: Path | None, kube_context: str | None,
     prints: bool, as_json: bool,
 ) -> int | None:  # fmt: skip
     """Publish events about Kubernetes objects, as kubectl prints them. Each real change is published once.
@@ -128,7 +128,7 @@ def observe(
         raise click.UsageError(f"--application must be <set>/<application>, found {application!r}")
     if cluster != (resources is not None):
         raise click.UsageError("--cluster and --resources go together: give both")
-    watched = Watched(kubeconfig, context, namespace, (resources or "").split(",")) if cluster else None
+    watched = Watched(kubeconfig, kube_context, namespace, (resources or "").split(",")) if cluster else None
     whose = Ownership(Tracking(argo_namespace, label_key, installation_id), application)
     for found in () if applications is None else read(applications, terminal.say):
         whose.note(found, gone=False)

@@ -14,6 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from phaseline.engine.cli import failures, languages, terminal
+from phaseline.engine.cli.contexts import ContextType, with_context
 from phaseline.engine.cli.help import Shared
 from phaseline.engine.cli.output import JSON, MEANINGS, PEOPLE, Output
 from phaseline.engine.embedded.server_key import with_key
@@ -31,6 +32,8 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 CONNECTION = {
     #                help                                                                          type    default
     "nats": ("URL of a NATS server. Separate several servers of a cluster by commas.", str, "nats://127.0.0.1:4222"),
+    "context": ("Context of the nats command that describes the connection; @selected is the selected one.",
+                ContextType(), None),
     "creds": ("Credentials file, with a user's JWT and key.", FILE, None),
     "nkey": ("File with a user's nkey seed.", FILE, None),
     "tls_ca": ("File with the CA certificates to trust. Requires TLS.", FILE, None),
@@ -41,7 +44,7 @@ CONNECTION = {
     "api_prefix": ("Subject prefix of the JetStream API, for users in an account that imports it.", str, "$JS.API"),
     "timeout": ("Seconds to wait for the server.", float, 5.0),
     "prefix": ("Prefix of the installation: the first word of its subjects.", str, "pl"),
-}
+}  # fmt: skip
 
 
 def flag(name: str) -> str:
@@ -102,7 +105,7 @@ def settings_of(values: dict[str, Any]) -> Settings:
     if "timeout" in chosen:
         chosen["connect_timeout"] = chosen["request_timeout"] = chosen.pop("timeout")
     try:
-        return with_key(from_options(**chosen))
+        return with_key(from_options(**with_context(chosen, {name: entry[2] for name, entry in CONNECTION.items()})))
     except BadSetting as error:
         name = {"connect_timeout": "timeout", "request_timeout": "timeout"}.get(error.name, error.name)
         raise click.BadParameter(error.problem, param_hint=flag(name)) from error

@@ -19,7 +19,7 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog
 from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import State, facets_of, timestamp
+from phaseline.schemas.records import Loss, State, facets_of, timestamp
 
 SHOWN = 50
 """The largest number of rows of a table for people. JSON has all."""
@@ -69,7 +69,7 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
             {
                 **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
                 "foreign": [found._asdict() for found in report.foreign],
-                "losses": [msgspec.to_builtins(loss) for loss in report.losses],
+                "losses": [_loss_map(loss) for loss in report.losses],
             }
         )  # fmt: skip
         return
@@ -105,6 +105,12 @@ def show_audit(report: AuditReport, *, as_json: bool) -> None:
     equal = "the log equals the replay" if report.holds else "the log or STATE is incomplete"
     result = differing if differences else equal
     render.show_line(render.text_of(f"{sums}: {result}", "green" if report.holds else "red"))
+
+
+def _loss_map(loss: Loss) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.structs.asdict(loss)
+    del found["time_ns"]
+    return {**found, "time": timestamp(loss.time_ns)}
 
 
 def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, render, terminal
+from phaseline.engine.cli import maps, names, options, render, similar_ids, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid, Row
@@ -77,7 +77,7 @@ def timeline(
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with Client.open(settings) as client, similar_ids.suggested(client):
             found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
             stale: Mapping[tuple[str, str], int] = {}
             if clock == SERVER:

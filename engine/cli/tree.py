@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, render, render_waves, terminal, undecided
+from phaseline.engine.cli import following, maps, names, options, render, render_waves, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Branch
@@ -36,16 +36,24 @@ from phaseline.schemas.subjects import ancestor_id
 @options.include_deleted
 @options.at
 @options.language
+@following.follow
 @options.connected
 @options.output("json", "yaml", "wide", "name")
 def tree(
-    settings: Settings, root: str, *, depth: int | None, deleted: bool, at: When | None, lang: Language, output: Output
-) -> int | None:
-    """Show an entity and everything below it, with states, labels and counts of children."""
+    settings: Settings, root: str, *, depth: int | None, deleted: bool, at: When | None, lang: Language, follow: bool,
+    output: Output,
+) -> int | None:  # fmt: skip
+    """Show an entity and everything below it, with states, labels and counts of children.
+
+    With --watch, go on with a line for each change of any of them.
+    """
+    if follow:
+        following.check(at)
 
     async def work() -> None:
         async with undecided.reading(settings, root, at) as client:
             view = await client.at(at)
+            start = await view.next_place() if follow else 0
             found = await view.last_of_tree(root, deleted=deleted)
             forest = Forest(client.kinds, found, await view.stale_since_ns([record.entity for record in found]))
             if not output.is_data:
@@ -58,6 +66,12 @@ def tree(
                     output.show(forest.nested(top, lang))
                 else:
                     output.tree(forest.drawn(top, lang, depth))
+            if follow:
+                levels = None if depth is None else root.count("/") + depth
+                await following.show(
+                    client, start, found, lambda one: levels is None or one.id.count("/") <= levels, output, lang,
+                    tree=root,
+                )  # fmt: skip
 
     return terminal.run(work())
 

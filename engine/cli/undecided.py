@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
-from phaseline.engine.cli import terminal
+from phaseline.engine.cli import similar_ids, terminal
 from phaseline.engine.cli.failures import DOCTOR
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import NotDecidedYet, NotFound
@@ -26,7 +26,7 @@ async def reading(settings: Settings, about: str | None, at: When | None) -> Asy
     about: the id in whose tree the read is; None for all trees. Raises `NotDecidedYet` instead of `NotFound` where
     events are waiting that may create what was not found.
     """
-    async with Client.open(settings) as client:
+    async with Client.open(settings) as client, similar_ids.suggested(client):
         if at is not None:
             yield client
             return

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, render, terminal
+from phaseline.engine.cli import maps, names, options, render, selection, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import NAME, Output
+from phaseline.engine.cli.selection import EVERYTHING, Selector
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import When
@@ -32,6 +33,7 @@ from phaseline.schemas.records import Rejection
 @click.argument("kind", type=names.KIND, required=False)
 @names.state
 @names.condition
+@selection.selector
 @click.option("--facet", metavar="FACET", help="Only this facet, for kinds with several.")
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--from", "start", type=options.WhenType(), default="now", show_default=True,
@@ -43,8 +45,9 @@ from phaseline.schemas.records import Rejection
 @options.connected
 @options.output("json", "yaml", "wide", "name")
 def watch(
-    settings: Settings, *, start: When, no_follow: bool, limit: int | None, lang: Language, output: Output, **which: Any
-) -> int | None:
+    settings: Settings, *, start: When, no_follow: bool, limit: int | None, lang: Language, selector: Selector,
+    output: Output, **which: Any,
+) -> int | None:  # fmt: skip
     """Show transitions as they happen.
 
     With --from, show earlier transitions first, and then go on without a gap. Each line starts with the record's
@@ -53,19 +56,23 @@ def watch(
 
     async def work() -> None:
         async with Client.open(settings) as client:
+            selector.check(client.kinds, which["kind"])
             records = client.watch(which.pop("kind"), start=start, follow=not no_follow, **which)
-            await show_records(client, records, limit, output, lang)
+            await show_records(client, records, limit, output, lang, selector)
 
     return terminal.run(work())
 
 
 async def show_records(
-    client: Client, records: Watch[Any], limit: int | None, output: Output, language: Language = "en"
-) -> int:
+    client: Client, records: Watch[Any], limit: int | None, output: Output, language: Language = "en",
+    selector: Selector = EVERYTHING,
+) -> int:  # fmt: skip
     """Print the records of a watch, `limit` at most; return their number."""
     shown = 0
     async with records:
         async for record in records:
+            if selector.requirements and (isinstance(record, Rejection) or not selector.selects(record.entity)):
+                continue
             if output.is_data:
                 show_record(client.kinds, records, record, output, language)
             else:

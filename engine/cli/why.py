@@ -5,7 +5,7 @@ Belongs here: its options. Does not: the explanation (`phaseline.engine.explain.
 
 import click
 
-from phaseline.engine.cli import names, options, terminal
+from phaseline.engine.cli import names, options, similar_ids, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
@@ -38,7 +38,7 @@ def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None
     """
 
     async def work() -> None:
-        async with Client.open(settings) as client:
+        async with Client.open(settings) as client, similar_ids.suggested(client):
             view = await client.at(at)
             explanation = await view.why(await view.kind_of(entity_id, kind), entity_id)
             entity = explanation.entity

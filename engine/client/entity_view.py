@@ -100,6 +100,14 @@ class EntityView(Generic[M_co]):
         latest.check_tree(root)
         return await self._states.tree(root, deleted=deleted)
 
+    async def next_place(self) -> int:
+        """Where a watch must start to go on from this view without a gap. Ask for it before you read.
+
+        Of the latest states it can return records that the reads have seen: leave out those whose version is not newer.
+        """
+        moment = self._states.moment
+        return 1 + (await latest.copied(self._states.installation) if moment is None else moment.place)
+
     async def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
         """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
         return {key: utc(since) for key, since in (await self.stale_since_ns(entities)).items()}

@@ -214,6 +214,13 @@ class EntityView(Generic[M_co]):
         """The last transition of each entity that `tree` gives, in the same order; raises `TreeUnknown`."""
         return self._portal.run(self._source.last_of_tree(root, deleted=deleted))
 
+    def next_place(self) -> int:
+        """Where a watch must start to go on from this view without a gap. Ask for it before you read.
+
+        Of the latest states it can return records that the reads have seen: leave out those whose version is not newer.
+        """
+        return self._portal.run(self._source.next_place())
+
     def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
         """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
         return self._portal.run(self._source.stale_since(entities))

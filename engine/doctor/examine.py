@@ -6,7 +6,7 @@ Belongs here: which checks are made, and when later ones make no sense. Does not
 from collections.abc import AsyncIterator
 
 from phaseline.engine.doctor import installation_checks, server_checks
-from phaseline.engine.doctor.check_result import CheckResult, failed, ok, problem
+from phaseline.engine.doctor.check_result import CheckResult, failed, ok
 from phaseline.engine.errors import (
     NatsUnreachable,
     NoAnswer,
@@ -62,11 +62,9 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
     except (PrefixTaken, PartitionsDiffer) as error:
         yield failed("installation", error, "check --prefix")
         return
-    except NotPermitted:
+    except NotPermitted as error:
         if settings.partitions is None:
-            yield problem(
-                "installation", "this user may not ask for the streams", "give --api-prefix if this user is a reader"
-            )
+            yield failed("installation", error)
             return
         layout = layout_of(settings, settings.partitions)
     installation = Installation(wire, layout, kinds)

@@ -31,8 +31,10 @@ from phaseline.engine.jetstream.api_reply import Ack, Reply, read_ack, read_repl
 from phaseline.engine.jetstream.connection import Callback, Connection
 from phaseline.engine.jetstream.frames import Headers
 from phaseline.engine.jetstream.reply_subjects import ReplySubjects
-from phaseline.engine.settings import JETSTREAM, Settings
+from phaseline.engine.settings import Settings
 
+WHOLE_API = re.compile(r"\$JS(\.[^.]+)?\.API")
+"""The prefix of the whole API: of this server, or of a JetStream domain."""
 SILENT_STREAM = "; the stream has no leader now, or the server cannot write to its disk (see the server's log)"
 """Why a server that is connected does not answer. After a failed write it is silent until it is started again."""
 
@@ -55,6 +57,7 @@ class Wire:
         self._up = asyncio.Event()
         self._down_hooks: list[Callable[[], None]] = []
         self._up_hooks: list[Callable[[], None]] = []
+        self._refusal_hooks: list[Callable[[str], bool]] = []
         self._violation = (0.0, "")
         self._inbox_refused = False
         """Whether this user may not subscribe to our inbox, so that no answer arrives."""
@@ -153,6 +156,14 @@ class Wire:
         self._up_hooks.append(hook)
         return lambda: self._up_hooks.remove(hook)
 
+    def on_refusal(self, hook: Callable[[str], bool]) -> Callable[[], None]:
+        """Call `hook` with each subject to which this user may not publish. It says whether it tells its caller.
+
+        Returns a function that removes the hook.
+        """
+        self._refusal_hooks.append(hook)
+        return lambda: self._refusal_hooks.remove(hook)
+
     def _down(self, cause: str) -> None:
         self._up.clear()
         self._fail_waiting()
@@ -178,6 +189,7 @@ class Wire:
             if (subject == denied or self._inbox_refused) and not future.done():
                 future.set_exception(self._refusal(subject))
                 told = True
+        told = any(hook(denied) for hook in tuple(self._refusal_hooks)) or told
         if not told:
             log.error("nats_permission_denied", error=violation)
 
@@ -282,7 +294,7 @@ class Wire:
     @property
     def has_consumers(self) -> bool:
         """Whether consumers may be used. They cannot be offered to other accounts safely (`accounts.roles`)."""
-        return self.settings.api_prefix == JETSTREAM
+        return WHOLE_API.fullmatch(self.settings.api_prefix) is not None
 
     def _on_reply(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         waiting = self._waiting.get(subject)

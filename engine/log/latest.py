@@ -6,10 +6,12 @@ STATE copies the log a moment after each commit. So a state can be some millisec
 large cascade can be visible.
 """
 
+import json
 from collections.abc import Sequence
 
 from phaseline.engine.core.intake import check_arity
 from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown
+from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
@@ -95,6 +97,14 @@ class Latest(StateView):
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
         return EntityUnknown(id=entity_id, kind=" or ".join(kinds))
+
+
+async def copied(installation: Installation) -> int:
+    """The place in LOG up to which STATE has copied all, at least. A watch that starts after it misses nothing."""
+    wire, stream = installation.wire, installation.layout.state
+    last = int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
+    reply = await direct(wire, stream, json.dumps({"seq": last}).encode()) if last else None
+    return 0 if reply is None else origin(message_in(reply).block or reply.block)
 
 
 def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -> list[Transition]:

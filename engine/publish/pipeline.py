@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterable, Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -101,11 +102,12 @@ class Pipeline:
         self._key = key_of(wire.settings)
         self._looks = not self._key
         """Whether to look at the event that the server takes ours for. With a secret it must be ours."""
-        self._unhook: Callable[[], None] = lambda: None
+        self._hooks = ExitStack()
 
     async def __aenter__(self) -> Self:
         self._sid = await self._wire.subscribe(f"{self._inbox}.*", self._answered)
-        self._unhook = self._wire.on_disconnect(self._on_trouble)
+        self._hooks.callback(self._wire.on_disconnect(self._on_trouble))
+        self._hooks.callback(self._wire.on_refusal(self._on_refusal))
         return self
 
     async def __aexit__(
@@ -116,7 +118,7 @@ class Pipeline:
             if kind is None or (issubclass(kind, Exception) and not self._failed):
                 await self.drain()
         finally:
-            self._unhook()
+            self._hooks.close()
             await self._wire.unsubscribe(self._sid)
 
     @property
@@ -274,6 +276,13 @@ class Pipeline:
     def _on_trouble(self) -> None:
         self._trouble = True
         self._moved.set()
+
+    def _on_refusal(self, subject: str) -> bool:
+        """Send the oldest event alone if one of ours is refused, because that tells the error."""
+        is_ours = any(flying.message.subject == subject for flying in self._flying.values())
+        if is_ours:
+            self._on_trouble()
+        return is_ours
 
     def _answered(self, subject: str, data: bytes, block: bytes | None, _: str) -> None:
         if subject[self._skip] == "=":

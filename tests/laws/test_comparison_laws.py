@@ -3,9 +3,11 @@
 from copy import deepcopy
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from phaseline.machines.kubernetes.diff import compare as comparing
 from phaseline.machines.kubernetes.diff.canonical import canonical
 from phaseline.machines.kubernetes.diff.compare import _differences, _Sides, as_stored, compare
 from phaseline.machines.kubernetes.diff.holds import holds
@@ -81,3 +83,37 @@ def test_the_quick_look_says_yes_only_where_the_long_one_does(effort: int) -> No
             assert _differences(_Sides(wanted, found, None), type_, is_known=type_ is not ANY) == []
 
     search(effort * 2, law)
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_parts_that_are_shared_hide_nothing(effort: int) -> None:
+    """What an apply leaves alone is stored once. The differences are those of two copies."""
+    alone = patch.object(
+        comparing, "both_as_stored", lambda *sides: tuple(as_stored(one, sides[2]) for one in sides[:2])
+    )
+
+    def law(chance: Random) -> None:
+        git, type_ = drawn(chance)
+        live, last = deepcopy(git), deepcopy(git)
+        for side in (git, live, last):
+            for _ in range(chance.randrange(3)):
+                add(chance, side, type_)
+            for _ in range(chance.randrange(3)):
+                if spots := [*places(side, type_)]:
+                    change(chance, chance.choice(spots))
+        last_applied = chance.choice([None, last])
+        shared = compare(git, live, last=last_applied)
+        with alone:
+            assert compare(git, live, last=last_applied) == shared
+
+    search(effort * 2, law)
+
+
+def test_a_part_is_not_shared_if_defaults_reach_into_it() -> None:
+    """The host's network gives ports of containers a host port."""
+    containers = [{"name": "a", "image": "a:1", "ports": [{"containerPort": 80}]}]
+    live = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": containers}}
+    git = {**live, "spec": {"containers": containers, "hostNetwork": True}}
+    assert [one.pointer for one in compare(git, live)] == [
+        "/spec/containers/0/ports/0/hostPort", "/spec/hostNetwork"
+    ]  # fmt: skip

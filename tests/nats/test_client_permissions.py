@@ -1,6 +1,7 @@
 """The users of docs/operating.md, Who may do what: their permissions suffice for their task and for nothing else."""
 
 import pytest
+from structlog.testing import capture_logs
 
 import phaseline
 from phaseline.engine.errors import NotPermitted
@@ -20,6 +21,16 @@ async def test_an_agent_speaks_for_its_own_tree_only(guarded: str) -> None:
             await client.publish_many([*own, event(9, subject="node/c2/p/n9")])
         with pytest.raises(NotPermitted):
             await client.get("cluster", "c1")
+
+
+async def test_a_refusal_of_many_events_is_told_once(guarded: str) -> None:
+    async with phaseline.connect(as_user("agent", guarded), inbox_prefix="_INBOX_agent", source="/agent/c1") as client:
+        own = [event(number, subject=f"node/c1/p/n{number}") for number in range(100)]
+        others = [event(number, subject=f"node/c2/p/n{number}") for number in range(200, 400)]
+        with capture_logs() as logged, pytest.raises(NotPermitted, match=r"pl\.events\.c2\.node\.\w+\.p\.n200;"):
+            await client.publish_many([*own, *others])
+        assert not [line for line in logged if line["event"] == "nats_permission_denied"]
+        assert await client.publish_many(own) == PublishResult(0, 100)
 
 
 async def test_who_asks_for_states_gives_the_number_of_partitions(guarded: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import alternatives, core, gitops, latency, snapshot, take_over, throughput
+from benchmarks import alternatives, core, gitops, latency, reading, snapshot, take_over, throughput
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support import large_deployment
 
@@ -84,6 +84,14 @@ def test_a_snapshot_of_which_three_differ_makes_three_records() -> None:
     found = snapshot.run(nodes=40, differ=3, rounds=2)
     assert found["records"] == 3
     assert "Median of the ratios" in snapshot.page(found)
+
+
+async def test_reading_measures_pages_json_and_the_bare_reader() -> None:
+    found = await reading.run(entities=50, rounds=1, commands=["list"])
+    costs = found["commands"]["list"]
+    assert all(cost["cpu"] > 0 and cost["memory"] > 0 for cost in costs.values())
+    assert costs["json"]["size"] > costs["human"]["size"] > 50 * 30
+    assert "| `list` |" in reading.page(found)
 
 
 async def test_gitops_measures_its_three() -> None:

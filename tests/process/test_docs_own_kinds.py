@@ -32,7 +32,8 @@ from phaseline.engine.errors import TablesDiffer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import found, installed
+from phaseline.machines import built_in
+from phaseline.machines.built_in import installed
 from tests.support.pages import outputs
 from tests.support.pages.blocks import blocks, commands
 from tests.support.pages.runner import run_page
@@ -144,7 +145,7 @@ class Reader:
         for name in [one for one in sys.modules if one.startswith(("backup_job_kind", "test_backup_job"))]:
             del sys.modules[name]
         importlib.invalidate_caches()
-        found.cache_clear()
+        built_in.found.cache_clear()
 
     async def work(self, accepts: bool) -> str:
         """Start a worker with the tables that are installed now; its refusal, if it does not go on."""

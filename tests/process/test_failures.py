@@ -97,7 +97,7 @@ async def test_a_user_who_cannot_work_is_told_why(guarded: str, user: str, code:
 async def test_a_missing_right_names_the_subject(guarded: str) -> None:
     asked = ("--nats", f"nats://mute:secret@{guarded}")
     reads = "may not publish to $JS.API.STREAM.INFO.pl-EVENTS"
-    await all_end(Exit.NOT_ALLOWED, reads, *asked, calls=COMMANDS[:2])
+    await all_end(Exit.NOT_ALLOWED, reads, *asked, calls=(*COMMANDS[:2], ("doctor",)))
     await all_end(Exit.NOT_ALLOWED, "may not publish to pl.events.c1.cluster.create", *asked, calls=COMMANDS[2:3])
 
 

@@ -13,6 +13,7 @@ from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any
 
+from phaseline.machines.kubernetes.diff.defaults import REACHES
 from phaseline.machines.kubernetes.diff.types import FieldType
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 
@@ -108,24 +109,39 @@ def canonical(found: Any, type_: FieldType) -> Any:
     return found if spell is None else spell(found)
 
 
-def pruned(found: Any, type_: FieldType) -> Any:
-    """A copy of a canonical value without what equals an absent field."""
+Copies = dict[int, Any]
+"""By the identity of a map or list, its copy."""
+
+
+def pruned(found: Any, type_: FieldType, copies: Copies | None = None) -> Any:
+    """A copy of a canonical value without what equals an absent field.
+
+    copies: of the maps and lists that were copied before, which are not copied again, except where `REACHES` says so.
+    The caller keeps all of them.
+    """
+    return _pruned(found, type_, {} if copies is None else copies)
+
+
+def _pruned(found: Any, type_: FieldType, copies: Copies) -> Any:
     form = type_.form
-    if form == "any" and not type_.fields:
+    if (form == "any" and not type_.fields) or not isinstance(found, dict | list):
         return found
-    if isinstance(found, dict):
-        if form != "struct":
-            return {name: pruned(value, type_.of(name)) for name, value in found.items()}
-        made = {}
-        for name, value in found.items():
-            part = type_.of(name)
-            kept = pruned(value, part) if isinstance(value, dict | list) else value
-            if kept or not is_nothing(kept, part):
-                made[name] = kept
+    made: Any = copies.get(id(found))
+    if made is not None:
         return made
     if isinstance(found, list):
-        return [pruned(value, type_.item) for value in found]
-    return found
+        made = [_pruned(value, type_.item, copies) for value in found]
+    elif form != "struct":
+        made = {name: _pruned(value, type_.of(name), copies) for name, value in found.items()}
+    else:
+        made, own = {}, REACHES.get(type_.adds, ())
+        for name, value in found.items():
+            part = type_.of(name)
+            kept = _pruned(value, part, {} if name in own else copies) if isinstance(value, dict | list) else value
+            if kept or not is_nothing(kept, part):
+                made[name] = kept
+    copies[id(found)] = made
+    return made
 
 
 _ZEROES: Mapping[str, tuple[object, ...]] = {

@@ -7,7 +7,7 @@ Belongs here: the steps of one comparison, from two manifests to the paths that 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phaseline.machines.kubernetes.diff.canonical import canonical, pruned
+from phaseline.machines.kubernetes.diff.canonical import Copies, canonical, pruned
 from phaseline.machines.kubernetes.diff.differences import NONE, Difference, Path, differences
 from phaseline.machines.kubernetes.diff.holds import holds
 from phaseline.machines.kubernetes.diff.known_types import KnownType, custom_type
@@ -67,13 +67,13 @@ def _differences(sides: _Sides, type_: FieldType, *, is_known: bool) -> list[Dif
     """The differences of normalised sides, by what an apply would make of the one found."""
     wanted, found, applied = (canonical(side, type_) for side in sides)
     if not is_known:
-        return [*differences(as_stored(custom(found, applied, wanted), type_), as_stored(found, type_), type_)]
+        return [*differences(*both_as_stored(custom(found, applied, wanted), found, type_), type_)]
     if wanted["kind"] == "StatefulSet":
         found = _without_more_claims(found, wanted)
     predicted = strategic(found, applied, wanted, type_)
     if predicted is found:
         return []
-    left = differences(as_stored(predicted, type_), as_stored(found, type_), type_)
+    left = differences(*both_as_stored(predicted, found, type_), type_)
     return [
         Difference(one.path, _spelt(one.wanted, predicted, one.path), _spelt(one.found, found, one.path))
         for one in left
@@ -138,20 +138,38 @@ def _cut(found: Any, wanted: Any) -> Any:
     return found
 
 
-def as_stored(found: Any, type_: FieldType) -> Any:
-    """A canonical object as the API server would store it: with defaults, without what says nothing."""
-    made = pruned(found, type_)
-    _add(made, type_)
+def both_as_stored(predicted: Any, found: Any, type_: FieldType) -> tuple[Any, Any]:
+    """Two canonical objects as the API server would store them.
+
+    A part that both share is made once, and shared again, so that nobody looks for differences in it.
+    """
+    copies: Copies = {}
+    done: set[int] = set()
+    return as_stored(predicted, type_, copies, done), as_stored(found, type_, copies, done)
+
+
+def as_stored(found: Any, type_: FieldType, copies: Copies | None = None, done: set[int] | None = None) -> Any:
+    """A canonical object as the API server would store it: with defaults, without what says nothing.
+
+    copies, done: of what was stored before (`pruned`, `_add`).
+    """
+    made = pruned(found, type_, copies)
+    _add(made, type_, set() if done is None else done)
     return made
 
 
-def _add(found: Any, type_: FieldType) -> None:
+def _add(found: Any, type_: FieldType, done: set[int]) -> None:
+    """Add the defaults, but not to the maps and lists in `done`, which have them."""
+    if id(found) in done:
+        return
+    done.add(id(found))
     if isinstance(found, list):
         for one in found:
-            _add(one, type_.item)
+            if isinstance(one, dict | list):
+                _add(one, type_.item, done)
     elif isinstance(found, dict):
         if type_.adds is not None:
             type_.adds(found)
         for name, value in found.items():
             if isinstance(value, dict | list):
-                _add(value, type_.of(name))
+                _add(value, type_.of(name), done)

@@ -274,3 +274,8 @@ DEFAULTS: Mapping[str, Adds] = {
 }
 # fmt: on
 """By type, without its version: what the API server adds to a part of that type."""
+REACHES: Mapping[Adds | None, tuple[str, ...]] = {
+    pod: ("spec",), namespace: ("metadata",), deployment_spec: ("strategy",), daemon_set_spec: ("updateStrategy",),
+    stateful_set_spec: ("updateStrategy",),
+}  # fmt: skip
+"""The members of a part deep inside of which something is added that depends on what else the part or member says."""

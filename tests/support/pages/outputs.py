@@ -10,6 +10,7 @@ from collections.abc import Sequence
 REST = "..."
 """A line of a page that stands for any number of lines."""
 CHANGING = (
+    (r" --nats nats://127\.0\.0\.1:\d+", ""),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?", "<time>"),
     (r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(\.\d+)?", "<time>"),
     (r"\b[\d,.]+ (ms|s|m|h|d)\b( \d+ (s|m|h)\b)?", "<span>"),

@@ -14,7 +14,7 @@ import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,11 +41,12 @@ class Lasting(NamedTuple):
     command: str
     pid: int
     file: Path
+    folder: Path
 
     @property
     def printed(self) -> list[str]:
         """The lines that it has printed so far."""
-        return self.file.read_text(encoding="utf-8").splitlines()
+        return self.file.read_text(encoding="utf-8").replace(f"{self.folder}", ".").splitlines()
 
 
 class PageShell:
@@ -63,13 +64,13 @@ class PageShell:
             await self._start(bare)
             return 0, []
         code, text = await self._do(f"{{ {command}\n}} </dev/null 2>&1")
-        return code, text.splitlines()
+        return code, text.replace(f"{self.folder}", ".").splitlines()
 
     async def _start(self, command: str) -> None:
         file = self.folder.parent / f"lasting-{len(self.lasting)}"
         file.touch()
         _, text = await self._do(f"{command} </dev/null >{file} 2>&1 & echo $!")
-        self.lasting.append(Lasting(command, int(text), file))
+        self.lasting.append(Lasting(command, int(text), file, self.folder))
         for start, ready in READY.items():
             if command.startswith(start):
                 found = await self._until(file, ready)
@@ -101,9 +102,21 @@ class PageShell:
         ends = {}
         while self.lasting:
             one = self.lasting.pop()
-            code, _ = await self._do(f"kill -INT {one.pid}; wait {one.pid}")
+            insisting = asyncio.create_task(_insist(one.pid))
+            try:
+                code, _ = await self._do(f"wait {one.pid}  # {one.command}")
+            finally:
+                insisting.cancel()
             ends[one.pid] = (code, one.printed)
         return ends
+
+
+async def _insist(pid: int) -> None:
+    """Press Ctrl-C, and again if that was not heard: Python may lose an interrupt in a finalizer."""
+    while True:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
+        await asyncio.sleep(20)
 
 
 @asynccontextmanager

@@ -116,7 +116,6 @@ class PageRun:
             shown = shown[:-1]
         while printed and not printed[-1].strip():
             printed = printed[:-1]
-        printed = [one.replace(str(self.shell.folder), ".") for one in printed]
         if not outputs.fits(shown, printed):
             self._say(line, outputs.difference(shown, printed))
             new = [f"{block.indent}{one}".rstrip() for one in outputs.renewed(shown, printed)]

@@ -1,0 +1,94 @@
+"""`-l` and `--sort-by`: what they select and how they order, and what they refuse (engine/cli/selection.py)."""
+
+from typing import Any
+
+import click
+import pytest
+
+from phaseline.engine.cli.selection import FIELDS, Selector, SelectorType, in_order
+from phaseline.engine.errors import NameUnknown
+from phaseline.schemas.records import Cause, Entity, FacetState, State, Transition
+from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
+
+POOL: dict[str, Any] = {
+    "default": True, "autoscaling_mode": "Recycle", "size": 3, "zones": ["a", "b"],
+    "labels": {"team": "shop", "tier.level": "1"}, "limits": {"cpu": {"most": 8}},
+}  # fmt: skip
+
+
+def transition(entity_id: str, since: int = 1, **attributes: Any) -> Transition:
+    facet = FacetState(State("Running"), State("Running", ("Ok",)), since)
+    entity = Entity("node_pool", entity_id, 2, ("phase",), (facet,), attributes, {})
+    return Transition("phase", None, facet.state, "adopt", None, None, Cause(1, "e", "/x", "event"), entity, since)
+
+
+@pytest.mark.parametrize(
+    ("text", "selected"),
+    [
+        ("default=true", True),
+        ("default==true", True),
+        ("default=false", False),
+        ("default!=false", True),
+        ("size=3", True),
+        ("autoscaling_mode in (Recycle, Delete)", True),
+        ("autoscaling_mode notin (Recycle,Delete)", False),
+        ("autoscaling_mode", True),
+        ("!autoscaling_mode", False),
+        ("! nothing", True),
+        ("nothing", False),
+        ("nothing!=x", True),
+        ("nothing notin (x)", True),
+        ("nothing=", False),
+        ("zones=b", True),
+        ("zones in (c)", False),
+        ("team=shop", True),
+        ("tier.level=1", True),
+        ("limits.cpu.most=8", True),
+        ("limits.cpu.least", False),
+        ("default=true,size=3 , !nothing", True),
+        ("default=true,size=4", False),
+        ("size in (1,2,3),zones", True),
+    ],
+)
+def test_it_selects_as_kubectl_does(text: str, selected: bool) -> None:
+    assert Selector.read(text).selects(transition("c1/p", **POOL).entity) is selected
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "a=b=c", "a in b", "a in (b", "=b", "a,,b", "a b", "!a=b", "a=b,", "(a)", "a in (b)c"]
+)
+def test_what_is_no_selector(text: str) -> None:
+    with pytest.raises(click.BadParameter, match=r"write a=b, a!=b"):
+        SelectorType().convert(text, None, None)
+
+
+def test_unknown_attributes_are_refused() -> None:
+    Selector.read("default=true,silence_after").check(KINDS, None)
+    with pytest.raises(NameUnknown, match=r"there is no attribute 'defualt' \(did you mean default\?\): choose one of"):
+        Selector.read("defualt=true").check(KINDS, "node_pool")
+    Selector.read("team=shop").check(KINDS, "node_pool", [transition("c1/p", team="shop")])
+    Selector.read("computed").check(KINDS, "application")
+    with pytest.raises(NameUnknown):
+        Selector.read("taem").check(KINDS, "application", [transition("c1/p", team="shop")])
+
+
+def test_orders() -> None:
+    found = [
+        transition("c1/p10", 5, size=2, autoscaling_mode="b"),
+        transition("c1/p9", 7, size=10),
+        transition("c2/p1", 6, size="none", autoscaling_mode="a"),
+        transition("c1/p1", 9),
+    ]
+
+    def ids(by: str) -> list[str]:
+        return [one.entity.id for one in in_order(KINDS, found, by, "node_pool")]
+
+    assert ids("id") == ["c1/p1", "c1/p9", "c1/p10", "c2/p1"]
+    assert ids("since") == ids("{.since}") == ids(".SINCE") == ["c1/p10", "c2/p1", "c1/p9", "c1/p1"]
+    assert ids("for") == [*reversed(ids("since"))]
+    assert ids("autoscaling_mode") == ids(".attributes.autoscaling_mode") == ["c2/p1", "c1/p10", "c1/p9", "c1/p1"]
+    assert ids("size") == ["c1/p10", "c1/p9", "c2/p1", "c1/p1"]
+    for field in FIELDS:
+        assert len(ids(field)) == 4
+    with pytest.raises(NameUnknown, match=r"there is no field 'verison' \(did you mean version\?\)"):
+        ids("verison")
