@@ -25,7 +25,7 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS, FAMILIES, family
 from tests.support.strategies import History, HistoryStep, Sent, event, hold, law_by_law, random_event, seeds
 
 REPORTED = [kind for kind in BUILT_IN_KINDS.values() if kind.judge is not None]
-every_family = pytest.mark.parametrize("kinds", map(family, FAMILIES), ids=list(FAMILIES))
+every_family = pytest.mark.parametrize("kinds", [family(name) for name in FAMILIES], ids=list(FAMILIES))
 
 
 class Life(NamedTuple):
