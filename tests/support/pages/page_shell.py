@@ -20,11 +20,15 @@ from typing import NamedTuple
 
 from tests.support import forked_process
 from tests.support.command import ENVIRONMENT, ROOT
+from tests.support.processes import command_line
 
 PLAYED = Path(__file__).parent / "bin"
+PIDS = "pids"
+"""A file beside the folder: the processes of the commands that were called."""
 LIMIT = 120
 LASTING = re.compile(
-    r"phaseline (up|worker)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|observe --cluster|nats sub\b"
+    r"phaseline (up|worker)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|"
+    r"phaseline (get|list|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b"
 )
 """Commands that run until Ctrl-C."""
 READY = {
@@ -111,6 +115,14 @@ class PageShell:
         return ends
 
 
+def _kill(pids: Path, bash: int) -> None:
+    """End whatever is left: the shell with its children, and the commands that were forked for it."""
+    os.killpg(bash, signal.SIGKILL)
+    for pid in map(int, pids.read_text(encoding="ascii").split() if pids.exists() else ()):
+        if "fork_server" in command_line(pid):
+            os.killpg(pid, signal.SIGKILL)
+
+
 async def _insist(pid: int) -> None:
     """Press Ctrl-C, and again if that was not heard: Python may lose an interrupt in a finalizer."""
     while True:
@@ -135,6 +147,7 @@ async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
         "COLUMNS": "120",
         "PHASELINE_PORT": "0",
         "PHASELINE_SPEED": "0",
+        "PHASELINE_PIDS": str(folder.parent / PIDS),
         "PHASELINE_FORKS": await asyncio.to_thread(forked_process.started_server),
         **further,
     }
@@ -146,9 +159,11 @@ async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
     try:
         yield shell
     finally:
-        await shell.stop()
-        os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        try:
+            await shell.stop()
+        finally:
+            _kill(folder.parent / PIDS, process.pid)
+            await process.wait()
 
 
 def _furnish(folder: Path) -> None:
