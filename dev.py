@@ -40,6 +40,7 @@ COMMANDS = {
     "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
+    "foreign":  ("dev",  False,  ["pytest", "tests/process/test_foreign_clients.py"]),
     "picture":  ("dev",  False,  ["python", "-m", "tests.support.pages.picture"]),
 }  # fmt: skip
 HELP = {
@@ -54,10 +55,13 @@ HELP = {
     "endure": "export, audit and replay a log of 5,000,000 events, or of as many as you name",
     "rules": "record the results of new inputs and of new revisions of rules",
     "generate": "write the generated pages, schemas and modules (--check: only say which are stale)",
+    "foreign": "install the clients of other makers from npm and PyPI, and run the tests with them",
     "picture": "draw docs/session.svg, the terminal session on the first page",
 }
 ANSWER_HELP = ("demo", "bench", "endure")
 """Commands whose program has options of its own to explain."""
+FOREIGN = ROOT / ".foreign"
+"""The clients of other makers, with which `foreign` tests."""
 MUTATION = ROOT / ".mutation"
 """A copy of the sources, in which `mutation` changes them."""
 
@@ -156,6 +160,21 @@ def copy_for_mutation() -> None:
         shutil.copy(str(page), str(MUTATION / page.name))
 
 
+def install_foreign() -> None:
+    """Install the clients of other makers, which tests use, into `.foreign`: packages of npm and of PyPI."""
+    npm = shutil.which("npm")
+    need(npm, "npm is needed, which comes with Node.js (Debian: apt install npm)")
+    FOREIGN.mkdir(exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(str(ROOT / "tests" / "foreign" / name), str(FOREIGN / name))
+    fetched = subprocess.run([str(npm), "ci", "--silent", "--no-audit", "--no-fund"], cwd=str(FOREIGN), check=False)
+    need(fetched.returncode == 0, "npm cannot install the packages: is there a way to its registry?")
+    made = succeeds([sys.executable, "-m", "venv", str(FOREIGN / "venv")])
+    wanted = str(ROOT / "tests" / "foreign" / "requirements.txt")
+    pip = [str(FOREIGN / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    need(made and succeeds([*pip, "-r", wanted]), "cannot install the packages of PyPI: is there a way to it?")
+
+
 def show_help() -> None:
     """List the commands."""
     print("usage: python3 dev.py COMMAND [WORD ...]\n\nThe first call makes an environment (.venv). Commands:\n")
@@ -207,6 +226,8 @@ def main(arguments: "list[str]") -> None:
     if command == COMMANDS["mutation"][2]:
         copy_for_mutation()
         os.chdir(str(MUTATION))
+    if arguments[0] == "foreign":
+        install_foreign()
     if command:
         if extras == "dev":
             say(" ".join([*command, *further]))

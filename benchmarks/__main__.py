@@ -31,8 +31,8 @@ TITLES = {
     "gitops": "Health, comparison, observed events",
     "heartbeats": "Heartbeats",
     "replay": "Replay",
-    "take_over": "Taking over a partition",
     "reading": "Reading commands",
+    "take_over": "Taking over a partition",
     "install": "Installing, importing, starting",
 }
 """By name of its module, the title of each benchmark."""

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown, PhaselineError, TreeUnknown
+from phaseline.engine.errors import EntityNotYetKnown, EntityUnknown, PhaselineError, TreeNotYetKnown, TreeUnknown
 from phaseline.schemas.similar import did_you_mean
 
 PATIENCE = 1.0
@@ -23,6 +23,8 @@ async def suggested(client: Client) -> AsyncIterator[None]:
     """A block whose error about an unknown id gets a note: the id that was probably meant, if one is similar."""
     try:
         yield
+    except (EntityNotYetKnown, TreeNotYetKnown):  # the id is right, the moment is not
+        raise
     except EntityUnknown as error:
         kinds = [kind for kind in error.kind.split(" or ") if kind in client.kinds]
         await _note(client, error, kinds, error.id)

@@ -17,8 +17,8 @@ from phaseline.engine.log.log_records import last_cause
 from phaseline.schemas import codec
 from phaseline.schemas.records import nanoseconds
 
-PATIENCE = 1.0
-"""Seconds in which a worker must answer. One that does not is frozen, or very busy."""
+PATIENCE = 5.0
+"""Seconds in which a worker must answer. One that does not is frozen. What was read is shown before the wait."""
 MOST = 16
 """Of how many partitions without an owner the streams are read."""
 

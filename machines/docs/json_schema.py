@@ -66,6 +66,7 @@ def event(kind: Kind, trigger: str, data: str) -> Schema:
     """What `type` and `data` of an event are. `data`: the reference to the schema of its data."""
     required = any(field.required for field in kind.fields[trigger])
     return {
+        "type": "object",
         "properties": {"type": {"const": f"{kind.name}.{trigger}"}, "data": {"$ref": data}},
         **({"required": ["data"]} if required else {}),
     }
@@ -129,7 +130,10 @@ def records(kinds: Kinds) -> Schema:
     named["ByKind"] = {
         "description": "What the table of each built-in or installed kind says about the data of its records.",
         "allOf": [
-            {"if": {"properties": {"kind": {"const": kind}}}, "then": {"$ref": HERE.format(name=f"{kind}.record")}}
+            {
+                "if": {"type": "object", "properties": {"kind": {"const": kind}}},
+                "then": {"$ref": HERE.format(name=f"{kind}.record")},
+            }
             for kind in kinds
         ],
     }
@@ -154,11 +158,12 @@ def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
         else {"title": name_of(kind.name, "state"), "anyOf": list(refs.values())}
     )
     held = {
-        facet: {"title": name_of(kind.name, facet, "facet"), **state, "properties": {"base": state}}
+        facet: {"title": name_of(kind.name, facet, "facet"), "type": "object", **state, "properties": {"base": state}}
         for facet, state in refs.items()
     }
     data = {
         "title": name_of(kind.name, "record"),
+        "type": "object",
         "properties": {
             "kind": {"const": kind.name},
             "facet": {"title": name_of(kind.name, "facet", "name"), "enum": list(kind.names)},
@@ -166,15 +171,18 @@ def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
             "to": any_state,
             "entity": {
                 "title": name_of(kind.name, "entity"),
+                "type": "object",
                 "properties": {
                     "facets": {
                         "title": name_of(kind.name, "facets"),
+                        "type": "object",
                         "properties": held,
                         "required": [*kind.names[: kind.contact]],
                         "additionalProperties": False,
                     },
                     "attributes": {
                         "title": name_of(kind.name, "attributes"),
+                        "type": "object",
                         "properties": {field.name: _field(field, kind.name) for field in kind.table.attributes},
                     },
                 },
@@ -195,8 +203,13 @@ def _state(kind: Kind, facet: Facet, *, unborn: bool) -> Schema:
     words = (kind.name, facet.name)
     one = {"title": name_of(*words, "condition"), "enum": list(conditions)}
     phase = {"title": name_of(*words, "phase"), "enum": list(phases)}
-    allowed = {"items": one} if conditions else {"maxItems": 0}
-    return {"title": name_of(*words, "state"), "properties": {"state": phase, "conditions": allowed}}
+    allowed = {"type": "array", **({"items": one} if conditions else {"maxItems": 0})}
+    # The state before the first record of an entity is null.
+    return {
+        "title": name_of(*words, "state"),
+        "type": ["object", "null"],
+        "properties": {"state": phase, "conditions": allowed},
+    }
 
 
 def _field(field: Field, *owner: str) -> Schema:

@@ -87,6 +87,7 @@ def of_records(kinds: Kinds) -> dict[str, Map]:
     found = {}
     for kind in kinds:
         narrowing = {
+            "type": "object",
             "properties": {
                 "type": {"const": f"{kind}.transitioned"},
                 "data": {"$ref": SCHEMAS.format(name=f"{kind}.record")},

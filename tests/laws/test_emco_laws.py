@@ -8,18 +8,10 @@ from phaseline.engine.emco_status import design_shape
 from phaseline.engine.emco_status.query import BadQuery, read
 from phaseline.engine.emco_status.select import select
 from phaseline.engine.testing.laws import LAWS
-from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
+from tests.support.built_in_kinds import family
 from tests.support.strategies import History, Sent, event, hold, law_by_law, random_event, seeds
 
-KINDS = Kinds(
-    (
-        emco_resource.EMCO_RESOURCE,
-        app_context.APP_CONTEXT,
-        app_cluster.APP_CLUSTER,
-        rsync_resource.RSYNC_RESOURCE,
-    )
-)
+KINDS = family("emco")
 ROOTS = ("r1", "r2")
 PLACES = ("c1/a1/c1", "c1/a1/c2", "c2/a1/c1", "c2/a2/c1")
 LISTED = ("Deployment", "Pod", "ProviderNetwork")

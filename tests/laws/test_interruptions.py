@@ -9,16 +9,16 @@ from collections.abc import Iterator
 import pytest
 
 from phaseline.engine.testing.histories import play
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.language.table import ABSENT, DELETED, Row
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import FacetState, Rejection, State, Transition
 from tests.support import edge_worlds, sample_kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import History, event, histories, hold
 
-KINDS = {**sample_kinds.KINDS, **Kinds(BUILT_IN)}
+KINDS = {**sample_kinds.KINDS, **BUILT_IN_KINDS}
 ACCUMULATING = [
     (kind, index)
     for kind in KINDS.values()

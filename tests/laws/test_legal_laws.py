@@ -14,11 +14,11 @@ from phaseline.engine.core.adoption import missing_parent
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import attributes_of, impossible_base, interpretation
 from phaseline.engine.testing.random_events import Dice, data_for
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import Refusal
 from phaseline.schemas.records import NONE, SECOND, Cause
 from tests.support import edge_worlds, own_below, sample_kinds
+from tests.support.built_in_kinds import family
 from tests.support.strategies import History, histories, hold
 
 TRIES, FEW = 150, 6
@@ -27,10 +27,8 @@ FAMILIES = {
     "edge hosting": edge_worlds.KINDS,
     "orchard": sample_kinds.KINDS,
     "own kinds": own_below.KINDS,
-    "emco": Kinds(tuple(table for table in BUILT_IN if "emco_resource" in (table.kind, table.parent) or "app_" in str(table.parent))),
-    "gitops": Kinds(tuple(table for table in BUILT_IN if table.kind in ("application_set", "application", "resource"))),
-    "fleet": Kinds(tuple(table for table in BUILT_IN if table.kind == "git_repo" or table.kind.startswith("bundle"))),
-}  # fmt: skip
+    **{name: family(name) for name in ("emco", "gitops", "fleet")},
+}
 
 
 def takes(history: History, arrival: Arrival) -> bool:

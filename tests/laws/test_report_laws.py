@@ -15,22 +15,17 @@ from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.testing.random_events import SEED_LENGTH, Dice
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.conditions import starts_of
 from phaseline.machines.compiler.judging import in_order
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, DELETED, SAME
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition, state
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS, FAMILIES, family
 from tests.support.strategies import History, HistoryStep, Sent, event, hold, law_by_law, random_event, seeds
 
-FAMILIES = {
-    "edge": Kinds(BUILT_IN[:4]), "emco": Kinds(BUILT_IN[4:8]), "gitops": Kinds(BUILT_IN[8:11]),
-    "fleet": Kinds(BUILT_IN[11:]),
-}  # fmt: skip
 REPORTED = [kind for kind in BUILT_IN_KINDS.values() if kind.judge is not None]
-every_family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
+every_family = pytest.mark.parametrize("kinds", [family(name) for name in FAMILIES], ids=list(FAMILIES))
 
 
 class Life(NamedTuple):

@@ -70,6 +70,6 @@ async def reload(server: AccountsServer, plan: AccountPlan) -> None:
     config.write_text(server._config().replace("listen: 127.0.0.1:-1", f"listen: 127.0.0.1:{server.port}"))
     known = server.log.read_text().count("Reloaded server configuration")
     os.kill(server.pid, signal.SIGHUP)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while server.log.read_text().count("Reloaded server configuration") == known:
             await asyncio.sleep(0.02)

@@ -12,7 +12,7 @@ from phaseline.engine.ownership.fenced_commit import batch_frames
 from phaseline.engine.settings import Settings
 
 EVENT = "application/cloudevents+msgpack"
-LIMIT = 30
+LIMIT = 120
 """Seconds until a test gives up."""
 
 

@@ -56,7 +56,7 @@ async def test_it_is_decided_and_shown(client: Client, wire: Wire, settings: Set
 async def test_the_last_observation_of_an_object(client: Client, wire: Wire, settings: Settings) -> None:
     live = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "x", "namespace": "n"}, "data": {"a": "1"}}
     await send(wire, settings.prefix, "s.resource.observed.a.core:ConfigMap.n.x", {"live": live, "desired": live})
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not await stored(wire, (await inspect(wire, settings)).live, []):
             await asyncio.sleep(0.05)
     assert (await client.gitops.diff("s/a/core:ConfigMap/n/x")).observation.live == live

@@ -30,7 +30,7 @@ from tests.support.log_check import assert_log_is_the_fold, audited, stored
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 
-LIMIT = 15
+LIMIT = 120
 """Seconds in which a partition must go on."""
 
 

@@ -111,7 +111,7 @@ async def test_settings_that_no_record_can_hold(wire: Wire, layout: Layout) -> N
                     health={f"g{n}/*": "x" * 10_000 for n in range(60)}),
         fleet.event("application", "configure", "shop/shop", auto_sync=True),
     ]  # fmt: skip
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await publish(wire, [*script, *fleet.cluster("good", 2)])
         [found] = await rejections(wire, layout, sent=len(script) + 10)
     assert found.reason == "invalid"

@@ -17,7 +17,7 @@ from phaseline.engine.worker.lease import Leases, shares
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import stored
 
-LIMIT = 20
+LIMIT = 120
 PARTITIONS = 12
 
 

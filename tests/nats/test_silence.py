@@ -13,7 +13,7 @@ from tests.support.installation import at_work
 from tests.support.log_check import audited, committed
 from tests.support.random_events import RandomEvents, publish
 
-LIMIT = 20
+LIMIT = 120
 """Seconds until a test gives up."""
 
 

@@ -25,7 +25,7 @@ from tests.support.installation import installation_with_history
 from tests.support.log_check import stored
 
 KINDS = BUILT_IN_KINDS
-LIMIT = 30
+LIMIT = 120
 
 
 @pytest_asyncio.fixture

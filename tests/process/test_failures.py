@@ -14,7 +14,7 @@ from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import PhaselineError
 from phaseline.engine.exit_codes import BY_ERROR, MEANINGS, Exit, code_of
 from tests.support.certificates import CertificateAuthority
-from tests.support.command import call
+from tests.support.command import Shell, call
 from tests.support.tcp_proxy import proxy_to
 
 USERS = """accounts {
@@ -146,6 +146,29 @@ async def test_a_file_of_a_user_that_holds_something_else(tmp_path: Path, option
     (tmp_path / "file").write_text("something else\n")
     calls = (*COMMANDS[:1], COMMANDS[-1])
     await all_end(Exit.WRONG_INPUT, words, f"--{option}", str(tmp_path / "file"), calls=calls)
+
+
+SAME = {
+    # By exit code: command lines that mean the same mistake.
+    Exit.WRONG_INPUT: (
+        "get nod c1/p/n1", "list nod", "history nod c1/p/n1", "watch nod --no-follow", "machines nod",
+        "why c1/p/n1 --kind nod", "publish nod ready c1/p/n1", "snapshot cluster c1 --kind nod /dev/null",
+        "get node c1", "history node c1", "purge resource a --yes", "publish node ready c1", "tree c1//x",
+        "list node --state Broken", "watch node --state Broken --no-follow", "publish node raedy c1/p/n1",
+        "get node c1/p/n1 --at whenever", "list --clock event --at 3", "publish --file /nowhere", "replay --file /nowhere",
+    ),
+    Exit.NOT_FOUND: (
+        "get node c1/p/n1", "tree c1", "history node c1/p/n1", "why c1/p/n1", "status a+b+c+d", "counts a/b/c",
+        "rejections show 1", "get node c1/p/n1 --at now",
+    ),
+}  # fmt: skip
+
+
+async def test_the_same_mistake_has_the_same_code_in_every_command(shell: Shell) -> None:
+    for code, lines in SAME.items():
+        for line, said in zip(lines, await asyncio.gather(*(shell(*line.split()) for line in lines)), strict=True):
+            assert (said.code, said.out) == (code, ""), (line, said)
+            assert not PYTHON.search(said.err), (line, said)
 
 
 # One table of codes

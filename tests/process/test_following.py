@@ -118,8 +118,8 @@ async def test_selecting_and_sorting(shell: Shell, client: Client) -> None:
     watched = await shell("watch", "node_pool", "-l", "default=false", "--from", "start", "--no-follow", "-o", "name")
     assert watched.out == "node_pool/c1/p9\n"
     for words, code, said in (
-        (("list", "node_pool", "-l", "defualt=true"), 1, "there is no attribute 'defualt' (did you mean default?)"),
-        (("list", "node_pool", "--sort-by", "verison"), 1, "there is no field 'verison' (did you mean version?)"),
+        (("list", "node_pool", "-l", "defualt=true"), 2, "there is no attribute 'defualt' (did you mean default?)"),
+        (("list", "node_pool", "--sort-by", "verison"), 2, "there is no field 'verison' (did you mean version?)"),
         (("list", "-l", "a b"), 2, "'a b' is no selector: write a=b, a!=b"),
     ):
         wrong = await shell(*words)

@@ -10,7 +10,7 @@ from phaseline.engine.client.client import Client
 from phaseline.schemas.records import timestamp, utc
 from tests.support.command import Shell
 
-LIMIT = 20
+LIMIT = 120
 EDGE = "r/x/app/p+edge"
 EVENTS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("cluster", "adopt", "c1", {"phase": "Running"}),

@@ -19,8 +19,9 @@ from phaseline.machines.language import fields, predicates, sources, table
 from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.rules import DECLARATION, Revision, Uses, rule
 from phaseline.machines.language.table import Field, Row, Table, Timeout
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
-KINDS = Kinds(BUILT_IN)
+KINDS = BUILT_IN_KINDS
 
 
 def with_facet(whole: Table, **changes: Any) -> Table:
@@ -31,6 +32,12 @@ def test_each_kind_has_its_own() -> None:
     assert len(set(KINDS.versions.values())) == len(KINDS)
     assert all(len(version) == fingerprint.LENGTH for version in KINDS.versions.values())
     assert fingerprint.digest_of({**KINDS.versions, "other": "0"}) != KINDS.digest
+    assert fingerprint.digest_of(dict(reversed(KINDS.versions.items()))) == KINDS.digest
+
+
+def test_a_digest_stays_what_it_is() -> None:
+    """Logs hold them: the bytes that are digested may not change, whatever the names are."""
+    assert fingerprint.digest_of({"b": "2", "ü": "1"}) == fingerprint.digest_of({"ü": "1", "b": "2"}) == "f3b7839654ed"
 
 
 ROWS = NODE.facets[0].rows
@@ -226,3 +233,21 @@ def test_the_libraries_of_kubernetes_count_where_they_are_used(monkeypatch: pyte
     monkeypatch.setitem(observe.read_observation.__dict__, DECLARATION, newer)
     versions = Kinds(BUILT_IN).versions
     assert [kind for kind in versions if versions[kind] != KINDS.versions[kind]] == ["resource"]
+
+
+class Unnamed:
+    """A predicate that declares nothing."""
+
+
+ADVICE = "write @rule('<yours>.{}', revision=1) above {} (from phaseline.tables import rule)"
+
+
+@pytest.mark.parametrize(("value", "says"), [
+    (list, "is the type list: write the type of its items, and many=True"),
+    (bytes, "is the type bytes: write one of str, int, float, bool, dict"),
+    (lambda: None, "is a lambda, which cannot declare a name: write a function, with @rule('<yours>.<name>', revision=1) above it"),
+    (with_facet, f"is the function with_facet, which declares no name and revision: {ADVICE.format('with_facet', 'the function')}"),
+    (Unnamed(), f"is an instance of Unnamed, which declares no name and revision: {ADVICE.format('unnamed', 'its class')}"),
+], ids=["a list", "a type", "a lambda", "a function", "an instance"])  # fmt: skip
+def test_what_is_undeclared_is_named_with_what_to_write(value: object, says: str) -> None:
+    assert [*fingerprint.undeclared([{"name": value}])] == [f"the table[0]['name'] {says}"]

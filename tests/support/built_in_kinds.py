@@ -1,9 +1,23 @@
 """The built-in tables, compiled once for all tests of a process.
 
-Belongs here: `BUILT_IN_KINDS`. Does not: kinds made for tests (`sample_kinds`).
+Belongs here: `BUILT_IN_KINDS`, and some of them by themselves. Does not: kinds made for tests (`sample_kinds`).
 """
+
+from functools import cache
 
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 
 BUILT_IN_KINDS = Kinds(BUILT_IN)
+FAMILIES = {
+    "edge": ("cluster", "node_pool", "node", "component"),
+    "emco": ("emco_resource", "app_context", "app_cluster", "rsync_resource"),
+    "gitops": ("application_set", "application", "resource"),
+    "fleet": ("git_repo", "bundle", "bundle_deployment", "bundle_resource"),
+}
+
+
+@cache
+def family(name: str) -> Kinds:
+    """The kinds of one product, by themselves."""
+    return Kinds(tuple(table for table in BUILT_IN if table.kind in FAMILIES[name]))

@@ -24,7 +24,7 @@ async def on_a_terminal(shell: Shell, *words: str, width: int = 100, **environme
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     process = await forked_process.start(
         MODULE, *words, stdin=there, stdout=there, stderr=there,
-        environment={**shell.environment, "TERM": "xterm-256color", **environment},
+        environment={**shell.environment, "TERM": "xterm-256color", "COLUMNS": "", **environment},
     )  # fmt: skip
     os.close(there)
     said = await asyncio.wait_for(asyncio.to_thread(_read_to_the_end, here), LIMIT)

@@ -1,0 +1,145 @@
+"""Clients of other makers on an installation whose feed is JSON: nats.js, the CloudEvents SDKs, FastStream, ajv.
+
+Belongs here: what each of them gets. Does not: the programs (tests/foreign), our own reading of such events
+(`test_foreign_events`). `python3 dev.py foreign` installs the clients; without them these tests are skipped.
+"""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.worker import Worker
+from phaseline.schemas import codec
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import until_decided
+from tests.support.log_check import stored
+from tests.support.random_events import RandomEvents, publish
+
+ROOT = Path(__file__).parents[2]
+FOREIGN = ROOT / "tests" / "foreign"
+INSTALLED = ROOT / ".foreign"
+"""Where `python3 dev.py foreign` installs the packages."""
+LIMIT = 60
+"""Seconds until a test gives up on a client."""
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    """Node.js, with the packages of tests/foreign."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("node is not installed")
+    if not (INSTALLED / "node_modules").is_dir():
+        pytest.skip("the packages of npm are not installed: python3 dev.py foreign")
+    for program in FOREIGN.glob("*.mjs"):  # Node.js looks for packages beside the program
+        shutil.copy(program, INSTALLED)
+    return found
+
+
+@pytest.fixture(scope="module")
+def python() -> str:
+    """A Python with the packages of tests/foreign."""
+    found = INSTALLED / "venv" / "bin" / "python"
+    if not found.exists():
+        pytest.skip("the packages of PyPI are not installed: python3 dev.py foreign")
+    return str(found)
+
+
+@pytest_asyncio.fixture
+async def in_json(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
+    """An installation with its feed in JSON, and a worker."""
+    settings, stop = replace(settings, partitions=2, feed="json"), asyncio.Event()
+    worker = Worker(wire, settings, BUILT_IN_KINDS)
+    running = asyncio.create_task(worker.run(stop))
+    await worker.ready.wait()
+    yield settings
+    stop.set()
+    await running
+
+
+async def run(*command: str | Path, given: bytes = b"") -> bytes:
+    """What a program prints."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        out, said = await asyncio.wait_for(process.communicate(given), LIMIT)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode == 0, said.decode()
+    return out
+
+
+def kind_of(event: dict[str, Any]) -> str:
+    return str(event["type"].partition(".")[0])
+
+
+async def found_by(program: str | Path, name: str, settings: Settings) -> Any:
+    """What a client of tests/foreign found on an installation."""
+    folder = INSTALLED if name.endswith(".mjs") else FOREIGN
+    return json.loads(await run(program, folder / name, settings.nats[0], settings.prefix))
+
+
+async def test_nats_js(node: str, in_json: Settings) -> None:
+    found = await found_by(node, "nats.mjs", in_json)
+    [heard] = found["heard"]
+    assert heard["subject"] == f"{in_json.prefix}.transition.cluster.phase.Running.c1"
+    assert heard["type"] == "application/cloudevents+json"
+    assert heard["record"]["data"]["to"] == {"state": "Running", "conditions": ["Ok"]}
+    assert heard["record"]["data"]["cause"]["source"] == "/nats.js"
+    assert found["last"] == heard["record"]
+    assert found["states"] == {"c1": "Running"}
+    assert {"name": "phaseline", "endpoints": ["status"]} in found["services"]
+    status = found["status"]
+    assert (status["code"], status["type"], status["body"]["code"]) == ("404", "application/json", 404)
+
+
+@pytest.mark.parametrize("sdk", ["cloudevents.mjs", "cloudevents_sdk.py"])
+async def test_the_cloudevents_sdks(request: pytest.FixtureRequest, in_json: Settings, sdk: str) -> None:
+    program = request.getfixturevalue("node" if sdk.endswith(".mjs") else "python")
+    found = {one["data"]["id"]: one for one in await found_by(program, sdk, in_json)}
+    assert set(found) == {"binary", "structured"}
+    for cluster, record in found.items():
+        assert (record["type"], record["source"]) == ("cluster.transitioned", f"phaseline/{in_json.prefix}")
+        assert record["data"]["message"] == f"adopted by {cluster} \u8d26"
+        assert record["data"]["cause"]["extensions"] == {"traceparent": f"00-{cluster}"}
+
+
+async def test_faststream(python: str, in_json: Settings) -> None:
+    found = await found_by(python, "faststream_app.py", in_json)
+    assert found == {
+        "type": "cluster.transitioned",
+        "source": f"phaseline/{in_json.prefix}",
+        "data": {"id": "c1", "to": {"state": "Running", "conditions": ["Ok"]}, "trigger": "adopt"},
+    }
+
+
+async def test_ajv_in_strict_mode(node: str, in_json: Settings, wire: Wire) -> None:
+    fleet = RandomEvents(in_json.prefix)
+    sent = [*fleet.built(2, 2), *fleet.life(150, 2, 2), fleet.event("cluster", "created", "c0")]
+    trace = {**codec.decode(sent[0].body), "id": "trace", "traceparent": "00-1", "sequence": 7}
+    await publish(wire, [*sent, sent[0]._replace(body=codec.encode_json(trace), message_id="trace")])
+    layout = await inspect(wire, in_json)
+    await wire.publish_acked(f"{in_json.prefix}.events.c1.cluster.create", b"no event")
+    await until_decided(wire, layout)
+    messages = await stored(wire, layout.log, [f"{layout.prefix}.log.>", f"{layout.prefix}.mark.*.transition.mark.>"])
+    assert len(messages) > 50
+    lines = [{"schema": "records.json", "body": json.loads(message.data)} for message in messages]
+    for body in (codec.decode(event.body) for event in sent if b"specversion" in event.body):
+        lines += [{"schema": name, "body": body} for name in ("envelope.json", f"kinds/{kind_of(body)}.json")]
+    given = "\n".join(map(json.dumps, lines)).encode()
+    schemas = len([*(ROOT / "schemas" / "json").rglob("*.json")])
+    said = (await run(node, INSTALLED / "ajv.mjs", ROOT / "schemas" / "json", given=given)).decode()
+    assert said == f"{schemas} schemas, {len(lines)} valid\n"
