@@ -13,7 +13,11 @@ from tests.support.pages import outputs
 from tests.support.pages.blocks import LANGUAGES, blocks, commands, not_run, pages
 
 ROOT = Path(__file__).parents[2]
-NOT_RUN = {"needs a Kubernetes cluster": 3, "needs a log that is wrong": 1}
+NOT_RUN = {
+    "needs a Kubernetes cluster": 3,
+    "needs a log that is wrong": 1,
+    "`tests/process/test_foreign_clients.py` runs such a program": 1,
+}
 """The only reasons for which a block is not run, and how many such blocks all pages have together."""
 
 PAGE = """# Page
@@ -104,5 +108,6 @@ def test_few_blocks_are_not_run_and_the_reasons_are_known() -> None:
 def test_every_block_has_a_language_that_is_run_or_is_no_code(page: Path) -> None:
     found = {block.language for block in blocks(page.read_text(encoding="utf-8"))}
     assert found - LANGUAGES <= {""}
+    assert all("not run" in b.marks for b in blocks(page.read_text(encoding="utf-8")) if b.language == "js")
     unnamed = [b.line for b in blocks(page.read_text(encoding="utf-8")) if not b.language and not b.name]
     assert unnamed == []

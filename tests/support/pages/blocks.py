@@ -19,7 +19,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-LANGUAGES = {"console", "python", "json", "yaml", "toml", "conf", "text", "mermaid"}
+LANGUAGES = {"console", "python", "js", "json", "yaml", "toml", "conf", "text", "mermaid"}
 COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 MARK = re.compile(r"(not run|ends with|raises|now|run|python)(?::\s*|\s+)(.*)", re.DOTALL)
 
