@@ -17,6 +17,8 @@ from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.settings import Settings
 
 START = "start one with `phaseline worker`, or a whole system with `phaseline up`"
+PATIENCE = 2.0
+"""Seconds that a worker may take to load before a command that waits for it says so."""
 
 
 @asynccontextmanager
@@ -47,14 +49,17 @@ async def reading(settings: Settings, about: str | None, at: When | None) -> Asy
 
 @asynccontextmanager
 async def waiting(client: Client, about: str) -> AsyncIterator[None]:
-    """A block that waits for the outcome of an event. Says at once if nobody decides it."""
+    """A block that waits for the outcome of an event. Says at once if nobody decides it, later if a worker is slow."""
 
-    async def tell_at_once() -> None:
+    async def tell_why() -> None:
         found = await (await asked(client, about))
+        if found.silent and not found.unowned:
+            await asyncio.sleep(PATIENCE)
+            found = await (await asked(client, about))
         if found.unowned or found.silent:
-            tell(found._replace(events=1))
+            tell(found._replace(events=1 if found.unowned else 0))
 
-    telling = asyncio.create_task(tell_at_once())
+    telling = asyncio.create_task(tell_why())
     try:
         yield
     finally:
