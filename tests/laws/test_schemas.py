@@ -44,9 +44,13 @@ def closed(schema: Any) -> Any:
 
 @cache
 def part(path: str, name: str, *, named_only: bool = False) -> Draft202012Validator:
-    """One definition of a file as a schema. named_only: forbid fields that it does not name."""
+    """One definition of a file as a schema. named_only: forbid fields that it does not name.
+
+    What a kind adds to it names some fields only.
+    """
     definitions = FILES[path]["$defs"]
-    held = closed(definitions) if named_only else definitions
+    shapes = {name for name in definitions if named_only and name != "ByKind" and "." not in name}
+    held = {each: closed(schema) if each in shapes else schema for each, schema in definitions.items()}
     return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": held})
 
 
