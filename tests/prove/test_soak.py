@@ -36,9 +36,7 @@ BUSY = USUAL | {
 """What is written as well while the machine has other work."""
 DELAY = 0.1
 """Seconds. If this test itself wakes up later than that, the machine has other work."""
-LINE = re.compile(
-    r"(?:\x1b\[[\d;]*m)*[\d-]+ [\d:]+(?:\x1b\[[\d;]*m)* \[(?:\x1b\[[\d;]*m)*(\w+)[^]]*\] (?:\x1b\[[\d;]*m)*(\w+)"
-)
+LINE = re.compile(r"([A-Z]+):phaseline[\w.]*:(\w+)")
 MARGIN, SHARE = 6.0, 1.1
 """Megabytes, and the factor, by which the last quarter may be above the second."""
 SERVER_MARGIN = 100.0
@@ -60,7 +58,7 @@ def megabytes(pid: int) -> float:
 def stray(text: str, usual: frozenset[str] = USUAL) -> list[str]:
     """The lines that a steady run does not write."""
     found = [(line, LINE.match(line)) for line in text.splitlines()]
-    return [line for line, match in found if match is None or match[2] not in usual or match[1] == "error"]
+    return [line for line, match in found if match is None or match[2] not in usual or match[1] == "ERROR"]
 
 
 def assert_flat(name: str, samples: list[float], margin: float = MARGIN) -> None:
@@ -115,9 +113,9 @@ async def test_an_hour_of_soak(own_server: EmbeddedServer, own_settings: Setting
 
 
 def test_stray_lines_are_found() -> None:
-    usual = "2026-11-22 02:00:23 [info     ] partition_taken                entities=0 epoch=1"
-    assert stray(f"{usual}\n{usual.replace('info ', 'error')}\nTraceback (most recent call last):") == [
-        usual.replace("info ", "error"),
+    usual = "INFO:phaseline.engine.worker.partition:partition_taken entities=0 epoch=1"
+    assert stray(f"{usual}\n{usual.replace('INFO', 'ERROR')}\nTraceback (most recent call last):") == [
+        usual.replace("INFO", "ERROR"),
         "Traceback (most recent call last):",
     ]
     with pytest.raises(AssertionError, match=r"grows from 20\.0 to 40\.0 MB"):
