@@ -19,7 +19,7 @@ from phaseline.engine.explain.model import (
 )
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT
-from phaseline.schemas.records import Transition, nanoseconds
+from phaseline.schemas.records import Transition, nanoseconds, utc
 
 SKEW = 1_000_000_000
 """How far, in ns, the clocks of a publisher and the server may differ before both times are shown."""
@@ -173,8 +173,9 @@ class ExplanationTree:
         """The time of the publisher, if it differs from the server's."""
         try:
             time = nanoseconds(text)
+            utc(time)
             return f", publisher's clock {self.clock(time)}" if abs(time - stored) > SKEW else ""
-        except (ValueError, OverflowError):  # a year that local time cannot express, such as Go's zero time
+        except (ValueError, OverflowError):  # a year that no date has, such as Go's zero time in another zone
             return f", publisher's clock {text}"
 
     def clock(self, time: int) -> str:
