@@ -142,7 +142,7 @@ def test_every_method_is_in_the_table() -> None:
     assert documented == (public(Client) | groups) - {"close"}
     assert documented == {*CALLS, "snapshot", "resend", "outcome", "record", "stale_since"}
     shared = public(phaseline.EmcoView, "emco.") | public(phaseline.FleetView, "fleet.")
-    only = {"last_of", "last_of_tree", "stale_since_ns"}
+    only = {"last_of", "last_of_tree", "next_place", "stale_since_ns"}
     assert public(phaseline.EntityView) | shared == {*VIEW, "stale_since"} | only
 
 
@@ -169,6 +169,7 @@ async def test_a_reader_suffices_for_all_of_a_view(installed: Installed) -> None
         view = await installed.clients["reader"].at(when)
         for name, call in VIEW.items():
             assert await answer(call(view)) is not None, name
+        assert await view.next_place() > 1
         assert len(await view.last_of("node")) == len(await view.last_of_tree("c1")) - 2
         assert await view.stale_since(installed.nodes) == await view.stale_since_ns(installed.nodes) == {}
 
