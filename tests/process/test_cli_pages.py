@@ -11,6 +11,7 @@ from pathlib import Path
 
 from phaseline.engine.client.client import Client
 from tests.support.command import Shell
+from tests.support.installation import until_decided
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli.txt"
 COMMANDS = """
@@ -49,10 +50,8 @@ async def test_a_morning_as_people_see_it(shell: Shell, client: Client) -> None:
     assert (await shell("publish", "--file", "examples/morning.jsonl")).code == 0
     done = await client.publish_and_wait("cluster", "updated", "factory", sequence=1)
     assert done.effect == "none"
-    async with client.watch("node", tree="factory", start="start") as watch:
-        async for transition in watch:
-            if transition.trigger == "ready":
-                break
+    installation = await client._session.installation()
+    await until_decided(installation.wire, installation.layout)
     lines = COMMANDS.strip().splitlines()
     answers = await asyncio.gather(*(shell(*line.split()) for line in lines))
     localised = await Shell(**{**shell.environment, "LC_ALL": "zh_CN.UTF-8"})("tree", "shop-us")
