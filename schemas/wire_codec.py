@@ -166,6 +166,22 @@ def entity_map(entity: Entity) -> dict[str, Any]:
     return codec.to_map(entity_to_wire(entity))
 
 
+def moved_map(record: Transition) -> dict[str, Any]:
+    """What moved an entity, as JSON output shows it."""
+    cause = record.cause
+    return {
+        "trigger": record.trigger,
+        "reason": record.reason,
+        "message": record.message,
+        **({"unasked": True} if record.unasked else {}),
+        "time": timestamp(record.time_ns),
+        "cause": {
+            "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,
+            "from": cause.origin, "time": cause.time_text,
+        },
+    }  # fmt: skip
+
+
 def _cause_to_wire(cause: Cause, records: int) -> CauseMap:
     return CauseMap(
         cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time_text, records, cause.extensions

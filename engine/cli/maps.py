@@ -42,25 +42,9 @@ def entity_map(
             if fit is not None:
                 facet["schedulable"] = fit
     _with_iso_times(shown)
-    last = _last_map(found) if isinstance(found, Transition) else {}
+    last = wire_codec.moved_map(found) if isinstance(found, Transition) else {}
     return {
         "kind": entity.kind, "id": entity.id, "version": entity.version, **shown, **last, **staleness.shown(stale),
-    }  # fmt: skip
-
-
-def _last_map(record: Transition) -> dict[str, Any]:
-    """What the page of an entity says of its last transition."""
-    cause = record.cause
-    return {
-        "trigger": record.trigger,
-        "reason": record.reason,
-        "message": record.message,
-        **({"unasked": True} if record.unasked else {}),
-        "time": timestamp(record.time_ns),
-        "cause": {
-            "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,
-            "from": cause.origin, "time": cause.time_text,
-        },
     }  # fmt: skip
 
 

@@ -203,22 +203,11 @@ def lane_map(kinds: Kinds, lane: Lane, language: Language = "en", stale: int | N
 
 
 def _interval_map(kinds: Kinds, lane: Lane, one: Interval, language: Language) -> dict[str, Any]:
-    record = one.record
     return {
         **wire_codec.state_map(one.state),
         "label": maps.label(kinds, lane.kind, lane.facet, one.state, language),
         "base": wire_codec.state_map(one.base),
         "from": timestamp(one.start_ns),
         "to": timestamp(one.end_ns),
-        "trigger": record.trigger,
-        "reason": record.reason,
-        "message": record.message,
-        **({"unasked": True} if record.unasked else {}),
-        "cause": {
-            "sequence": record.cause.sequence,
-            "event": record.cause.event,
-            "source": record.cause.source,
-            "by": record.cause.by,
-            "from": record.cause.origin,
-        },
+        **wire_codec.moved_map(one.record),
     }

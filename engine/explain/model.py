@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from phaseline.schemas.records import Entity, State, Transition, timestamp, utc
-from phaseline.schemas.wire_codec import state_map
+from phaseline.schemas.wire_codec import moved_map, state_map
 
 Role = Literal["condition", "phase", "cleared", "state", "attribute"]
 """What a cause explains: standing conditions, the phase, cleared conditions, the state of a view, or an attribute."""
@@ -163,7 +163,6 @@ def _cause_map(cause: CauseChain) -> dict[str, Any]:
 
 def _record_map(record: Transition) -> dict[str, Any]:
     """A record as in the log, without the whole entity."""
-    cause = record.cause
     return {
         "kind": record.entity.kind,
         "id": record.entity.id,
@@ -171,13 +170,5 @@ def _record_map(record: Transition) -> dict[str, Any]:
         "from": None if record.before is None else state_map(record.before),
         "to": state_map(record.after),
         "version": record.entity.version,
-        "trigger": record.trigger,
-        "reason": record.reason,
-        "message": record.message,
-        **({"unasked": True} if record.unasked else {}),
-        "time": timestamp(record.time_ns),
-        "cause": {
-            "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,
-            "from": cause.origin, "time": cause.time_text,
-        },
-    }  # fmt: skip
+        **moved_map(record),
+    }
