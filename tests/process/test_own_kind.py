@@ -117,6 +117,7 @@ def test_its_own_tests_pass(site: Path, tmp_path: Path) -> None:
     assert (done.returncode, "\n6 passed in " in done.stdout) == (0, True), done.stdout
 
 
+@pytest.mark.slow
 def test_its_own_tests_notice_a_guard_that_is_gone(site: Path, tmp_path: Path) -> None:
     changed = shutil.copytree(site, tmp_path / "site")
     table = changed / "acme_kinds" / "release.py"
