@@ -28,6 +28,12 @@ TLS = (
     (NO_TLS.lower(),            f"{NO_TLS}; leave out tls_ca and tls://, or let the server use TLS"),
 )  # fmt: skip
 """By words of the error of TLS. The first entry that fits is taken."""
+CUT_OFF = (BrokenPipeError, ConnectionResetError)
+"""How a handshake ends if the server has closed the connection before its reason was read."""
+NO_CERTIFICATE = (
+    "the server closed the connection during the handshake, perhaps because it wants a certificate of its clients: "
+    "give tls_cert and tls_key"
+)
 CAUSES = (
     ("[errno 111]",             "nothing listens there"),
     ("connection refused",      "nothing listens there"),
@@ -65,6 +71,8 @@ def first_failure(settings: Settings, error: Exception) -> PhaselineError:
         return _refusal(settings, lowered)
     if _is_tls(error, lowered):
         return TlsFailed(url=settings.shown, problem=_tls_problem(error, lowered))
+    if isinstance(error, CUT_OFF) and settings.wants_tls and settings.tls_cert is None:
+        return TlsFailed(url=settings.shown, problem=NO_CERTIFICATE)
     return NatsUnreachable(url=settings.shown, cause=text_of(error))
 
 
