@@ -95,7 +95,7 @@ async def test_reading_measures_pages_json_and_the_bare_reader() -> None:
 
 
 async def test_gitops_measures_its_three() -> None:
-    found = await gitops.run(size=200, rounds=1, seconds=0.01)
+    found = await gitops.run(size=900, rounds=1, seconds=0.01)
     assert set(found["events_per_second"]) == {"observed", "nodes"}
     assert all(count > 0 for part in ("health", "compare") for count in found[part].values())
     assert "Median of the ratios" in gitops.page(found)
