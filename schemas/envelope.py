@@ -150,7 +150,7 @@ def _decode_manifests(body: bytes) -> Event | None:
         data = {name: _manifest(name, bytes(raw)) for name, raw in event.data.items()}
     except (ValueError, RecursionError):
         return None
-    return Event(
+    return PlainEvent(
         event.id, event.source, event.type, event.specversion, event.subject, event.time, event.sequence,
         event.schemaversion, event.datacontenttype, data,
     )  # fmt: skip
