@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from phaseline.engine.errors import BadSetting, NatsUnreachable, PhaselineError, TlsFailed, UserRefused
+from phaseline.engine.jetstream.nats_library import errors as nats_errors
 from phaseline.engine.settings import Settings
 
 NO_TLS = "TLS was asked for and this server does not offer it: refusing to talk in clear"
@@ -28,8 +29,8 @@ TLS = (
     (NO_TLS.lower(),            f"{NO_TLS}; leave out tls_ca and tls://, or let the server use TLS"),
 )  # fmt: skip
 """By words of the error of TLS. The first entry that fits is taken."""
-CUT_OFF = (BrokenPipeError, ConnectionResetError)
-"""How a handshake ends if the server has closed the connection before its reason was read."""
+HUNG_UP = (ConnectionResetError, BrokenPipeError, nats_errors.UnexpectedEOF)
+"""How a connection ends that the server closes. The end can overtake the words that say why."""
 NO_CERTIFICATE = (
     "the server closed the connection during the handshake, perhaps because it wants a certificate of its clients: "
     "give tls_cert and tls_key"
@@ -71,7 +72,7 @@ def first_failure(settings: Settings, error: Exception) -> PhaselineError:
         return _refusal(settings, lowered)
     if _is_tls(error, lowered):
         return TlsFailed(url=settings.shown, problem=_tls_problem(error, lowered))
-    if isinstance(error, CUT_OFF) and settings.wants_tls and settings.tls_cert is None:
+    if isinstance(error, HUNG_UP) and settings.wants_tls and settings.tls_cert is None:
         return TlsFailed(url=settings.shown, problem=NO_CERTIFICATE)
     return NatsUnreachable(url=settings.shown, cause=text_of(error))
 

@@ -18,6 +18,7 @@ from phaseline.engine import logs
 from phaseline.engine.errors import NatsUnreachable, PhaselineError
 from phaseline.engine.jetstream import frames, nats_library
 from phaseline.engine.jetstream.connect_failures import (
+    HUNG_UP,
     NO_TLS,
     check_user_files,
     first_failure,
@@ -34,8 +35,6 @@ PENDING_LIMIT = 64 << 20
 """Bytes that may wait to be sent."""
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that no server is reached."""
-HUNG_UP = (ConnectionResetError, BrokenPipeError, nats_errors.UnexpectedEOF)
-"""How a connection ends that the server closes."""
 Callback = Callable[[str, bytes, bytes | None, str], None]
 """Called with the subject, the data, the raw header block or None (`frames.read_headers`), the reply subject or ""."""
 
@@ -267,7 +266,7 @@ class Connection(Client):
 
     async def _on_error(self, error: Exception) -> None:
         # A server that refuses us says why, then closes: the broken pipe that may follow is not the cause.
-        follows = isinstance(error, BrokenPipeError | ConnectionResetError) and self._is_refusal(self._error)
+        follows = isinstance(error, HUNG_UP) and self._is_refusal(self._error)
         if not follows:
             self._error, self.cause = error, text_of(error)
         log.debug("nats_trouble", error=str(error) or type(error).__name__)
