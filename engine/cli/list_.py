@@ -11,7 +11,7 @@ import click
 from phaseline.engine.cli import following, maps, names, options, render, selection, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
+from phaseline.engine.cli.layout import ALWAYS, Column, Row
 from phaseline.engine.cli.output import Output, Rows
 from phaseline.engine.cli.selection import Selector
 from phaseline.engine.cli.styled import Text, width_of
@@ -149,13 +149,6 @@ class EntityLines:
     def _show(self, record: Transition) -> None:
         since = self.stale.get((record.entity.kind, record.entity.id))
         self.output.show(maps.entity_map(self.kinds, record, self.language, since), maps.name_of(record.entity))
-
-
-def table(
-    kinds: Kinds, found: Sequence[Transition], language: Language, now: int, stale: Mapping[tuple[str, str], int]
-) -> Grid:
-    """Entities in rows. Durations end at `now`, ns. `stale`: since when the stale ones are stale, ns."""
-    return Grid(columns(found, stale=bool(stale)), (row(kinds, record, language, now, stale) for record in found))
 
 
 def columns(found: Sequence[Transition], *, stale: bool) -> list[Column]:

@@ -60,10 +60,11 @@ def assert_words_are_whole(line: str, *said: str) -> None:
 @given(st.lists(transitions(), min_size=1, max_size=8), widths, st.booleans())
 def test_a_list(found: list[Transition], width: int, stale: bool) -> None:
     since = {(one.entity.kind, one.entity.id): 5 for one in found[:2]} if stale else {}
-    table = list_.table(KINDS, found, "en", 2 * 10**18, since)
-    lines = assert_fits(table.lines(width), width)
+    columns = list_.columns(found, stale=bool(since))
+    rows = [list_.row(KINDS, one, "en", 2 * 10**18, since) for one in found]
+    lines = assert_fits(Grid(columns, rows).lines(width), width)
     assert len(lines) == len(found) + 1
-    whole = [*list_.table(KINDS, found, "en", 2 * 10**18, since).lines(None)]
+    whole = [*Grid(columns, rows).lines(None)]
     for line, uncut, record in zip(lines[1:], whole[1:], found, strict=True):
         if width_of(record.entity.id) <= width:
             assert record.entity.id in line.split()
