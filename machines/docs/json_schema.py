@@ -4,6 +4,7 @@ Belongs here: schemas made from tables and from `schemas.wire_types`. Does not: 
 channels (`asyncapi`); the layout of the files (`pages`).
 """
 
+import inspect
 import re
 from typing import Any
 
@@ -106,14 +107,18 @@ def event_data(kind: Kind, trigger: str, ref: str) -> Schema:
 
 def envelope(ref: str) -> Schema:
     """The envelope of every event. `ref`: where the schemas to which it refers stand."""
-    _, named = msgspec.json.schema_components([Event], ref_template=ref)
-    found: Schema = named["Event"]
-    return found
+    return _components(Event, ref)["Event"]
+
+
+def _components(shape: Any, ref: str) -> dict[str, Schema]:
+    """The schemas of a wire type and of those in it, by name. Python before 3.13 keeps the indent of docstrings."""
+    _, named = msgspec.json.schema_components([shape], ref_template=ref)
+    return {name: {**schema, "description": inspect.cleandoc(schema["description"])} for name, schema in named.items()}
 
 
 def record(name: str, ref: str) -> tuple[Schema, dict[str, Schema]]:
     """The envelope of a sort of record, and by name the schemas to which it refers. `ref`: where those stand."""
-    _, named = msgspec.json.schema_components([RECORDS[name]], ref_template=ref)
+    named = _components(RECORDS[name], ref)
     schema = named.pop(f"RecordMap_{name}Data_")
     schema["properties"]["type"]["pattern"] = rf"\.{VERBS[name]}$"
     return {**schema, "title": name, "description": named[f"{name}Data"]["description"]}, named

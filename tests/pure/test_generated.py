@@ -53,6 +53,11 @@ def test_files_hold_the_json_that_was_made_and_no_line_is_longer_than_its_text()
         assert len(line) <= pages.WIDTH or re.fullmatch(r' *("\w+": )?"[^"]*",?', line), line
 
 
+def test_descriptions_are_the_same_with_every_python_whatever_indent_it_keeps_in_docstrings() -> None:
+    for path, text in pages.pages(BUILT_IN_KINDS, "pl").items():
+        assert path.suffix != ".json" or "\\n " not in text, path
+
+
 @given(VALUES)
 def test_the_layout_of_json_keeps_every_value(value: Any) -> None:
     assert json.loads(pages.layout({"held": value})) == {"held": value}
