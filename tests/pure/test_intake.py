@@ -8,6 +8,7 @@ import base64
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from phaseline.engine.core import intake
@@ -63,6 +64,8 @@ GAUGE_KIND = KINDS["gauge"]
 SUBJECT = "pl.inbox.0.s.gauge.{}.g"
 DUE = "pl.due.0.s.gauge.{}.g"
 SECRET = {"kind": "Secret", "data": {"a": "aHVudGVyMg=="}}
+HIDDEN = base64.b64encode(json.dumps({"live": SECRET}).encode()).decode()
+CAUSE, NO_EVENT = Cause(7, "e1", "/me", "event"), Cause(7, "", "", "event")
 
 
 def envelope(trigger: str = "set", data: Any = None, **more: Any) -> dict[str, Any]:
@@ -106,6 +109,7 @@ WRONG_DATA: dict[str, tuple[str, dict[str, Any] | None, str]] = {
     "a text for a list": ("set", {"tags": "a"}, "data.tags must be a list of str"),
     "a map for a list": ("set", {"parts": {}}, "data.parts must be a list of dict"),
     "an item of another type": ("set", {"tags": ["a", 1]}, "data.tags must be str, found int"),
+    "a map for an item that is a text": ("set", {"tags": [{}]}, "data.tags must be str, found dict"),
     "an item that is null": ("set", {"tags": [None]}, "data.tags must be str, found NoneType"),
     "an item twice": ("set", {"tags": ["a", "b", "a"]}, "data.tags holds a value twice"),
     "an item that is no map": ("set", {"parts": [{}, 1]}, "data.parts must be dict, found int"),
@@ -182,7 +186,7 @@ def test_an_event_that_does_not_fit_is_rejected(wrong: tuple[str, dict[str, Any]
     subject, sent, reason, says = wrong
     found = rejected(subject, codec.encode(sent))
     assert (found.reason, found.message) == (reason, says)
-    assert found.cause == Cause(7, "e1", "/me", "event")
+    assert found.cause == CAUSE
 
 
 def test_an_event_arrives_with_all_that_it_brings() -> None:
@@ -196,7 +200,7 @@ def test_an_event_arrives_with_all_that_it_brings() -> None:
 @pytest.mark.parametrize("data", [None, {}])
 def test_an_event_needs_no_data(data: dict[str, Any] | None) -> None:
     found = taken(SUBJECT.format("create"), codec.encode(envelope("create", data)))
-    assert found == Arrival("gauge", "create", "s/g", NONE, Cause(7, "e1", "/me", "event"), None, 9)
+    assert found == Arrival("gauge", "create", "s/g", NONE, CAUSE, None, 9)
     assert found.data is NONE
 
 
@@ -209,11 +213,10 @@ def test_a_timer_arrives_as_the_entity_s_own_event() -> None:
 
 def test_an_event_in_binary_mode_has_its_attributes_in_headers() -> None:
     block = b"NATS/1.0\r\nce-specversion: 1.0\r\nce-id: e1\r\nce-source: /me\r\nce-type: gauge.set\r\nce-sequence: 12\r\n\r\n"
-    expected = Arrival("gauge", "set", "s/g", {"level": 3}, Cause(7, "e1", "/me", "event"), 12, 9)
+    expected = Arrival("gauge", "set", "s/g", {"level": 3}, CAUSE, 12, 9)
     assert taken(SUBJECT.format("set"), b'{"level":3}', block) == expected
     found = rejected(SUBJECT.format("set"), json.dumps({"live": SECRET}).encode(), block)
-    assert (found.reason, found.payload, found.cause) == ("secret", None, Cause(7, "e1", "/me", "event"))
-    assert found.message.startswith("data.live is a Secret, or holds one, whose values are not masked: ")
+    assert found == without_body("set", "data.live")
     other = b"NATS/1.0\r\nNats-Msg-Id: 5\r\n\r\n"
     assert taken(SUBJECT.format("set"), codec.encode(envelope(data={"level": 3})), other).data == {"level": 3}
 
@@ -230,18 +233,19 @@ def test_a_rejection_of_what_is_no_event_has_no_event_in_its_cause() -> None:
     body = b"\xc1" * (MAX_PAYLOAD + 1)
     found = rejected(SUBJECT.format("set"), body)
     assert (found.kind, found.id, found.trigger, found.reason) == ("gauge", "s/g", "set", "undecodable")
-    assert found.cause == Cause(7, "", "", "event")
+    assert found.message.startswith("msgpack: ")
+    assert found.cause == NO_EVENT
     assert found.payload == body[:MAX_PAYLOAD]
     found = rejected(SUBJECT.format("set"), codec.encode(envelope(specversion="2.0")))
     assert (found.reason, found.message) == ("invalid", "envelope: specversion must be 1.0, found '2.0'")
-    assert found.cause == Cause(7, "", "", "event")
+    assert found.cause == NO_EVENT
 
 
 def test_a_rejection_of_a_subject_without_an_entity_has_the_end_of_the_subject() -> None:
     found = rejected("pl.inbox.0.s.gauge.set.g%31", codec.encode(envelope()))
     assert (found.kind, found.trigger, found.id, found.reason) == ("-", "-", "gauge/set/g%31", "invalid")
     assert found.message == "token 'g%31' must be encoded as 'g1': one entity has one subject"
-    assert found.cause == Cause(7, "", "", "event")
+    assert found.cause == NO_EVENT
 
 
 def test_a_rejection_holds_only_what_a_record_can_hold() -> None:
@@ -254,18 +258,30 @@ def test_a_rejection_holds_only_what_a_record_can_hold() -> None:
     assert intake.address_of(Subjects("pl"), "pl.inbox.0.s.gauge") is None
 
 
+def without_body(trigger: str, where: str, cause: Cause = CAUSE) -> Rejection:
+    """The answer to an event that holds a Secret."""
+    message = (
+        f"{where} is a Secret, or holds one, whose values are not masked: the event is erased, and nothing of it is "
+        "kept. Mask the values before publishing"
+    )
+    return Rejection("gauge", "s/g", trigger, "secret", message, None, (), cause, 9, None)
+
+
 @pytest.mark.parametrize("trigger", ["set", "zap"], ids=["in a right event", "in a wrong event"])
 def test_nothing_is_kept_of_a_secret_that_is_hidden_in_base64(trigger: str) -> None:
-    coded = base64.b64encode(json.dumps({"live": SECRET}).encode()).decode()
-    body = codec.encode(envelope(trigger, data_base64=coded, traceparent="t"))
-    found = rejected(SUBJECT.format(trigger), body)
-    message = intake.secret_message("data_base64.live")
-    cause = Cause(7, "e1", "/me", "event")
-    assert found == Rejection("gauge", "s/g", trigger, "secret", message, None, (), cause, 9, None)
-    assert message == (
-        "data_base64.live is a Secret, or holds one, whose values are not masked: the event is erased, and nothing of "
-        "it is kept. Mask the values before publishing"
-    )
+    body = codec.encode(envelope(trigger, data_base64=HIDDEN, traceparent="t"))
+    assert rejected(SUBJECT.format(trigger), body) == without_body(trigger, "data_base64.live")
+
+
+@pytest.mark.parametrize(
+    ("where", "brings"), [("data.live", {"data": {"live": SECRET}}), ("data_base64.live", {"data_base64": HIDDEN})]
+)
+def test_nothing_is_kept_of_a_secret_in_what_is_no_event_or_has_no_entity(where: str, brings: dict[str, Any]) -> None:
+    found = rejected(SUBJECT.format("set"), codec.encode(envelope(specversion="2.0", **brings)))
+    assert found == without_body("set", where, NO_EVENT)
+    found = rejected("pl.inbox.0.s.gauge.set.g%31", codec.encode(envelope(**brings)))
+    said = without_body("-", where)
+    assert found == msgspec.structs.replace(said, kind="-", id="gauge/set/g%31")
 
 
 def test_data_in_base64_is_read() -> None:
