@@ -40,7 +40,7 @@ LABELS = (
     Label("On", OK, "on"), Label("On", "Dust", "on"), Label("On", "Late", "on"), Label("Off", OK, "off"),
     Label("Broken", "Heat", "broken"), Label("Broken", "Rust", "broken"), Label("Broken", None, "broken"),
     Label("Dim", "Low", "dim"), Label("Dim", "Dust", "dim"), Label("Bare", None, "bare"), Label("Either", "Red", "either"),
-    Label("Either", "Blue", "either"), Label("Worn", "Dust", "worn"),
+    Label("Either", "Blue", "either"), Label("Worn", "Dust", "worn"), Label("Both", None, "both"), Label("Both", OK, "both"),
 )  # fmt: skip
 FACET = Facet("phase", labels=LABELS, rows=(), sticky=("Dust",), accumulates_in="Broken", healthy="On")
 ANY = (LIVE,)
@@ -57,6 +57,7 @@ HOT = (AttributeIs("lamp", "hot", value=True),)
         ("Bare", None, True),
         ("Either", None, False),
         ("Worn", None, False),
+        ("Both", None, True),
         ("Nowhere", None, False),
     ],
 )
@@ -75,6 +76,7 @@ AFTER = {
     "another phase":                       (state("On", (OK,)),             Row(ANY, "t", "Off"),                       "Off",    state("Off", (OK,))),
     "another phase, what is sticky stays": (state("On", ("Late", "Dust")),  Row(ANY, "t", "Off"),                       "Off",    state("Off", ("Dust",))),
     "another phase with its condition":    (state("On", (OK,)),             Row(ANY, "t", "Dim"),                       "Dim",    state("Dim", ("Low",))),
+    "another phase with its condition too": (state("On", ("Dust",)),        Row(ANY, "t", "Dim"),                       "Dim",    state("Dim", ("Dust", "Low"))),
     "another phase with a chosen one":     (state("On", ("Dust",)),         Row(ANY, "t", "Either", condition="Red"),   "Either", state("Either", ("Dust", "Red"))),
     "another phase without any":           (state("On", (OK,)),             Row(ANY, "t", "Bare"),                      "Bare",   state("Bare")),
     "another phase, clears what is sticky": (state("On", ("Dust",)),        Row(ANY, "t", "Off", clears=("Dust",)),     "Off",    state("Off", (OK,))),
@@ -128,8 +130,8 @@ def test_the_base_when_a_stay_is_over() -> None:
 
 
 def test_the_phases_stand_in_the_order_of_the_labels() -> None:
-    live = ("On", "Off", "Broken", "Dim", "Bare", "Either", "Worn")
-    assert phases_of(FACET) == (ABSENT, *live)
+    live = ("On", "Off", "Broken", "Dim", "Bare", "Either", "Worn", "Both")
+    assert phases_of(FACET) == phases_of(replace(FACET, rows=(Row(ANY, "t", "Off"),))) == (ABSENT, *live)
     assert phases_of(replace(FACET, rows=(Row(ANY, "t", "Off"), Row(ANY, "u", DELETED)))) == (ABSENT, *live, DELETED)
     assert phases_of(replace(FACET, begins="Off")) == ("Off", "On", *live[2:])
 
