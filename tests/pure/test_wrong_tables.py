@@ -1,6 +1,7 @@
 """Each way in which a single table can be wrong is refused, with what to write instead.
 
-Belongs here: one small wrong table for each check. Does not: tables that are wrong together (`test_wrong_kinds`).
+Belongs here: one small wrong table for each check. Does not: rows that are never used (`test_wrong_rows`), tables
+that are wrong together (`test_wrong_kinds`).
 """
 
 from dataclasses import dataclass, replace

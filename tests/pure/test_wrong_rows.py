@@ -51,7 +51,7 @@ def pending(*rows: Row, views: tuple[View, ...] = ()) -> Table:
 
 
 def interrupted() -> Table:
-    """A lamp that is only cleaned if it was Off, broke, and got dirty: Off comes back when the last cause is cleared."""
+    """A lamp that is cleaned only if it was Off, broke, and got dirty: Off comes back with the last cause."""
     labels = (*LABELS, Label("Off", "Dust", "Off"), Label("Ready", OK, "Ready"), Label("Clean", OK, "Clean"))
     rows = (
         Row((ABSENT, DELETED), "create", "On"),
