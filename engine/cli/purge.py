@@ -7,12 +7,14 @@ import sys
 
 import click
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import entity_name, options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge as purging
+from phaseline.engine.log import resolve_kind
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.purge import Purge
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
@@ -26,13 +28,14 @@ from phaseline.machines.built_in import installed
         ("phaseline purge resource shop/web/core:Secret/shop/mail --yes", "erase it, without a question"),
     ],
 )
-@click.argument("kind", type=names.KIND)
-@click.argument("entity_id", type=names.ID, metavar="ID")
 @click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @options.as_json
 @options.connected
-def purge(settings: Settings, *, kind: str, entity_id: str, dry_run: bool, yes: bool, as_json: bool) -> int | None:
+@entity_name.argument()
+def purge(
+    settings: Settings, *, kind: str | None, entity_id: str, dry_run: bool, yes: bool, as_json: bool
+) -> int | None:
     """Erase the events and the last observation of the entity KIND ID for good.
 
     The server overwrites the events of the entity in EVENTS, its last observation in LIVE, and in LOG those of its
@@ -47,7 +50,8 @@ def purge(settings: Settings, *, kind: str, entity_id: str, dry_run: bool, yes: 
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-purge") as wire:
             installation = Installation(wire, await inspect(wire, settings), installed())
-            found = await purging.find(installation, kind, entity_id, settings.request_timeout)
+            name = kind or await resolve_kind.find(Latest(installation), entity_id)
+            found = await purging.find(installation, name, entity_id, settings.request_timeout)
             if not dry_run and not found.is_empty:
                 if not yes:
                     _ask(found)
