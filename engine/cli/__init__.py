@@ -145,7 +145,8 @@ def cli() -> None:
     in order, with its cause. The id of an entity is its path from the root of its tree: c1/pool-a/n7. Commands take it
     alone, as node/c1/pool-a/n7 (what -o name prints), or with its kind: node c1/pool-a/n7.
 
-    Data goes to stdout, in the form that -o names: json (--json for short), yaml, wide or name. Messages go to stderr.
+    Data goes to stdout, in the form that -o names: json (--json for short) and yaml everywhere, wide and name where
+    they make a difference. Messages go to stderr.
     Colours appear on terminals only, and never if NO_COLOR is set. Connection options can be set in the environment,
     for example as PHASELINE_NATS.
     """

@@ -8,6 +8,7 @@ import click
 
 from phaseline.engine.cli import entity_name, options, render, render_assessment, similar_ids, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
@@ -20,10 +21,10 @@ from phaseline.engine.settings import Settings
         ("phaseline diff shop/shop/apps:Deployment/shop/web --json", "for programs, with the event observed"),
     ],
 )
-@options.as_json
 @options.connected
+@options.output("json", "yaml")
 @entity_name.argument(only=("resource",))
-def diff(settings: Settings, entity_id: str, *, as_json: bool) -> int | None:
+def diff(settings: Settings, entity_id: str, *, output: Output) -> int | None:
     """Show where a Kubernetes object differs from Git, and which rules ignore differences.
 
     It compares the manifests of the last observation, with the current settings of the application. ID is the id of a
@@ -34,9 +35,9 @@ def diff(settings: Settings, entity_id: str, *, as_json: bool) -> int | None:
         async with Client.open(settings) as client, similar_ids.suggested(client):
             found = await client.gitops.diff(entity_id)
             seen = found.observation
-            if as_json:
+            if output.is_data:
                 event = {"id": seen.event[0], "source": seen.event[1], "time": seen.time_ns}
-                render.show_json(
+                output.show(
                     {"id": entity_id, **render_assessment.as_map(found.assessment, found.profile), "event": event}
                 )
                 return

@@ -9,6 +9,7 @@ import click
 
 from phaseline.engine.cli import entity_name, options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge as purging
@@ -30,11 +31,11 @@ from phaseline.machines.built_in import installed
 )
 @click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@options.as_json
 @options.connected
+@options.output("json", "yaml")
 @entity_name.argument()
 def purge(
-    settings: Settings, *, kind: str | None, entity_id: str, dry_run: bool, yes: bool, as_json: bool
+    settings: Settings, *, kind: str | None, entity_id: str, dry_run: bool, yes: bool, output: Output
 ) -> int | None:
     """Erase the events and the last observation of the entity KIND ID for good.
 
@@ -56,7 +57,7 @@ def purge(
                 if not yes:
                     _ask(found)
                 await purging.run(installation, found, default_source("cli"))
-            _show(found, dry_run=dry_run, as_json=as_json)
+            _show(found, dry_run=dry_run, output=output)
 
     return terminal.run(work())
 
@@ -68,9 +69,9 @@ def _ask(found: Purge) -> None:
     click.confirm(f"erase {_counts(found)} for good?", abort=True, err=True)
 
 
-def _show(found: Purge, *, dry_run: bool, as_json: bool) -> None:
-    if as_json:
-        render.show_json(
+def _show(found: Purge, *, dry_run: bool, output: Output) -> None:
+    if output.is_data:
+        output.show(
             {
                 "kind": found.kind, "id": found.id, "dry_run": dry_run, "events": len(found.positions),
                 "bytes": found.bytes, "last_observation": bool(found.live), "rejections": len(found.rejections),
