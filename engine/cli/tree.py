@@ -9,12 +9,13 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import following, maps, names, options, render, render_waves, terminal, undecided
+from phaseline.engine.cli import following, names, options, render, render_waves, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client import maps
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
