@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, publish, render, terminal
+from phaseline.engine.cli import names, options, publish, render, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.watch import show_records
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.errors import NotRejected
