@@ -10,9 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from phaseline.engine.cli import render, terminal
 from phaseline.engine.cli.output import Output
 from phaseline.engine.client.client import Client
@@ -96,10 +93,13 @@ def summary(sent: PublishResult) -> str:
 @contextmanager
 def progress_bar(total: int | None) -> Iterator[Show]:
     """A progress bar on stderr, if that is a terminal."""
+    from rich import progress  # noqa: PLC0415  # slow, and not needed to publish one event
+    from rich.console import Console  # noqa: PLC0415  # as above
+
     screen = Console(file=sys.stderr)
-    with Progress(
-        TextColumn("publishing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"),
-        TimeElapsedColumn(),
+    with progress.Progress(
+        progress.TextColumn("publishing"), progress.BarColumn(), progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[speed]}"), progress.TimeElapsedColumn(),
         console=screen, disable=not screen.is_terminal, transient=True,
     ) as bar:  # fmt: skip
         task = bar.add_task("", total=total, speed="")
