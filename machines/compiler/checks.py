@@ -7,7 +7,6 @@ Does not: where rows lead (`reachability`), checks across kinds (`check_kinds`),
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from phaseline.machines.compiler import fingerprint, reachability, shapes
@@ -144,7 +143,7 @@ def _names(table: Table) -> Iterator[str]:
 def _values(field: Field) -> Iterator[str]:
     """Values of a field that are none of its type."""
     for option in field.options:
-        if problem := unfit(replace(field, options=()), option):
+        if problem := unfit(field, option):
             yield f"{field.name} has the option {option!r}: {problem}"
     defaults = field.default if field.many and isinstance(field.default, list | tuple) else (field.default,)
     for default in defaults:
