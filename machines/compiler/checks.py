@@ -273,7 +273,8 @@ def _given(table: Table, row: Row) -> Iterator[str]:
     for name in sorted(set(row.given).difference(known)):
         near = meant(name, known)
         yield f"field {name} in given= is unknown{near}: add it to `fields` of the trigger, or correct the name"
-    for field in (*table.fields.get(row.trigger, ()), *table.attributes):
+    added = (field for interpret in table.interprets if row.trigger in interpret.on for field in interpret.fields)
+    for field in (*table.fields.get(row.trigger, ()), *added, *table.attributes):
         value = row.given.get(field.name)
         if value is not None and (problem := unfit(field, value)):
             yield f"given= asks for {field.name} {value!r}, which it never is: {problem}"

@@ -162,6 +162,9 @@ WRONG = {
     "shows an option that is none": (
         lamp(replace(FACET, rows=(*ROWS, Row(("On",), "dim", "Off", given={"mode": "fas"}))), fields={"dim": (MODE,)}),
         "given= asks for mode 'fas', which it never is: it takes 'fast', 'slow' (did you mean fast?), write one of them"),
+    "given what a rule of the trigger never returns": (
+        with_row(Row(("On",), "dim", "Off", given={"mode": 1}), interprets=(Interpret(("dim",), (MODE,), spoken),)),
+        "phase, row 8 (dim): given= asks for mode 1, which it never is: it is str, write such a value, or correct its type"),
     "given what no row of the trigger assigns": (with_row(Row(("On",), "dim", "Off", given={"hot": True})), "phase, row 8 (dim): field hot in given= is unknown: add it"),
     "given what another trigger's rule returns": (
         with_row(Row(("On",), "dim", "Off", given={"mode": "slow"}), interprets=(Interpret(("heat",), (MODE,), spoken),)),
@@ -234,6 +237,8 @@ WRONG = {
     "two rules of one name": (with_row(Row(("On",), "dim", SAME, computes=dimmed), interprets=(Interpret(("heat",), (), spoken),)), "two rules have the name lamp.spoken: give one of them another name in @rule(...)"),
     "two predicates of one name": (with_row(Row(("On",), "dim", SAME, when=(Declared(), Again()))), "two rules have the name lamp.declared: give one of them another name in @rule(...)"),
     "a default that is a list": (lamp(attributes=(Field("hot", str, "how", default=["a"]),)), "hot has the default ['a']: it is str, write such a value, or correct its type"),
+    "a place with what every place has": (
+        lamp(place=True, attributes=(Field("hot", bool, "whether it is"), Field("heard_at", int, "when"))), "place=True brings the attribute heard_at: rename yours"),
     "message from an unknown attribute": (lamp(replace(FACET, message_from="why")), "phase, message_from: why is not an attribute: add it to `attributes`, or correct the name"),
     "two timers": (timed(Timeout("On", "tire", 5), Timeout("On", "tire", 9)), "phase, timeout of On: this phase has two timeouts, but a facet has one timer: remove one"),
     "a timer that never fires": (timed(Timeout("On", "tire", 5, times=0)), "phase, timeout of On: found times=0: write a number above 0"),
