@@ -19,6 +19,8 @@ from phaseline.machines.language.table import (
     FROM_DATA,
     LIVE,
     OK,
+    OWNER_GONE,
+    REPORTED,
     SAME,
     At,
     Attributes,
@@ -43,6 +45,12 @@ MODE = Field("mode", str, "how it shines", options=("fast", "slow"))
 @rule("lamp.spoken", revision=1)
 def spoken(_: Any, __: str, ___: Any, ____: Any) -> dict[str, Any]:
     """Nothing."""
+    return {}
+
+
+@rule("lamp.heard", revision=1)
+def heard(_: Any, __: str, ___: Any, ____: Any) -> dict[str, Any]:
+    """Nothing either."""
     return {}
 
 
@@ -78,6 +86,12 @@ class Dark:
 @dataclass(frozen=True)
 class Declared(Dark):
     """One that does."""
+
+
+@rule("lamp.declared", revision=1)
+@dataclass(frozen=True)
+class Again(Dark):
+    """Another one with its name."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +136,7 @@ WRONG = {
         lamp(replace(FACET, views=(View("Off", (), base=("On", "Off", "Broken")), View("On", (HOT,))))),
         "phase, view Off: it has no predicates, so the view On after it never shows: move this view below that one"),
     "view keeps what is unknown": (lamp(replace(FACET, views=(View("Off", (HOT,), keeps=("Dust",)),))), "phase, view Off: condition Dust in keeps= has no label (did you mean Rust?): add a label, or correct the name"),
-    "fans out on what has no row": (lamp(fan_outs=(FanOut(("dim",), "bulb", ("burst",), says),)), "trigger burst has no row"),
+    "fans out on what has no row": (lamp(fan_outs=(FanOut(("dim",), "bulb", ("burst",), says),)), "fan_outs: trigger burst has no row: add"),
     "required at many": (lamp(cascades=(Cascade("dim", at=("bulb",), on=("heat",), required=True),)), "cascade dim: required=True needs one child: name the attribute that names it with only_child="),
     "required on no event": (lamp(cascades=(Cascade("dim", at=("bulb",), into="Off", only_child="hot", required=True),)), "cascade dim: required=True needs an event that can be rejected: name the triggers with on="),
     "fires at a child that no attribute names": (lamp(cascades=(Cascade("dim", at=("bulb",), on=("heat",), only_child="name"),)), "cascade dim: name is not an attribute: add it to `attributes`, or correct the name"),
@@ -139,12 +153,29 @@ WRONG = {
     "leads to what is unknown": (with_row(Row(("On",), "dim", ABSENT)), "phase, row 8 (dim): it leads to Absent, but an entity that was known stays known: write Deleted"),
     "condition is missing": (with_row(Row(("On",), "dim", "Broken")), "phase, row 8 (dim): it leads to Broken, which has several conditions: choose one with condition="),
     "condition has no label": (with_row(Row(("On",), "dim", "Broken", condition="Fall")), "phase, row 8 (dim): it leads to Broken [Fall], which has no label: add a label, or correct the name"),
+    "condition has no label, but a near one has": (
+        with_row(Row(("On",), "dim", "Broken", condition="Hea"), labels=(*LABELS, Label("Broken", None, "Broken"))),
+        "phase, row 8 (dim): it leads to Broken [Hea], which has no label (did you mean Heat?): add a label, or correct the name"),
     "clears an unknown condition": (with_row(Row(("On",), "dim", SAME, clears=("Fall",))), "phase, row 8 (dim): condition Fall in clears= has no label: add a label, or correct the name"),
     "sets an unknown condition": (with_row(Row(("On",), "dim", SAME, sets="Fall"), sticky=("Rust",)), "phase, row 8 (dim): condition Fall in sets= has no label: add a label, or correct the name"),
     "sets a condition that does not stay": (with_row(Row(("On",), "dim", SAME, sets="Rust")), "phase, row 8 (dim): it sets Rust, which is not sticky: add it to `sticky` of the facet"),
     "shows an option that is none": (
         lamp(replace(FACET, rows=(*ROWS, Row(("On",), "dim", "Off", given={"mode": "fas"}))), fields={"dim": (MODE,)}),
         "given= asks for mode 'fas', which it never is: it takes 'fast', 'slow' (did you mean fast?), write one of them"),
+    "given what a rule of the trigger never returns": (
+        with_row(Row(("On",), "dim", "Off", given={"mode": 1}), interprets=(Interpret(("dim",), (MODE,), spoken),)),
+        "phase, row 8 (dim): given= asks for mode 1, which it never is: it is str, write such a value, or correct its type"),
+    "given what no row of the trigger assigns": (with_row(Row(("On",), "dim", "Off", given={"hot": True})), "phase, row 8 (dim): field hot in given= is unknown: add it"),
+    "given what another trigger's rule returns": (
+        with_row(Row(("On",), "dim", "Off", given={"mode": "slow"}), interprets=(Interpret(("heat",), (MODE,), spoken),)),
+        "phase, row 8 (dim): field mode in given= is unknown: add it"),
+    "given a phase, though it is no report": (with_row(Row(("On",), "dim", "Off", given={"phase": "Off"})), "phase, row 8 (dim): field phase in given= is unknown: add it"),
+    "pending in an unknown phase": (lamp(replace(FACET, pending=("Brokn",))), "phase: phase Brokn in pending= is unknown (did you mean Broken?): correct the name, or add a label for it"),
+    "pending at its end": (lamp(replace(FACET, pending=(DELETED,))), "phase: phase Deleted in pending= is unknown"),
+    "survives its owner": (with_row(Row((LIVE,), OWNER_GONE, "Off")), "phase, row 8 (owner_gone): nothing lives below what is deleted: write Row((LIVE,), 'owner_gone', DELETED), or leave the row out"),
+    "survives its owner in a phase": (with_row(Row(("On",), OWNER_GONE, DELETED)), "phase, row 8 (owner_gone): nothing lives below what is deleted"),
+    "survives its owner but for data": (with_row(Row((LIVE,), OWNER_GONE, DELETED, given={"hot": True})), "phase, row 8 (owner_gone): nothing lives below what is deleted"),
+    "survives its owner but for a guard": (with_row(Row((LIVE,), OWNER_GONE, DELETED, when=(HOT,))), "phase, row 8 (owner_gone): nothing lives below what is deleted"),
     "given a field that is none": (with_row(Row(("On",), "dim", "Off", given={"degree": 1})), "phase, row 8 (dim): field degree in given= is unknown: add it to `fields` of the trigger, or correct the name"),
     "sticky condition unknown": (lamp(replace(FACET, sticky=("Fall",))), "phase: condition Fall in sticky= has no label: add a label, or correct the name"),
     "order of an unknown condition": (lamp(replace(FACET, order=("Fall",))), "phase: condition Fall in order= has no label: add a label, or correct the name"),
@@ -158,9 +189,9 @@ WRONG = {
     "view hides that it lives": (with_view(View(DELETED, (HOT,))), "phase, view Deleted: a live entity would be shown as one that is not: show a phase that has a label"),
     "view without a reason": (with_view(View("Off", ())), "phase, view Off: it always shows, so the base is never seen: add predicates, name its base=, or write rows in its place"),
     "intent without row": (lamp(intents=("create", "dim")), "intents: trigger dim has no row: add a row, or remove the trigger there"),
-    "derived without row": (lamp(derived=("dim",)), "trigger dim has no row"),
-    "fields without row": (lamp(fields={"dim": ()}), "trigger dim has no row"),
-    "fires on what has no row": (lamp(cascades=(Cascade("gone", at=("bulb",), on=("dim",)),)), "trigger dim has no row"),
+    "derived without row": (lamp(derived=("dim",)), "derived: trigger dim has no row: add"),
+    "fields without row": (lamp(fields={"dim": ()}), "fields: trigger dim has no row: add"),
+    "fires on what has no row": (lamp(cascades=(Cascade("gone", at=("bulb",), on=("dim",)),)), "cascades: trigger dim has no row: add"),
     "fires into an unknown phase": (lamp(cascades=(Cascade("gone", at=("bulb",), into="Gone"),)), "cascade gone: phase Gone in into= is unknown: correct the name, or add a label for it"),
     "never fires": (lamp(cascades=(Cascade("gone", at=("bulb",)),)), "cascade gone: it never fires: name the triggers (on=) or the phase to enter (into=) on which it fires"),
     "fires if it is then in an unknown phase": (lamp(cascades=(Cascade("gone", at=("bulb",), on=("heat",), then="Of"),)),
@@ -177,10 +208,14 @@ WRONG = {
         lamp(facets=(replace(FACET, rows=(*ROWS, Row((ABSENT,), "adopt", FROM_DATA))), replace(FACET, name="other", rows=(*ROWS, Row((ABSENT,), "adopt", FROM_DATA))))),
         "trigger adopt has two rows to FROM_DATA, but data names one base: let one lead to a phase"),
     "kind is no word": (lamp(kind="Lamp"), "'Lamp' cannot be a name (did you mean 'lamp'?): write lower-case letters, digits and _ (it becomes a part of a subject)"),
-    "trigger is no word": (with_row(Row(("On",), "switch.off", "Off")), "'switch.off' cannot be a name"),
+    "trigger is no word": (with_row(Row(("On",), "switch.off", "Off")), "'switch.off' cannot be a name (did you mean 'switch_off'?): write"),
     "facet is no word": (lamp(replace(FACET, name="the phase")), "'the phase' cannot be a name"),
     "attribute is no word": (lamp(attributes=(Field("Hot", bool, "whether it is"),)), "'Hot' cannot be a name"),
     "phase is no token": (lamp(replace(FACET, labels=(*LABELS, Label("Half.on", OK, "Half")))), "Half.on [Ok] cannot be a state: write letters, digits, _ and - only"),
+    "phase without a condition is no token": (lamp(replace(FACET, labels=(*LABELS, Label("Half.on", None, "Half")))), "phase: Half.on cannot be a state: write"),
+    "condition is no token": (lamp(replace(FACET, labels=(*LABELS, Label("On", "too hot", "Hot")))), "phase: On [too hot] cannot be a state: write"),
+    "kind is no word, and none is near": (lamp(kind="2lamps"), "'2lamps' cannot be a name: write lower-case letters"),
+    "a language that is none": (lamp(replace(FACET, labels=(Label("On", OK, "On", {"!!": "x"}), *LABELS[1:]))), "phase: On [Ok]: '!!' in others= is no language: write a tag"),
     "Deleted labelled": (lamp(replace(FACET, labels=(*LABELS, Label(DELETED, OK, "Gone")))), "phase: Deleted has a label in every kind: remove this one, or rename the phase"),
     "two labels": (lamp(replace(FACET, labels=(*LABELS, LABELS[0]))), "phase: On [Ok] has two labels: remove one"),
     "two facets of a name": (lamp(facets=(FACET, FACET)), "two facets have the name phase: rename one"),
@@ -200,6 +235,10 @@ WRONG = {
     "a lambda": (with_row(Row(("On",), "dim", SAME, computes=lambda attributes, _: attributes)), "facets[0].rows[7].computes is a lambda, which cannot declare a name: write a function"),
     "a type that no wire has": (lamp(attributes=(Field("hot", complex, "whether it is"),)), "attributes[0].type is the type complex: write one of str, int, float, bool, dict"),
     "two rules of one name": (with_row(Row(("On",), "dim", SAME, computes=dimmed), interprets=(Interpret(("heat",), (), spoken),)), "two rules have the name lamp.spoken: give one of them another name in @rule(...)"),
+    "two predicates of one name": (with_row(Row(("On",), "dim", SAME, when=(Declared(), Again()))), "two rules have the name lamp.declared: give one of them another name in @rule(...)"),
+    "a default that is a list": (lamp(attributes=(Field("hot", str, "how", default=["a"]),)), "hot has the default ['a']: it is str, write such a value, or correct its type"),
+    "a place with what every place has": (
+        lamp(place=True, attributes=(Field("hot", bool, "whether it is"), Field("heard_at", int, "when"))), "place=True brings the attribute heard_at: rename yours"),
     "message from an unknown attribute": (lamp(replace(FACET, message_from="why")), "phase, message_from: why is not an attribute: add it to `attributes`, or correct the name"),
     "two timers": (timed(Timeout("On", "tire", 5), Timeout("On", "tire", 9)), "phase, timeout of On: this phase has two timeouts, but a facet has one timer: remove one"),
     "a timer that never fires": (timed(Timeout("On", "tire", 5, times=0)), "phase, timeout of On: found times=0: write a number above 0"),
@@ -210,8 +249,6 @@ WRONG = {
     "seconds from what is unknown": (timed(Timeout("On", "tire", seconds_from="wat")),
         "phase, timeout of On: wat is not an attribute with a number (did you mean wait?): add it to `attributes` as int or float"),
     "restarts on an unknown attribute": (lamp(replace(FACET, timeouts=(Timeout("On", "tire", 5, restart_on="steps"),), rows=(*ROWS, Row(("On",), "tire", "Off"))), derived=("tire",)), "phase, timeout of On: steps is not an attribute: add it to `attributes`, or correct the name"),
-    "no id": (lamp(id=()), "the table has no `id`: name the parts of its ids, for example id=('site', 'lamp')"),
-    "no facet": (lamp(facets=(), intents=(), fields={}), "the table has no facet: write at least one in `facets`"),
 }
 # fmt: on
 
@@ -220,6 +257,11 @@ WRONG = {
 def test_is_refused(wrong: tuple[Table, str]) -> None:
     table, says = wrong
     assert says in refusal(table)
+
+
+def test_a_table_without_id_or_facets_is_told_only_that() -> None:
+    assert refusal(lamp(id=())) == "the table has no `id`: name the parts of its ids, for example id=('site', 'lamp')"
+    assert refusal(lamp(facets=())) == "the table has no facet: write at least one in `facets`"
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
@@ -237,6 +279,14 @@ RIGHT = {
     "a timer with its seconds in an attribute": timed(Timeout("On", "tire", seconds_from="wait", times=0.5, restart_on="wait")),
     "a cascade unless a field has a value": lamp(cascades=(Cascade("gone", at=("bulb",), on=("rust", "heat"), unless=("degrees", False)),)),
     "a cascade with targets": lamp(cascades=(Cascade("gone", at=("bulb",), on=("heat",), targets=bulbs),)),
+    "predicates and rules with names of their own": with_row(
+        Row(("On",), "dim", SAME, when=(Declared(), Declared())), interprets=(Interpret(("heat",), (), spoken), Interpret(("rust",), (), heard))),
+    "a list of defaults": lamp(attributes=(Field("hot", str, "how", many=True, default=("a", "b")),)),
+    "a phase without any condition": with_row(Row(("On",), "dim", "Dim"), labels=(*LABELS, Label("Dim", None, "Dim"))),
+    "given what a row of the trigger assigns": with_row(Row(("On",), "dim", "Off", given={"hot": True}, assigns=("hot",))),
+    "given what a rule of the trigger returns": with_row(Row(("On",), "dim", "Off", given={"mode": "slow"}), interprets=(Interpret(("dim",), (MODE,), spoken),)),
+    "given the phase that is reported": with_row(Row(("On",), REPORTED, "Off", given={"phase": "Off"})),
+    "ends with its owner": with_row(Row((LIVE,), OWNER_GONE, DELETED)),
     "a view that always shows below one that does not": lamp(replace(FACET, views=(View("Off", (HOT,), base=("On",)), View("Broken", (), "Heat", base=("On",))))),
 }
 # fmt: on
