@@ -52,9 +52,8 @@ def application_of(entity_id: str) -> str:
 
 def levels(scene: Scene, entity_id: str) -> tuple[Attributes, Attributes]:
     """The attributes of the set and of the application; empty for an unknown one."""
-    found = (scene.above(entity_id, kind) for kind in ("application_set", "application"))
-    above, own = (NOTHING if one is None else one.attributes for one in found)
-    return above, own
+    above, own = scene.above(entity_id, "application_set"), scene.above(entity_id, "application")
+    return NOTHING if above is None else above.attributes, NOTHING if own is None else own.attributes
 
 
 NOTHING: Attributes = {}
