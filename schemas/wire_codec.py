@@ -16,6 +16,7 @@ from phaseline.schemas.records import (
     NONE,
     Cause,
     Entity,
+    EntityAfter,
     FacetState,
     LeftOut,
     Mark,
@@ -23,6 +24,7 @@ from phaseline.schemas.records import (
     Rejection,
     State,
     Transition,
+    entity_after,
     facets_of,
     nanoseconds,
     state,
@@ -36,6 +38,7 @@ from phaseline.schemas.wire_types import (
     LeftOutMap,
     MarkData,
     RecordMap,
+    RecordPart,
     RejectionData,
     StateMap,
     TransitionData,
@@ -60,6 +63,11 @@ _msgpack, _json = (
     _Decoders(decoder(RecordMap[msgspec.Raw]).decode, {verb: decoder(shape).decode for verb, shape in SHAPES.items()})
     for decoder in (msgspec.msgpack.Decoder, msgspec.json.Decoder)
 )
+
+
+_decode_part = msgspec.msgpack.Decoder(RecordPart).decode
+WITH_ENTITY = (".transitioned", ".marked")
+"""How the types of the records end that hold a whole entity."""
 
 
 class _Named(msgspec.Struct, gc=False):
@@ -102,6 +110,21 @@ def read_id(body: bytes) -> str:
         return (_json_named if body[:1] == b"{" else _msgpack_named)(body).id
     except RecursionError as error:
         raise ValueError(f"no record: {error}") from error
+
+
+def read_entity(body: bytes) -> EntityAfter:
+    """What a tree takes from the record in a body of the log, of any version; raises as `read`.
+
+    Of a record in the current version, in msgpack, nothing else is decoded.
+    """
+    try:
+        found = None if body[:1] == b"{" or codec.may_hold_timestamp(body) else _decode_part(body)
+        if found is not None and found.schemaversion == RECORD_VERSION and found.type.endswith(WITH_ENTITY):
+            data = found.data
+            return EntityAfter(_entity(data.kind, data.id, data.version, data.entity), data.cause.sequence)
+    except (ValueError, RecursionError):
+        pass  # a rejection, or no record
+    return entity_after(read(body))
 
 
 def _read_current(body: bytes, decoders: _Decoders) -> Record | None:
@@ -293,6 +316,12 @@ def _state(found: StateMap) -> State:
     return state(found.state, found.conditions)
 
 
+def _facet(found: FacetMap) -> FacetState:
+    shown, base = state(found.state, found.conditions), found.base
+    below = shown if (base.state, base.conditions) == shown else state(base.state, base.conditions)
+    return FacetState(below, shown, nanoseconds(found.since), found.interrupted)
+
+
 def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity:
     facets = found.facets
     return Entity(
@@ -300,10 +329,7 @@ def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity
         entity_id,
         version,
         _shared(tuple(facets)),
-        tuple(
-            FacetState(_state(facet.base), _state(facet), nanoseconds(facet.since), facet.interrupted)
-            for facet in facets.values()
-        ),
+        tuple([_facet(facet) for facet in facets.values()]),
         found.attributes or NONE,
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
