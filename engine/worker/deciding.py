@@ -90,7 +90,7 @@ class SlowLog:
         kind, trigger, entity_id = address or ("-", "-", event.subject)
         log.warning(
             "slow_decision", partition=processor.partition, position=event.sequence, kind=kind, trigger=trigger,
-            id=entity_id, rules=rule_names(kinds[kind]) if kind in kinds else [],
+            id=entity_id, rules=list(rule_names(kinds[kind])) if kind in kinds else [],
             milliseconds=round(seconds * 1_000), more=self._more,
         )  # fmt: skip
         self._more = 0

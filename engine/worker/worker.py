@@ -31,6 +31,7 @@ from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers
 from phaseline.engine.worker.lease import Leases
@@ -74,6 +75,7 @@ class Worker:
         """The partitions that status queries may read."""
         self.done = EventCounts()
         self.ready = ready or asyncio.Event()
+        self._batches = AtomicBatches(wire)
         self._leases: Leases | None = None
         self._stop = asyncio.Event()
         self._stuck: DecisionStuck | None = None
@@ -147,6 +149,7 @@ class Worker:
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
+            batches=self._batches,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (await status.listen(number), await backlog_answers.listen(installation, partition))
