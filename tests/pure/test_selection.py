@@ -5,9 +5,11 @@ from typing import Any
 import click
 import pytest
 
+from phaseline.engine.cli import maps
 from phaseline.engine.cli.selection import FIELDS, Selector, SelectorType, in_order
 from phaseline.engine.errors import NameUnknown
 from phaseline.schemas.records import Cause, Entity, FacetState, State, Transition
+from phaseline.schemas.subjects import natural
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 
 POOL: dict[str, Any] = {
@@ -92,3 +94,19 @@ def test_orders() -> None:
         assert len(ids(field)) == 4
     with pytest.raises(NameUnknown, match=r"there is no field 'verison' \(did you mean version\?\)"):
         ids("verison")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_labels_are_sorted_as_they_are_shown(language: str) -> None:
+    phases = [name for name in KINDS["node"].machines[0].phases if name]
+    found = []
+    for phase in phases:
+        facet = FacetState(State(phase), State(phase), 1)
+        entity = Entity("node", f"c1/p/{phase}", 2, ("phase",), (facet,), {}, {})
+        found.append(
+            Transition("phase", None, facet.state, "adopt", None, None, Cause(1, "e", "/x", "event"), entity, 1)
+        )
+    ordered = in_order(KINDS, found, "label", "node", language)
+    labels = [maps.label(KINDS, "node", "phase", one.after, language) for one in ordered]
+    assert labels == sorted(labels, key=lambda label: tuple(natural(label)))
+    assert len(set(labels)) > 3
