@@ -13,9 +13,9 @@ from phaseline.engine.cli import names, options, render, selection, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
 from phaseline.engine.cli.output import Output
-from phaseline.engine.cli.selection import Selector
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.selection import Selector, by_field
 from phaseline.engine.log.changes import Change, ChangeList
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
@@ -23,7 +23,6 @@ from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import State, timestamp
-from phaseline.schemas.subjects import natural
 
 COLOURS = {
     "created": "green",
@@ -36,7 +35,7 @@ COLOURS = {
 
 FIELDS: dict[str, Callable[[Change], Any]] = {
     "kind": lambda change: change.kind,
-    "id": lambda change: tuple(natural(change.id)),
+    "id": lambda change: change.id,
     "change": lambda change: change.what,
     "transitions": lambda change: change.transitions,
     "flaps": lambda change: change.flaps,
@@ -86,7 +85,7 @@ def changes(
             if selector.requirements:
                 found = [change for change in found if selector.selects(change)]
             if sort_by is not None:
-                found = selection.by_field(found, sort_by, FIELDS)
+                found = by_field(found, sort_by, FIELDS)
             if output.is_data:
                 for change in found:
                     output.show(change_map(change), f"{change.kind}/{change.id}")

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 import click
 
-from phaseline.engine.cli import entity_name, following, maps, options, render, terminal, undecided
+from phaseline.engine.cli import entity_name, following, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client import maps
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language, schedulable
+from phaseline.machines.compiler.labels import Language, facet_named, schedulable
 from phaseline.machines.docs import wording
 from phaseline.schemas.records import Transition
 
@@ -89,7 +90,7 @@ def described(
         if name in entity.timers_ns:
             due = entity.timers_ns[name]
             yield "timer", render.text_of(f"{render.local_time(due)}, in {render.duration(due - now)}")
-        known = render.facet_of(kinds, entity.kind, name)
+        known = facet_named(kinds, entity.kind, name)
         fit = None if known is None else schedulable(known, facet.state)
         if fit is not None:
             yield "schedulable", render.text_of("yes" if fit else "no")

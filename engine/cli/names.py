@@ -77,7 +77,7 @@ def _among(kinds: Kinds, name: str | None) -> list[Kind]:
 
 
 def _kinds(kinds: Kinds, _: str | None) -> dict[str, str]:
-    return {name: kind.table.doc for name, kind in kinds.items()}
+    return {name: kind.written.doc for name, kind in kinds.items()}
 
 
 def _states(kinds: Kinds, name: str | None) -> dict[str, str]:

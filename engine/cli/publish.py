@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, publish_many, render, render_dry_run, terminal, undecided
+from phaseline.engine.cli import names, options, publish_many, render, render_dry_run, terminal, undecided
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.exit_codes import Exit
 from phaseline.engine.publish import compose

@@ -8,15 +8,17 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, publish, render, selection, terminal
+from phaseline.engine.cli import names, options, publish, render, selection, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.watch import show_records
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.client.rejection_counts import RejectionCount
+from phaseline.engine.client.selection import by_field
 from phaseline.engine.errors import NotRejected
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import When
@@ -110,7 +112,7 @@ def list_(
         async with Client.open(settings) as client:
             if summary:
                 found = await client.rejection_counts(kind, start=start, **which)
-                show_summary(found if sort_by is None else selection.by_field(found, sort_by, FIELDS), output)
+                show_summary(found if sort_by is None else by_field(found, sort_by, FIELDS), output)
                 return
             records = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
             shown = await show_records(client, records, None, output)

@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 
-from phaseline.engine.cli import maps, render, terminal
+from phaseline.engine.cli import render, terminal
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client import maps
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog

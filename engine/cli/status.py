@@ -20,6 +20,7 @@ from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSe
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.docs import wording
 from phaseline.schemas.records import Entity, State, state
 
@@ -178,7 +179,7 @@ class StatusTree:
         return Text(", ").join(words) if words else render.text_of("none", "bright_black")
 
     def _word(self, facet: str, found: State, text: str | None = None) -> Text:
-        known = render.facet_of(self.kinds, "rsync_resource", facet)
+        known = facet_named(self.kinds, "rsync_resource", facet)
         return render.text_of(text or found, render.colour(found, known))
 
     def apps(self) -> Iterator[Branch]:
@@ -191,7 +192,7 @@ class StatusTree:
         yield from by_app.values()
 
     def _cluster(self, app: Branch, placed: AppCluster) -> None:
-        known = render.facet_of(self.kinds, "app_cluster", "connectivity")
+        known = facet_named(self.kinds, "app_cluster", "connectivity")
         reach = render.text_of(placed.connectivity, render.colour(state(placed.connectivity), known))
         counts = [self._counted("rsync", placed.counts)] if self.rsync else []
         counts += [self._counted("cluster", placed.presence)] if self.cluster else []

@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import entity_name, maps, options, render, similar_ids, terminal
+from phaseline.engine.cli import entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid, Row
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.cli.svg import Texts, label, picture, tick
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log import latest
@@ -28,7 +29,7 @@ from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.engine.staleness import shown
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language
+from phaseline.machines.compiler.labels import Language, facet_named
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, Entity, State, timestamp
 
@@ -119,7 +120,7 @@ def entities_of(lanes: Sequence[Lane]) -> list[Entity]:
 
 def _colour(kinds: Kinds) -> Callable[[str, str, State], str]:
     def colour(kind: str, facet: str, state: State) -> str:
-        return render.colour(state, render.facet_of(kinds, kind, facet))
+        return render.colour(state, facet_named(kinds, kind, facet))
 
     return colour
 
@@ -162,7 +163,7 @@ def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: int |
     """The line of a lane: the worst state of each piece of time. stale: since when nothing was heard, ns."""
     order = list(GLYPHS)
     cells = [len(order)] * width
-    facet = render.facet_of(kinds, lane.kind, lane.facet)
+    facet = facet_named(kinds, lane.kind, lane.facet)
     for interval in lane.intervals:
         rank = order.index(render.colour(interval.state, facet))
         first = min(width - 1, (interval.start_ns - start) * width // max(1, end - start))

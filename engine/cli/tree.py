@@ -12,7 +12,6 @@ import click
 from phaseline.engine.cli import (
     entity_name,
     following,
-    maps,
     options,
     render,
     render_waves,
@@ -24,8 +23,9 @@ from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import NAME, Output
-from phaseline.engine.cli.selection import Selector
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client import maps
+from phaseline.engine.client.selection import Selector
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
