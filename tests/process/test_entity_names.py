@@ -60,6 +60,32 @@ async def test_a_selector_shows_a_part_of_a_tree(fleet: Client, shell: Shell) ->
     assert (wrong.code, "defualt" in wrong.err) == (2, True)
 
 
+async def test_changes_are_selected_and_sorted(fleet: Client, shell: Shell) -> None:
+    async def ids(*words: str) -> list[str]:
+        return (await shell("changes", "--from", "start", *words, "-o", "name")).out.split()
+
+    assert await ids("-l", "default=true") == ["node_pool/c1/a"]
+    assert await ids("--kind", "node_pool", "-l", "default!=true") == ["node_pool/c1/dns"]
+    for _ in range(2):
+        await fleet.publish_and_wait("node", "not_ready", "c1/dns/n2", {"reason": "KubeletStopped"})
+        await fleet.publish_and_wait("node", "ready", "c1/dns/n2")
+    assert (await ids("--sort-by", "flaps"))[-1] == (await ids("--sort-by", "{.transitions}"))[-1] == "node/c1/dns/n2"
+    assert await ids("--sort-by", "id") == await ids()
+    wrong = await shell("changes", "--from", "start", "--sort-by", "flap")
+    assert (wrong.code, "no field 'flap' (did you mean flaps?)" in wrong.err) == (2, True)
+
+
+async def test_counts_of_rejections_are_sorted(fleet: Client, shell: Shell) -> None:
+    for kind, entity_id in (("node", "c1/b/n1"), ("component", "c2/dns"), ("component", "c2/cni")):
+        await fleet.publish_and_wait(kind, "ready", entity_id, check=False)
+    usual = [one["count"] for one in (await shell("rejections", "--summary", "--json")).lines]
+    found = [one["count"] for one in (await shell("rejections", "--summary", "--sort-by", "number", "--json")).lines]
+    assert usual == sorted(found, reverse=True)
+    assert found == sorted(found)
+    wrong = await shell("rejections", "--sort-by", "number")
+    assert (wrong.code, "--sort-by is for --summary" in wrong.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
