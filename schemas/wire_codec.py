@@ -59,6 +59,29 @@ class _Decoders(NamedTuple):
     data: dict[str, Callable[[msgspec.Raw], Data]]
 
 
+class Numbered(NamedTuple):
+    """Which record of its event a record is: number `number` of `records`, from 0; `cause`: the event's position."""
+
+    cause: int
+    number: int
+    records: int
+
+
+class _Cause(msgspec.Struct, frozen=True, gc=False):
+    sequence: int
+    records: int
+
+
+class _Caused(msgspec.Struct, frozen=True, gc=False):
+    cause: _Cause
+
+
+class _WithCause(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    data: _Caused
+
+
+_cause_in_msgpack, _cause_in_json = msgspec.msgpack.Decoder(_WithCause), msgspec.json.Decoder(_WithCause)
 _msgpack, _json = (
     _Decoders(decoder(RecordMap[msgspec.Raw]).decode, {verb: decoder(shape).decode for verb, shape in SHAPES.items()})
     for decoder in (msgspec.msgpack.Decoder, msgspec.json.Decoder)
@@ -125,6 +148,13 @@ def read_entity(body: bytes) -> EntityAfter:
     except (ValueError, RecursionError):
         pass  # a rejection, or no record
     return entity_after(read(body))
+
+
+def numbered(body: bytes) -> Numbered:
+    """Which record of its event a record of the log is; raises `ValueError` for a body that is no record."""
+    found = (_cause_in_json if body[:1] == b"{" else _cause_in_msgpack).decode(body)
+    cause = found.data.cause
+    return Numbered(cause.sequence, int(found.id.rpartition("-")[2]), cause.records)
 
 
 def _read_current(body: bytes, decoders: _Decoders) -> Record | None:
