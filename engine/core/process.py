@@ -13,7 +13,7 @@ from phaseline.engine.core import intake, timers
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.message import Message
-from phaseline.engine.core.rejections import bounded, situated
+from phaseline.engine.core.rejections import situated
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
@@ -231,7 +231,7 @@ class Processor:
         """Decide an event that was read; the tree stays as it is."""
         try:
             if isinstance(arrival, Arrival):
-                return bounded(self.tree, arrival, decide(self.tree, arrival))
+                return decide(self.tree, arrival)
             return Decision([situated(self.tree, arrival)]) if isinstance(arrival, Rejection) else arrival
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
             return self._fault(event, error)

@@ -17,7 +17,14 @@ from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
 from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
-from phaseline.machines.compiler.short_ways import derives_messages, hears_alone, looks_at_itself
+from phaseline.machines.compiler.short_ways import (
+    Plan,
+    PlanKey,
+    derives_messages,
+    hears_alone,
+    looks_at_itself,
+    unguarded,
+)
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.predicates import Predicate, Scene, or_list
 from phaseline.machines.language.sources import source_text
@@ -67,6 +74,7 @@ class Kind:
     timeouts: for each facet, the timeouts by phase.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
     fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
+    plans: what the fast path remembers. unguarded: the triggers that may have a plan, each with its only facet.
     hears_alone: whether a heartbeat of a place that is Fresh can change nothing but the time at which it was heard.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     inherited: attributes that views of kinds below look at where their own is not set, each with that kind.
@@ -82,9 +90,9 @@ class Kind:
     __slots__ = (
         "_judged_by_state", "_steps", "_tables", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
         "births", "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by",
-        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
-        "name", "names", "parent", "parent_arity", "places", "reported_below", "reports", "roles", "starts", "table",
-        "timed", "timeouts", "unborn", "version", "viewers", "written",
+        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name",
+        "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts", "table",
+        "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
     )  # fmt: skip
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
@@ -140,6 +148,8 @@ class Kind:
         self.fast_path_ok = (
             not any(facet.timeouts for facet in own) and not looks_at_itself(table) and not derives_messages(table)
         )
+        self.plans: dict[PlanKey, Plan | None] = {}
+        self.unguarded = dict(unguarded(table)) if self.fast_path_ok else {}
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
         self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
