@@ -59,11 +59,10 @@ def doctor(settings: Settings, *, output: Output) -> int | None:
 def _show(finding: CheckResult, *, output: Output) -> None:
     if output.is_data:
         output.show(finding.shown())
-        output.flush()
-        return
-    mark, colour = MARKS[finding.verdict]
-    render.show_line(Text.assemble(Text(mark, colour), f" {finding.check:<{WIDTH}} ", render.text_of(finding.found)))
-    if finding.advice:
-        render.show_line(
-            render.text_of(f"  {'':<{WIDTH}} → {finding.advice}", "bold" if finding.verdict == "problem" else "")
-        )
+    else:
+        mark, colour = MARKS[finding.verdict]
+        output.lines(Text.assemble(Text(mark, colour), f" {finding.check:<{WIDTH}} ", render.text_of(finding.found)))
+        if finding.advice:
+            style = "bold" if finding.verdict == "problem" else ""
+            output.lines(render.text_of(f"  {'':<{WIDTH}} → {finding.advice}", style))
+    output.flush()
