@@ -62,6 +62,15 @@ _msgpack, _json = (
 )
 
 
+class _Named(msgspec.Struct, gc=False):
+    """Any record, of which only the id is read."""
+
+    id: str
+
+
+_msgpack_named, _json_named = msgspec.msgpack.Decoder(_Named).decode, msgspec.json.Decoder(_Named).decode
+
+
 def write(
     record: Record, index: int, records: int, installation: str, tables: str = "", *, as_json: bool = False
 ) -> bytes:
@@ -85,6 +94,14 @@ def read(body: bytes) -> Record:
     else:
         found = None if codec.may_hold_timestamp(body) else _read_current(body, _msgpack)
     return from_wire(codec.decode(body)) if found is None else found
+
+
+def read_id(body: bytes) -> str:
+    """The `id` of a record in a body of the log, of any version, without the rest; raises `ValueError`."""
+    try:
+        return (_json_named if body[:1] == b"{" else _msgpack_named)(body).id
+    except RecursionError as error:
+        raise ValueError(f"no record: {error}") from error
 
 
 def _read_current(body: bytes, decoders: _Decoders) -> Record | None:

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from phaseline.engine.cli import render, terminal
+from phaseline.engine.cli.output import Output
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import BadEventFile, EventRefused, PhaselineError
 from phaseline.engine.publish import compose, event_file
@@ -26,7 +27,7 @@ from phaseline.schemas.subjects import Subjects
 Show = Callable[[PublishResult], None]
 
 
-async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, as_json: bool) -> int:
+async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, output: Output) -> int:
     """Publish the events of a file; raises `BadEventFile` with the line, for a regular file before any is sent."""
     async with Client.open(settings) as client:
         name = "standard input" if str(file) == "-" else str(file)
@@ -49,8 +50,8 @@ async def publish_file(settings: Settings, file: Path, window: int, *, force: bo
             if sum(sent):
                 terminal.say(f"stopped; {summary(sent)} before that")
             raise
-        if as_json:
-            render.show_json(sent._asdict())
+        if output.is_data:
+            output.show(sent._asdict())
         else:
             render.show_line(render.text_of(summary(sent)))
     return 0

@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, publish, render, terminal
+from phaseline.engine.cli import names, options, publish, render, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.watch import show_records
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.errors import NotRejected
@@ -199,9 +200,9 @@ def show_body(body: bytes, *, whole: bool) -> None:
 @click.argument("place", type=click.IntRange(1))
 @click.option(publish.WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
               help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip
-@options.as_json
 @options.connected
-def resend(settings: Settings, place: int, *, wait: float | None, as_json: bool) -> int | None:
+@options.output("json", "yaml")
+def resend(settings: Settings, place: int, *, wait: float | None, output: Output) -> int | None:
     """Publish the event of a rejection again, byte for byte, with the same id.
 
     Use it once the reason is gone: for example, the parent exists now, or the kind is installed now. The event of one
@@ -213,6 +214,6 @@ def resend(settings: Settings, place: int, *, wait: float | None, as_json: bool)
         async with Client.open(settings) as client:
             receipt = await client.resend(place)
             outcome = Outcome(receipt) if wait is None else await client.outcome(receipt, timeout=wait)
-            return publish.show_outcome(client.kinds, outcome, waited=wait is not None, as_json=as_json)
+            return publish.show_outcome(client.kinds, outcome, waited=wait is not None, output=output)
 
     return terminal.run(work())

@@ -203,7 +203,7 @@ def _holds_record(message: LastMessage | Stored) -> bool:
 def cause_of(body: bytes, otherwise: int) -> int:
     """The position of the event that made a record, decoding only its id; `otherwise` if the body is no record."""
     try:
-        return int(str(codec.peek(body, "id")).partition("-")[0])
+        return int(wire_codec.read_id(body).partition("-")[0])
     except ValueError:
         return otherwise
 
