@@ -9,7 +9,7 @@ import sys
 from typing import NoReturn
 
 from phaseline.engine.collecting import collecting_rarely
-from phaseline.engine.exit_codes import Exit
+from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.schemas import libraries
 
 
