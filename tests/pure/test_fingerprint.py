@@ -259,9 +259,9 @@ def test_what_is_undeclared_is_named_with_what_to_write(value: object, says: str
 
 
 def test_what_is_undeclared_is_named_by_the_field_that_holds_it() -> None:
-    assert [problem.partition(" is ")[0] for problem in fingerprint.undeclared([predicate("Odd")(with_facet)])] == [
-        "the table[0].phase"
-    ]
+    row = Row(("Off",), "on", "On", when=(predicate("Odd")(with_facet),), computes=with_facet)
+    places = [problem.partition(" is the function with_facet")[0] for problem in fingerprint.undeclared(row)]
+    assert places == ["when[0].phase", "computes"]
     told = Field("size", str, "how large", known=lambda _: ())
     assert [*fingerprint.undeclared((told, Row(("Off",), "on", "On", computes=named("m:f", "acme.cool"))))] == []
 
