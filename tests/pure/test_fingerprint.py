@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from dataclasses import dataclass, is_dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -259,7 +259,7 @@ def test_what_is_undeclared_is_named_with_what_to_write(value: object, says: str
 
 
 def test_what_is_undeclared_is_named_by_the_field_that_holds_it() -> None:
-    row = Row(("Off",), "on", "On", when=(predicate("Odd")(with_facet),), computes=with_facet)
+    row = Row(("Off",), "on", "On", when=(predicate("Odd")(with_facet),), computes=cast("Any", with_facet))
     places = [problem.partition(" is the function with_facet")[0] for problem in fingerprint.undeclared(row)]
     assert places == ["when[0].phase", "computes"]
     told = Field("size", str, "how large", known=lambda _: ())
