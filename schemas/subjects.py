@@ -119,12 +119,21 @@ def ancestor_id(entity_id: str, arity: int) -> str:
     return entity_id.rsplit("/", above)[0] if above else entity_id
 
 
-def natural(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:
-    """A key that sorts ids part by part, `n2` before `n10`."""
-    return [
-        tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in _NUMBER.split(part) if piece)
+def natural(entity_id: str) -> str:
+    """A key that sorts ids part by part, `n2` before `n10`.
+
+    Each part ends in a character below all that an id holds. A number begins with one that is below those of a text,
+    then comes how many digits it has.
+    """
+    return "\0".join(
+        "".join([_as_number(piece) if piece.isdecimal() else f"\2{piece}" for piece in _NUMBER.split(part) if piece])
         for part in entity_id.split("/")
-    ]
+    )
+
+
+def _as_number(digits: str) -> str:
+    number = str(int(digits))
+    return f"\1{chr(len(number))}{number}"
 
 
 def check_word(word: str) -> bool:

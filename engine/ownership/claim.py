@@ -40,10 +40,14 @@ class Claim:
         return json_copies.limit(self.feed)
 
     async def append(self, messages: Sequence[Message], position: int, plan: Plan | None = None) -> None:
-        """Commit `messages` and the checkpoint of `position` in one batch."""
+        """Commit `messages` and the checkpoint of `position` in one batch.
+
+        The pieces of a plan have batches of their own: `as_of` finds the place of a record in its batch.
+        """
         self._advance(position)
+        shared = plan is None and self.checkpoint.plan is None
         self.checkpoint = self._next(position, plan)
-        await self.fence.append(self._with_copies(messages), self.checkpoint.encode_as)
+        await self.fence.append(self._with_copies(messages), self.checkpoint.encode_as, shared=shared)
 
     async def append_one(self, message: Message, position: int) -> None:
         """Commit one record without a checkpoint. The record's cause says the position.

@@ -18,6 +18,7 @@ from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import oversized_commit
+from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.claim_watch import ClaimWatch
 from phaseline.engine.ownership.takeover import take_over
@@ -86,9 +87,10 @@ class Partition:
     def __init__(
         self, installation: Installation, number: int, worker: str, accepted: str = "",
         *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
+        batches: AtomicBatches | None = None,
     ) -> None:  # fmt: skip
         """`worker` is the owner's name in checkpoints and log lines. The others but `living` are for `take_over`."""
-        self._living = living
+        self._living, self._batches = living, batches
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = EventCounts()
@@ -130,7 +132,7 @@ class Partition:
         """Fetch, decide, commit, go on. Events are decided while the commit before them is under way."""
         claim = await take_over(
             self.installation, self.number, self.worker, self.accepted,
-            accept_loss=self.accept_loss, silence_after=self.silence_after,
+            accept_loss=self.accept_loss, silence_after=self.silence_after, batches=self._batches,
         )  # fmt: skip
         await oversized_commit.resume(self.installation, claim)
         watch = ClaimWatch(self.installation, claim)
