@@ -1,7 +1,7 @@
 """The transitions of the log in memory, a few numbers each: what happened when, and all states at an earlier place.
 
-Belongs here: `FleetHistory`, which takes transitions in their order; counts of a range; states at a place. Pure. Does not:
-reading the log (`history_loader`), the present states (`fleet`).
+Belongs here: `FleetHistory`, which takes transitions in their order; counts of a range; states at a place. Pure. Does
+not: reading the log (`history_loader`), the present states (`fleet`).
 """
 
 from array import array
