@@ -16,6 +16,7 @@ from phaseline.schemas.records import (
     NONE,
     Cause,
     Entity,
+    EntityAfter,
     FacetState,
     LeftOut,
     Mark,
@@ -23,6 +24,7 @@ from phaseline.schemas.records import (
     Rejection,
     State,
     Transition,
+    entity_after,
     facets_of,
     nanoseconds,
     state,
@@ -36,6 +38,7 @@ from phaseline.schemas.wire_types import (
     LeftOutMap,
     MarkData,
     RecordMap,
+    RecordPart,
     RejectionData,
     StateMap,
     TransitionData,
@@ -56,10 +59,47 @@ class _Decoders(NamedTuple):
     data: dict[str, Callable[[msgspec.Raw], Data]]
 
 
+class Numbered(NamedTuple):
+    """Which record of its event a record is: number `number` of `records`, from 0; `cause`: the event's position."""
+
+    cause: int
+    number: int
+    records: int
+
+
+class _Cause(msgspec.Struct, frozen=True, gc=False):
+    sequence: int
+    records: int
+
+
+class _Caused(msgspec.Struct, frozen=True, gc=False):
+    cause: _Cause
+
+
+class _WithCause(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    data: _Caused
+
+
+_cause_in_msgpack, _cause_in_json = msgspec.msgpack.Decoder(_WithCause), msgspec.json.Decoder(_WithCause)
 _msgpack, _json = (
     _Decoders(decoder(RecordMap[msgspec.Raw]).decode, {verb: decoder(shape).decode for verb, shape in SHAPES.items()})
     for decoder in (msgspec.msgpack.Decoder, msgspec.json.Decoder)
 )
+
+
+_decode_part = msgspec.msgpack.Decoder(RecordPart).decode
+WITH_ENTITY = (".transitioned", ".marked")
+"""How the types of the records end that hold a whole entity."""
+
+
+class _Named(msgspec.Struct, gc=False):
+    """Any record, of which only the id is read."""
+
+    id: str
+
+
+_msgpack_named, _json_named = msgspec.msgpack.Decoder(_Named).decode, msgspec.json.Decoder(_Named).decode
 
 
 def write(
@@ -85,6 +125,36 @@ def read(body: bytes) -> Record:
     else:
         found = None if codec.may_hold_timestamp(body) else _read_current(body, _msgpack)
     return from_wire(codec.decode(body)) if found is None else found
+
+
+def read_id(body: bytes) -> str:
+    """The `id` of a record in a body of the log, of any version, without the rest; raises `ValueError`."""
+    try:
+        return (_json_named if body[:1] == b"{" else _msgpack_named)(body).id
+    except RecursionError as error:
+        raise ValueError(f"no record: {error}") from error
+
+
+def read_entity(body: bytes) -> EntityAfter:
+    """What a tree takes from the record in a body of the log, of any version; raises as `read`.
+
+    Of a record in the current version, in msgpack, nothing else is decoded.
+    """
+    try:
+        found = None if body[:1] == b"{" or codec.may_hold_timestamp(body) else _decode_part(body)
+        if found is not None and found.schemaversion == RECORD_VERSION and found.type.endswith(WITH_ENTITY):
+            data = found.data
+            return EntityAfter(_entity(data.kind, data.id, data.version, data.entity), data.cause.sequence)
+    except (ValueError, RecursionError):
+        pass  # a rejection, or no record
+    return entity_after(read(body))
+
+
+def numbered(body: bytes) -> Numbered:
+    """Which record of its event a record of the log is; raises `ValueError` for a body that is no record."""
+    found = (_cause_in_json if body[:1] == b"{" else _cause_in_msgpack).decode(body)
+    cause = found.data.cause
+    return Numbered(cause.sequence, int(found.id.rpartition("-")[2]), cause.records)
 
 
 def _read_current(body: bytes, decoders: _Decoders) -> Record | None:
@@ -276,6 +346,12 @@ def _state(found: StateMap) -> State:
     return state(found.state, found.conditions)
 
 
+def _facet(found: FacetMap) -> FacetState:
+    shown, base = state(found.state, found.conditions), found.base
+    below = shown if (base.state, base.conditions) == shown else state(base.state, base.conditions)
+    return FacetState(below, shown, nanoseconds(found.since), found.interrupted)
+
+
 def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity:
     facets = found.facets
     return Entity(
@@ -283,10 +359,7 @@ def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity
         entity_id,
         version,
         _shared(tuple(facets)),
-        tuple(
-            FacetState(_state(facet.base), _state(facet), nanoseconds(facet.since), facet.interrupted)
-            for facet in facets.values()
-        ),
+        tuple([_facet(facet) for facet in facets.values()]),
         found.attributes or NONE,
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,

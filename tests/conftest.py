@@ -43,6 +43,7 @@ def pytest_collection_finish() -> None:
 def _logging() -> Iterator[None]:
     """What a test configures ends with it: a command called in this process logs warnings only, to its own stderr."""
     yield
+    logs.through_structlog()
     if structlog.is_configured():
         structlog.reset_defaults()
 

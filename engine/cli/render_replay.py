@@ -11,8 +11,10 @@ from typing import Any
 
 import msgspec
 
-from phaseline.engine.cli import maps, render, terminal
+from phaseline.engine.cli import render, terminal
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client import maps
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog
@@ -59,13 +61,13 @@ def show_missing(report: AuditReport) -> None:
         terminal.say(f"STATE lacks {counted(report.without_state, 'entity', 'entities')} of the log")
 
 
-def show_audit(report: AuditReport, *, as_json: bool) -> None:
+def show_audit(report: AuditReport, *, output: Output) -> None:
     """Print the result of an audit, and the first difference of each entity."""
     differences = list(report.divergences.values())
-    if as_json:
+    if output.is_data:
         divergences = [difference._asdict() for difference in differences]
         rewordings = [rewording._asdict() for rewording in report.rewordings]
-        render.show_json(
+        output.show(
             {
                 **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
                 "foreign": [found._asdict() for found in report.foreign],
@@ -113,10 +115,10 @@ def _loss_map(loss: Loss) -> dict[str, Any]:
     return {**found, "time": timestamp(loss.time_ns)}
 
 
-def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None:
+def show_difference(found: WhatIfReport, kinds: Kinds, *, output: Output) -> None:
     """Print what would differ with other tables."""
-    if as_json:
-        render.show_json(_difference_map(found))
+    if output.is_data:
+        output.show(_difference_map(found))
         return
     if found.gained or found.lost:
         render.show(_moves(found, kinds))
@@ -240,11 +242,11 @@ def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
     return None if states is None else {name: wire_codec.state_map(state) for name, state in states.items()}
 
 
-def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -> None:
+def show_states(processors: Processors, source: RecordedLog, *, output: Output) -> None:
     """Print the states that were rebuilt: each entity for programs, counts for people."""
-    if as_json:
+    if output.is_data:
         for entity in processors.entities():
-            render.show_json(maps.entity_map(processors.kinds, entity))
+            output.show(maps.entity_map(processors.kinds, entity))
         return
     counts = Counter(
         (entity.kind, name, facet.state) for entity in processors.entities() for name, facet in facets_of(entity)

@@ -13,6 +13,7 @@ import click
 from phaseline.engine.cli import log_source, options, render_replay, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part
+from phaseline.engine.cli.output import Output
 from phaseline.engine.errors import BadLogFile, NoRecords
 from phaseline.engine.exit_codes import Exit
 from phaseline.engine.replay.audit import Audit, compare_states
@@ -51,11 +52,11 @@ Show = Callable[[int], None]
 )
 @log_source.max_unpacked
 @log_source.part
-@options.as_json
 @options.connected
+@options.output("json", "yaml")
 def replay(
     settings: Settings, *, audits: bool, changed: str | None, fail: bool, file: Path | None, most: int | None,
-    part: Part, as_json: bool,
+    part: Part, output: Output,
 ) -> int | None:  # fmt: skip
     """Decide recorded events again, without storing anything.
 
@@ -80,10 +81,10 @@ def replay(
         kinds = load_kinds(changed) if changed else installed()
         async with opened(settings, file, part, kinds, most) as source:
             if audits:
-                return await _audit(source, kinds, part.root, as_json=as_json)
+                return await _audit(source, kinds, part.root, output=output)
             if changed:
-                return await _what_if(source, kinds, part.root, fail=fail, as_json=as_json)
-            return await _rebuild(source, kinds, part.root, as_json=as_json)
+                return await _what_if(source, kinds, part.root, fail=fail, output=output)
+            return await _rebuild(source, kinds, part.root, output=output)
 
     return terminal.run(work())
 
@@ -111,7 +112,7 @@ async def _shown(source: Source, work: Callable[[Show], Awaitable[object]]) -> B
     return None
 
 
-async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:
+async def _audit(source: Source, kinds: Kinds, root: str | None, *, output: Output) -> int:
     if not source.has_records:
         raise NoRecords(name=source.file.path if isinstance(source, FileLog) else "it", problem="it cannot be audited")
     audit: Audit | None = None
@@ -125,13 +126,13 @@ async def _audit(source: Source, kinds: Kinds, root: str | None, *, as_json: boo
 
     damage = await _shown(source, run)
     assert audit is not None
-    render_replay.show_audit(audit.report, as_json=as_json)
+    render_replay.show_audit(audit.report, output=output)
     if damage is not None:
         raise damage
     return 0 if audit.report.holds else Exit.NO
 
 
-async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool, as_json: bool) -> int:
+async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool, output: Output) -> int:
     what_if: WhatIf | None = None
 
     async def run(show: Show) -> None:
@@ -141,16 +142,16 @@ async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool
 
     damage = await _shown(source, run)
     assert what_if is not None
-    render_replay.show_difference(what_if.report, kinds, as_json=as_json)
+    render_replay.show_difference(what_if.report, kinds, output=output)
     if damage is not None:
         raise damage
     return Exit.NO if fail and not what_if.report.none else 0
 
 
-async def _rebuild(source: Source, kinds: Kinds, root: str | None, *, as_json: bool) -> int:
+async def _rebuild(source: Source, kinds: Kinds, root: str | None, *, output: Output) -> int:
     processors = Processors(kinds, source)
     damage = await _shown(source, lambda show: rebuild(source, processors, root, show))
-    render_replay.show_states(processors, source, as_json=as_json)
+    render_replay.show_states(processors, source, output=output)
     if damage is not None:
         raise damage
     return 0

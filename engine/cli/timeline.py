@@ -12,21 +12,24 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, render, similar_ids, terminal
+from phaseline.engine.cli import entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid, Row
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.cli.svg import Texts, label, picture, tick
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
+from phaseline.engine.errors import EntityUnknown
+from phaseline.engine.log import latest
 from phaseline.engine.log.event_clock.event_time import SERVER, Clock
 from phaseline.engine.log.timeline import Interval, Lane, Timeline, ticks
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.engine.staleness import shown
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language
+from phaseline.machines.compiler.labels import Language, facet_named
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import SECOND, Entity, State, timestamp
 
@@ -49,8 +52,7 @@ SHORT = 24
         ("phaseline timeline c1 --from 03:00 --to 03:30 --svg night.svg", "a picture for the post-mortem"),
     ],
 )
-@click.argument("entity_id", type=names.ID, metavar="ID")
-@click.option("--kind", type=names.KIND, metavar="KIND", help="The kind of ID, if several kinds have this id.")
+@entity_name.option
 @click.option(
     "--from",
     "start",
@@ -65,8 +67,9 @@ SHORT = 24
 @options.language
 @options.connected
 @options.output("json", "yaml", "wide")
+@entity_name.argument()
 def timeline(
-    settings: Settings, entity_id: str, *, kind: str | None, start: When | None, end: When | None, depth: int | None,
+    settings: Settings, kind: str | None, entity_id: str, *, start: When | None, end: When | None, depth: int | None,
     clock: Clock, svg: Path | None, lang: Language, output: Output,
 ) -> int | None:  # fmt: skip
     """Show the states of an entity and of everything below it over time, one lane each.
@@ -78,7 +81,13 @@ def timeline(
 
     async def work() -> None:
         async with Client.open(settings) as client, similar_ids.suggested(client):
-            found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
+            found = await client.timeline(entity_id, start=start, end=end, depth=depth, clock=clock)
+            if kind is not None:
+                latest.check_name(client.kinds, kind, entity_id)
+                lanes = [one for one in found.lanes if entity_name.is_part_of(client.kinds, one.kind, kind)]
+                if not any(lane.id == entity_id for lane in lanes):
+                    raise EntityUnknown(kind=kind, id=entity_id)
+                found = found._replace(lanes=lanes)
             stale: Mapping[tuple[str, str], int] = {}
             if clock == SERVER:
                 stale = await (await client.at(end)).stale_since_ns(entities_of(found.lanes))
@@ -111,7 +120,7 @@ def entities_of(lanes: Sequence[Lane]) -> list[Entity]:
 
 def _colour(kinds: Kinds) -> Callable[[str, str, State], str]:
     def colour(kind: str, facet: str, state: State) -> str:
-        return render.colour(state, render.facet_of(kinds, kind, facet))
+        return render.colour(state, facet_named(kinds, kind, facet))
 
     return colour
 
@@ -154,7 +163,7 @@ def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: int |
     """The line of a lane: the worst state of each piece of time. stale: since when nothing was heard, ns."""
     order = list(GLYPHS)
     cells = [len(order)] * width
-    facet = render.facet_of(kinds, lane.kind, lane.facet)
+    facet = facet_named(kinds, lane.kind, lane.facet)
     for interval in lane.intervals:
         rank = order.index(render.colour(interval.state, facet))
         first = min(width - 1, (interval.start_ns - start) * width // max(1, end - start))

@@ -11,7 +11,7 @@ from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import Entity, Record, Rejection
+from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection
 from phaseline.schemas.subjects import ancestor_id
 
 NO_TALLY: Mapping[str, int] = {}
@@ -114,12 +114,14 @@ def restore(tree: Tree, body: bytes) -> int:
 
     Raises `KindMissing` if the tree has no such kind.
     """
-    return take_in(tree, wire_codec.read(body))
+    return take_in(tree, wire_codec.read_entity(body))
 
 
-def take_in(tree: Tree, record: Record) -> int:
-    """Apply one record of the log to the tree; returns the position of its event. Raises as `restore`."""
-    if not isinstance(record, Rejection) and record.entity.kind not in tree.kinds:
-        raise KindMissing(kind=record.entity.kind, known=", ".join(tree.kinds))
-    evolve(tree, record)
-    return record.cause.sequence
+def take_in(tree: Tree, found: EntityAfter) -> int:
+    """Apply what a record of the log holds to the tree; returns the position of its event. Raises as `restore`."""
+    entity = found.entity
+    if entity is not None:
+        if entity.kind not in tree.kinds:
+            raise KindMissing(kind=entity.kind, known=", ".join(tree.kinds))
+        tree.put(entity)
+    return found.sequence

@@ -22,13 +22,11 @@ from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_state
 from phaseline.engine.replay.recorded_log import (
-    STEP,
     Processors,
     RecordedLog,
     RecordedStep,
     entity_of,
     erased,
-    is_under,
     read,
 )
 from phaseline.machines.compiler.kinds import Kinds
@@ -175,10 +173,12 @@ class Audit:
         """Compare event by event. If reading the log fails, `report` covers all events before the failure."""
         await self.processors.restore(self.source)
         try:
-            async for step in self.source.steps():
-                self._compare(step)
+            async for steps in self.source.steps():
+                before = self.report.events
+                for step in steps:
+                    self._compare(step)
+                self._progress(self.report.events - before)
         finally:
-            self._progress(self.report.events % STEP)
             self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
             self.report.erased, self.report.purged = self.source.erased, self.source.purged
             self.report.foreign += self.source.foreign
@@ -194,7 +194,7 @@ class Audit:
         if step.event is None:
             self._report_differences(0, [], messages)
             return
-        self._count()
+        self.report.events += 1
         if step.era is not None and step.era.digest != processor.tree.kinds.digest:
             self.report.by_others += 1
             self._apply(processor, [read(message) for message in messages])
@@ -202,17 +202,12 @@ class Audit:
         if step.is_parked:
             self.report.records += 1
             return
-        records = [record for record in self.processors.answer(step, step.event) if is_under(record, self.root)]
+        records = self.processors.answer(step, step.event, self.root)
         expected = processor.messages(records, messages)
         self.report.records += len(expected)
         if expected != messages:
             self._report_differences(step.event.sequence, records, messages)
         self._apply(processor, records)
-
-    def _count(self) -> None:
-        self.report.events += 1
-        if self.report.events % STEP == 0:
-            self._progress(STEP)
 
     @staticmethod
     def _apply(processor: Processor, records: Sequence[Record]) -> None:

@@ -7,6 +7,8 @@ Belongs here: the protocol that replay, audit, what-if and export read, whether 
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from phaseline.engine.core import process
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import InboxEvent, Processor
@@ -23,8 +25,6 @@ from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, Tra
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 PARKED = process.PARKED.encode()
-STEP = 1_000
-"""Events between two reports of the progress."""
 
 
 class Span(NamedTuple):
@@ -38,7 +38,7 @@ class Span(NamedTuple):
     last: int | None = None
 
 
-class StoredEvent(NamedTuple):
+class StoredEvent(msgspec.Struct, frozen=True, gc=False):
     """An event as the stream EVENTS holds it. `time_ns`: when it was stored. `block`: its headers, where known."""
 
     subject: str
@@ -48,7 +48,7 @@ class StoredEvent(NamedTuple):
     block: bytes | None = None
 
 
-class RecordedStep(NamedTuple):
+class RecordedStep(msgspec.Struct, frozen=True, gc=False):
     """An event with the messages that the log holds for it. `event` is None for messages that belong to no event.
 
     `messages` may include records with an earlier cause, if no event explains them. era: what the log says
@@ -109,8 +109,8 @@ class RecordedLog(LogSource, Protocol):
     def initial(self) -> AsyncIterator[Record]:
         """The records that lead to the states before the first event; none if the log is complete."""
 
-    def steps(self) -> AsyncIterator[RecordedStep]:
-        """Each event with the records that it made, in the order in which the events were stored."""
+    def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
+        """Each event with the records that it made, in the order in which the events were stored; some at a time."""
 
 
 class Processors(dict[int, Processor]):
@@ -130,13 +130,18 @@ class Processors(dict[int, Processor]):
         """The processor of the partition that an entity is in."""
         return self[partition_of_id(entity_id, self._partitions)]
 
-    def answer(self, step: RecordedStep, event: InboxEvent) -> list[Record]:
-        """The records that the event of a step makes in its partition. Does not change the tree; logs a fault."""
+    def answer(self, step: RecordedStep, event: InboxEvent, root: str | None) -> list[Record]:
+        """The records that the event of a step makes in its partition, of this tree if `root` is given.
+
+        Does not change the tree; logs a fault.
+        """
         processor = self[step.partition]
         processor.tree.silence_after = 0.0 if step.era is None else step.era.silence_after
         decision = processor.answer(event)
         if decision.fault is not None:
             log_fault(event, decision.fault)
+        if root is not None:
+            return [record for record in decision.records if is_under(record, root)]
         return decision.records
 
     async def restore(self, source: RecordedLog) -> None:
@@ -162,19 +167,18 @@ async def rebuild(
 ) -> None:
     """Decide all recorded events with `processors`. progress: called with the number of events since the last call."""
     await processors.restore(source)
-    async for step in source.steps():
-        tree = processors[step.partition].tree
-        for gone in erased(step):
-            evolve(tree, gone)
-        if step.event is None or step.is_parked:
-            continue
-        for record in processors.answer(step, step.event):
-            if is_under(record, root):
-                evolve(tree, record)
-        processors.event_count += 1
-        if processors.event_count % STEP == 0:
-            progress(STEP)
-    progress(processors.event_count % STEP)
+    async for steps in source.steps():
+        before = processors.event_count
+        for step in steps:
+            tree = processors[step.partition].tree
+            if step.event is None:
+                for gone in erased(step):
+                    tree.put(gone.entity)
+            elif not step.is_parked:
+                for record in processors.answer(step, step.event, root):
+                    evolve(tree, record)
+                processors.event_count += 1
+        progress(processors.event_count - before)
 
 
 def read(message: Message) -> Record:

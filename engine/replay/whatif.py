@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import StateUnknown
-from phaseline.engine.replay.recorded_log import STEP, Processors, RecordedLog, RecordedStep, erased, is_under, read
+from phaseline.engine.replay.recorded_log import Processors, RecordedLog, RecordedStep, erased, read
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Record, Rejection, State, Transition, facets_of
 
@@ -142,12 +142,14 @@ class WhatIf:
             if not isinstance(record, Rejection):
                 self._restore(record.entity)
         try:
-            async for step in self.source.steps():
-                if step.event is not None:
-                    self._compare(step)
-                self._take_erased(step)
+            async for steps in self.source.steps():
+                before = self.report.events
+                for step in steps:
+                    if step.event is not None:
+                        self._compare(step)
+                    self._take_erased(step)
+                self._progress(self.report.events - before)
         finally:
-            self._progress(self.report.events % STEP)
             self.report.undecided = self.source.undecided
             self._compare_ends()
         return self.report
@@ -168,7 +170,7 @@ class WhatIf:
     def _compare(self, step: RecordedStep) -> None:
         assert step.event is not None
         was = self._records_made(step)
-        would = [record for record in self.would.answer(step, step.event) if is_under(record, self.root)]
+        would = self.would.answer(step, step.event, self.root)
         for record in would:
             evolve(self.would[step.partition].tree, record)
         for record in was:
@@ -177,8 +179,6 @@ class WhatIf:
         if was or would:
             self.report.add_differences(step.event.sequence, was, would)
         self.report.events += 1
-        if self.report.events % STEP == 0:
-            self._progress(STEP)
 
     def _take_erased(self, step: RecordedStep) -> None:
         """Bring all trees to where the records of erased events lead."""
@@ -192,10 +192,10 @@ class WhatIf:
         assert step.event is not None
         if self.did is None:
             return [read(message) for message in step.messages]
-        records = self.did.answer(step, step.event)
+        records = self.did.answer(step, step.event, self.root)
         for record in records:
             evolve(self.did[step.partition].tree, record)
-        return [record for record in records if is_under(record, self.root)]
+        return records
 
     def _compare_ends(self) -> None:
         would = {

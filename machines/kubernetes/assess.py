@@ -57,7 +57,7 @@ class Assessment(NamedTuple):
     has_rule: bool = True
 
 
-UNKNOWN_DESIRED = Assessment(None, None, "what Git declares is not known")
+UNKNOWN_DESIRED = "what Git declares is not known"
 
 
 def assess(
@@ -83,8 +83,11 @@ def assess(
     except UnreadableManifest as error:
         return Assessment(unknown(str(error)), None, str(error))
     health = _health(live, desired, overrides, scripts, now)
-    sync = _sync(live, desired, overrides, scripts, dry_run, explains=explains) if is_known else UNKNOWN_DESIRED
-    return sync._replace(health=health, has_rule=_has_rule(live or desired, overrides))
+    has_rule = _has_rule(live or desired, overrides)
+    if not is_known:
+        return Assessment(health, None, UNKNOWN_DESIRED, has_rule=has_rule)
+    sync = _sync(live, desired, overrides, scripts, dry_run, explains=explains)
+    return sync._replace(health=health, has_rule=has_rule)
 
 
 def assess_live(live: Manifest, overrides: Overrides, scripts: ScriptRunner, now: int) -> HealthResult | None:

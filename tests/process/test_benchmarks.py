@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import alternatives, core, gitops, latency, reading, server, snapshot, take_over, throughput, workers
+from benchmarks import (
+    alternatives,
+    core,
+    gitops,
+    latency,
+    reading,
+    rejections,
+    server,
+    snapshot,
+    take_over,
+    throughput,
+    workers,
+)
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support import large_deployment
 
@@ -113,6 +125,12 @@ async def test_gitops_measures_its_three() -> None:
     assert set(found["events_per_second"]) == {"observed", "nodes"}
     assert all(count > 0 for part in ("health", "compare") for count in found[part].values())
     assert "Median of the ratios" in gitops.page(found)
+
+
+def test_rejections_of_each_sort_are_measured() -> None:
+    found = rejections.run(rounds=1, events=2)
+    assert found["rejected"].keys() == rejections.REJECTED.keys()
+    assert "| a guard on an ancestor |" in rejections.page(found)
 
 
 def test_what_is_compared_is_in_sync() -> None:

@@ -7,14 +7,18 @@ from collections.abc import Iterable
 
 import pytest
 
-from phaseline.engine.core.process import BATCH_LIMIT, Batch, Processor
+from phaseline.engine.core import process
+from phaseline.engine.core.process import AHEAD, AHEAD_BYTES, BATCH_LIMIT, Batch, Processor, pieces
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.engine.testing.histories import stored
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, Cascade, Facet, Field, Row, Table, Timeout
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.random_events import RandomEvents
 from tests.support.sample_kinds import label
 from tests.support.strategies import SUBJECTS, Sent, event
 
@@ -111,6 +115,31 @@ def test_a_plain_publish_is_not_enough_if_an_earlier_event_left_no_record() -> N
     working.process(numbered(masts(1)), 0)
     batch = working.process(numbered([*masts(1), event("mast", "lit", "m0")], 2), 1)
     assert (batch.events, len(batch.messages), batch.is_single) == (2, 1, False)
+
+
+def test_events_are_read_ahead_as_long_as_they_are_small() -> None:
+    small, large = (StoredEvent("pl.inbox.0.m.mast.lit", b"x" * size, 1, 1) for size in (1, AHEAD_BYTES))
+    assert list(map(len, pieces([small] * (2 * AHEAD + 1)))) == [AHEAD, AHEAD, 1]
+    assert list(map(len, pieces([small, large, large, small]))) == [2, 1, 1]
+    assert list(pieces([])) == []
+
+
+def test_reading_ahead_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet = RandomEvents("pl", seed=3)
+    sent = [*fleet.built(3, 4), *fleet.life(600, 3, 4)]
+    events = numbered(Sent(stored(one.subject), one.body) for one in sent)
+
+    def batches() -> list[Batch]:
+        ready, rest, made = Processor(Tree(BUILT_IN_KINDS, NoScripts()), SUBJECTS, 0, limit=100), events, []
+        while rest:
+            made.append(ready.process(rest, 0, enough=lambda event: event.sequence % 70 == 0))
+            rest = rest[made[-1].events :]
+        return made
+
+    ahead = batches()
+    monkeypatch.setattr(process, "AHEAD", 1)
+    assert ahead == batches()
+    assert any(batch.messages and not batch.implies_position for batch in ahead)
 
 
 def test_each_event_is_counted_once_with_its_answer() -> None:

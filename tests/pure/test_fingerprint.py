@@ -77,6 +77,11 @@ def test_what_is_left_at_its_default_does_not_count() -> None:
     assert fingerprint.canonical(Row(("Off",), "on", "On", sets="Dim"))[1]["sets"] == "Dim"
 
 
+def test_a_set_counts_by_what_it_holds() -> None:
+    assert fingerprint.canonical({"b", "c", "a"}) == ["a", "b", "c"]
+    assert fingerprint.canonical(frozenset({2, "a", None})) == ["a", 2, None]
+
+
 # ---- the words of the language
 
 

@@ -1,16 +1,15 @@
 """Entities and records as programs get them: all that a page shows, times in ISO 8601.
 
-Belongs here: the maps that several commands print. Does not: the shapes on the wire (`schemas.wire_codec`), the form
-in which a map is printed (`output`).
+Belongs here: the maps that commands print and that HTTP answers hold. Does not: the shapes on the wire
+(`schemas.wire_codec`), the form in which a map is printed (`cli.output`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine import staleness
-from phaseline.engine.cli import render
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language, label_of, schedulable
+from phaseline.machines.compiler.labels import Language, facet_named, label_of, schedulable
 from phaseline.machines.language.contact import HEARD_AT
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Entity, Rejection, State, Transition, timestamp
@@ -34,7 +33,7 @@ def entity_map(
     entity = found.entity if isinstance(found, Transition) else found
     shown = wire_codec.entity_map(entity)
     for name, facet in shown["facets"].items():
-        known = render.facet_of(kinds, entity.kind, name)
+        known = facet_named(kinds, entity.kind, name)
         if known is not None:
             state = entity.facets[entity.names.index(name)].state
             facet["label"] = label_of(known, state, language)
@@ -64,7 +63,7 @@ def record_map(
 
 def label(kinds: Kinds, kind: str, facet: str, state: State, language: Language) -> str:
     """What a console calls a state; its phase where no label says more."""
-    known = render.facet_of(kinds, kind, facet)
+    known = facet_named(kinds, kind, facet)
     return state.phase if known is None else label_of(known, state, language)
 
 

@@ -1,0 +1,73 @@
+"""The table of all requests. The router and the description (`openapi`) are made from it.
+
+Belongs here: method and path, parameters, what is answered, the role that a request needs, its handler. Does not: the
+handlers (`reading`, and one room for what changes something), how a request is read (`app`).
+"""
+
+from typing import NamedTuple
+
+from phaseline.engine.http.access.caller import Role
+from phaseline.engine.http.call import Handler
+from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.reading import about, entities
+
+JSON, PAGE = "application/json", "text/html"
+
+
+class Route(NamedTuple):
+    """One request. name: the operation id. summary: a sentence. problems: the statuses of errors to expect.
+
+    path: parts in braces are parameters; the last one takes the rest of the path, slashes included.
+    """
+
+    method: str
+    path: str
+    name: str
+    handler: Handler
+    summary: str
+    parameters: tuple[Parameter, ...] = ()
+    answer: str = JSON
+    role: Role = "read"
+    problems: tuple[int, ...] = ()
+
+
+KIND = Parameter("kind", "only this kind", example="node")
+TREE = Parameter("tree", "only the entity with this id and everything below it", example="c1/pool-a")
+AT = Parameter("at", "a place in the log, a time (RFC 3339), or how long ago", "moment", example="15m")
+MIN = Parameter("min", "wait until this place is reached: read what you wrote", "integer", least=0, example=0)
+DELETED = Parameter("deleted", "deleted entities too", "flag", default=False)
+LANG = Parameter("lang", "the language of labels, such as `zh`", default="en")
+OF_KIND = Parameter("kind", "the kind", is_path=True, example="node")
+OF_ID = Parameter("id", "the id, each part percent-encoded", is_path=True, example="c1/pool-a/n1")
+STATE = Parameter("state", "only in this state: a phase, or `{Failed,[Balance,*]}`", example="Failed")
+CONDITION = Parameter("condition", "only with this condition; of several, all must stand", many=True, example="Balance")
+LABEL = Parameter("label", "a selector as kubectl has, over attributes and labels: `a=b`, `a in (x,y)`, `!a`")
+SORT = Parameter("sort", "the field or attribute to sort by, instead of the id", example="since")
+CONTINUE = Parameter("continue", "where the former page ended: all pages are of one place")
+LIMIT = Parameter("limit", "the most entities of one page", "integer", default=500, least=1, most=10_000, example=100)
+VERBOSE = Parameter("verbose", "say more", "flag", default=False)
+FILE = Parameter("file", "the name", is_path=True, example="index.html")
+READ = (400, 404, 503)
+
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/v1/entities", "listEntities", entities.entities,
+          "Entities that fit, page by page, with counts of all that fit.",
+          (KIND, TREE, STATE, CONDITION, LABEL, SORT, DELETED, LIMIT, CONTINUE, AT, MIN, LANG), problems=READ),
+    Route("GET", "/v1/entities/{kind}/{id}", "getEntity", entities.entity,
+          "One entity.", (OF_KIND, OF_ID, AT, MIN, LANG), problems=READ),
+    Route("GET", "/v1/counts", "countEntities", entities.counts,
+          "How many entities are in which state, and in which class.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
+    Route("GET", "/v1/columns", "listColumns", entities.all_columns,
+          "All entities in bulk: a column for each fact.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
+    Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
+    Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
+          "The table of one kind.", (OF_KIND,), problems=(404,)),
+    Route("GET", "/livez", "livez", about.livez, "Whether the process answers.", role=""),
+    Route("GET", "/readyz", "readyz", about.readyz,
+          "Whether the states are loaded and followed.", (VERBOSE,), role="", problems=(503,)),
+    Route("GET", "/openapi.json", "getDescription", about.openapi, "This description.", role=""),
+    Route("GET", "/", "getPage", about.index, "The page.", answer=PAGE, role=""),
+    Route("GET", "/page/{file}", "getPageFile", about.page,
+          "A file of the page.", (FILE,), answer="*/*", role="", problems=(404,)),
+)  # fmt: skip
+"""All requests, in the order of the documentation."""
