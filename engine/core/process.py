@@ -249,19 +249,17 @@ class Processor:
         as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
         return self._written([records], as_json=as_json)
 
-    def _written(self, answers: Iterable[list[Record]], *, as_json: bool) -> list[Message]:
-        """The records of some events as log messages."""
+    def _written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
+        """The records of some events as log messages, each step for all of them."""
         installation, versions = self.installation, self.tree.kinds.versions
-        return [
-            Message(
-                self._subject(record),
-                wire_codec.write(
-                    record, index, len(records), installation, versions.get(_kind_of(record), ""), as_json=as_json
-                ),
-            )
-            for records in answers
-            for index, record in enumerate(records)
+        records = [record for answer in answers for record in answer]
+        wires = [
+            wire_codec.to_wire(record, index, len(answer), installation, versions.get(_kind_of(record), ""))
+            for answer in answers
+            for index, record in enumerate(answer)
         ]
+        bodies = list(wire_codec.bodies(records, wires, as_json=as_json))
+        return list(map(Message, map(self._subject, records), bodies))
 
     def _add(self, batch: Batch, event: InboxEvent, decision: Decision, schedules: Mapping[str, Schedule]) -> None:
         """Add the records of one event to the tree, and the event to the batch, but for its messages."""
