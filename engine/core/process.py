@@ -249,9 +249,9 @@ class Processor:
     def messages(self, records: list[Record], like: Sequence[Message] = ()) -> list[Message]:
         """The records of one event as log messages. `like`: the messages in the log whose format they get, if given."""
         as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
-        return self._written([records], as_json=as_json)
+        return self.written([records], as_json=as_json)
 
-    def _written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
+    def written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
         """The records of some events as log messages, each step for all of them."""
         installation, versions = self.installation, self.tree.kinds.versions
         records = [record for answer in answers for record in answer]
@@ -277,7 +277,7 @@ class Processor:
         if decisions:
             batch.position = events[len(decisions) - 1].sequence
         batch.events += len(decisions)
-        batch.messages += self._written([decision.records for decision in decisions], as_json=self.as_json)
+        batch.messages += self.written([decision.records for decision in decisions], as_json=self.as_json)
 
     def _schedules(self, decision: Decision, start: int) -> dict[str, Schedule]:
         """The schedules that an event sets or cancels. `start`: the index of its first record in the batch."""
