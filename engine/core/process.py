@@ -5,7 +5,7 @@ reading and committing (`worker.partition`), reading an event's bytes (`intake`)
 kind.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -37,6 +37,9 @@ LONGEST_ERROR = 1_024
 COPY = b"\r\nNats-Stream:"
 """A header of every answer to a direct get. The server stores such an answer where a request's reply subject says."""
 
+
+NO_SCHEDULES: Mapping[str, Schedule] = {}
+"""Those of an event that changes no timer."""
 
 PARKED = "workers ended while they decided this event"
 """The end of the first clause of a parked event's message. The records of such an event are never made again."""
@@ -134,6 +137,11 @@ class Batch:
         return len(self.messages) + len(self.schedules)
 
 
+def _kind_of(record: Record) -> str:
+    """The kind whose table made a record."""
+    return record.kind if isinstance(record, Rejection) else record.entity.kind
+
+
 def pieces(events: Iterable[InboxEvent]) -> Iterator[list[InboxEvent]]:
     """The events in order, some at a time: at most `AHEAD`, and none that follows on `AHEAD_BYTES`."""
     piece: list[InboxEvent] = []
@@ -185,23 +193,25 @@ class Processor:
         other, because the code and the data of a step stay in the caches of the processor.
         """
         arrivals = [self._read(event) for event in piece]
-        answers: list[list[Record]] = []
-        is_full, waiting = False, 0
+        decisions: list[Decision] = []
+        count, is_full = len(batch.messages), False
         for event, arrival in zip(piece, arrivals, strict=True):
             decision = self._decide(event, arrival)
-            schedules = self._schedules(decision, len(batch.messages) + waiting)
-            size = batch.size + waiting + len(decision.records) + len(schedules)
-            if batch.events and size > self.limit:
-                is_full = True
+            schedules = self._schedules(decision, count) if decision.timers else NO_SCHEDULES
+            count += len(decision.records)
+            size = count + len(schedules) + len(batch.schedules)
+            is_full = size > self.limit and (batch.events > 0 or len(decisions) > 0)
+            if is_full:
                 break
-            self._add(batch, event, decision, schedules)
-            answers.append(decision.records)
-            waiting += len(decision.records)
-            if enough(event) or size >= self.limit:
-                is_full = True
+            for record in decision.records:
+                evolve(self.tree, record)
+            if schedules:
+                batch.schedules.update(schedules)
+            decisions.append(decision)
+            is_full = enough(event) or size >= self.limit
+            if is_full:
                 break
-        for records in answers:
-            batch.messages += self.messages(records)
+        self._add(batch, piece, decisions)
         return is_full
 
     def park(self, event: InboxEvent, position: int, workers: int) -> Batch:
@@ -211,8 +221,8 @@ class Processor:
         rejection = intake.reject(
             event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
         )
-        batch = Batch(position, self.messages([rejection]))
-        self._add(batch, event, Decision([rejection]), {})
+        batch = Batch(position)
+        self._add(batch, [event], [Decision([rejection])])
         return batch
 
     def answer(self, event: InboxEvent) -> Decision:
@@ -242,40 +252,39 @@ class Processor:
 
     def messages(self, records: list[Record], like: Sequence[Message] = ()) -> list[Message]:
         """The records of one event as log messages. `like`: the messages in the log whose format they get, if given."""
-        total = len(records)
         as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
-        return [
-            Message(
-                self._subject(record),
-                wire_codec.write(record, index, total, self.installation, self._table_version(record), as_json=as_json),
-            )
-            for index, record in enumerate(records)
-        ]
+        return self.written([records], as_json=as_json)
 
-    def _add(self, batch: Batch, event: InboxEvent, decision: Decision, schedules: dict[str, Schedule]) -> None:
-        """Add the records of one event to the tree, and the event to the batch, but for its messages."""
-        records = decision.records
-        for record in records:
-            evolve(self.tree, record)
-        if schedules:
-            batch.schedules |= schedules
-        batch.events += 1
-        batch.position = event.sequence
-        last = records[-1] if records else None
-        if isinstance(last, Rejection):
-            batch.implies_position = False
-            if last.reason == "secret":
-                batch.secrets.append(event)
-        elif last is None:
-            batch.implies_position = False
-        if decision.fault is not None:
-            batch.faults.append(Fault(event, decision.fault))
-        self.counts.add(decision)
+    def written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
+        """The records of some events as log messages, each step for all of them."""
+        installation, versions = self.installation, self.tree.kinds.versions
+        records = [record for answer in answers for record in answer]
+        wires = [
+            wire_codec.to_wire(record, index, len(answer), installation, versions.get(_kind_of(record), ""))
+            for answer in answers
+            for index, record in enumerate(answer)
+        ]
+        bodies = list(wire_codec.bodies(records, wires, as_json=as_json))
+        return list(map(Message, map(self._subject, records), bodies))
+
+    def _add(self, batch: Batch, events: Sequence[InboxEvent], decisions: Sequence[Decision]) -> None:
+        """Add the first of these events to the batch, with the decisions on them, which are in the tree already."""
+        for event, decision in zip(events, decisions, strict=False):
+            self.counts.add(decision)
+            last = decision.records[-1] if decision.records else None
+            if last is None or isinstance(last, Rejection):
+                batch.implies_position = False
+                if last is not None and last.reason == "secret":
+                    batch.secrets.append(event)
+            if decision.fault is not None:
+                batch.faults.append(Fault(event, decision.fault))
+        if decisions:
+            batch.position = events[len(decisions) - 1].sequence
+        batch.events += len(decisions)
+        batch.messages += self.written([decision.records for decision in decisions], as_json=self.as_json)
 
     def _schedules(self, decision: Decision, start: int) -> dict[str, Schedule]:
         """The schedules that an event sets or cancels. `start`: the index of its first record in the batch."""
-        if not decision.timers:
-            return {}
         return timers.schedules(self.subjects, self.partition, decision.records, decision.timers, start)
 
     def _copied(self, event: InboxEvent) -> Decision:
@@ -299,11 +308,6 @@ class Processor:
             event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
         )
         return Decision([rejection], fault=error)
-
-    def _table_version(self, record: Record) -> str:
-        """The version of the table that made a record."""
-        kind = record.kind if isinstance(record, Rejection) else record.entity.kind
-        return self.tree.kinds.versions.get(kind, "")
 
     def _subject(self, record: Record) -> str:
         if isinstance(record, Transition):
