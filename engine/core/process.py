@@ -123,9 +123,13 @@ class Batch:
     """Whether the position follows from the messages alone: each event left records, and no rejection among them."""
 
     @property
-    def is_single(self) -> bool:
-        """Whether a plain publish is enough: there is one message, and its cause names the last event."""
-        return len(self.messages) == 1 and self.implies_position
+    def is_row(self) -> bool:
+        """Whether plain publishes are enough, one after the other: each message is all that its event made.
+
+        A schedule can belong to a message of another event, so only one event may have any.
+        """
+        alone = len(self.messages) == self.events and (self.events == 1 or not self.schedules)
+        return self.implies_position and alone and self.events > 0
 
     @property
     def size(self) -> int:
