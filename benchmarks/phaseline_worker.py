@@ -4,9 +4,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.system import collecting_rarely
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 

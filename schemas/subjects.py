@@ -110,10 +110,12 @@ def ancestor_id(entity_id: str, arity: int) -> str:
 
 def natural(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:
     """A key that sorts ids part by part, `n2` before `n10`."""
-    return [
-        tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in _NUMBER.split(part) if piece)
-        for part in entity_id.split("/")
-    ]
+    return [_natural_part(part) for part in entity_id.split("/")]
+
+
+@lru_cache(maxsize=4096)
+def _natural_part(part: str) -> tuple[tuple[int, str | int], ...]:
+    return tuple([(0, int(piece)) if piece.isdecimal() else (1, piece) for piece in _NUMBER.split(part) if piece])
 
 
 def check_word(word: str) -> bool:

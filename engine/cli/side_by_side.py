@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 from phaseline.engine.cli import terminal
 from phaseline.engine.cli.log_source import Part
 from phaseline.engine.cli.replay_task import Found, Show, Source, Task
+from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.embedded.server import end_with_parent
 from phaseline.engine.embedded.supervisor import how_it_ended
 from phaseline.engine.replay.log_writer import STANDARD
@@ -108,7 +109,8 @@ def main() -> None:
         terminal.log_to_stderr(verbose=verbose)
         send = _sender(out)
         try:
-            found = asyncio.run(_alone(task, send))
+            with collecting_rarely():
+                found = asyncio.run(_alone(task, send))
         except Exception:  # noqa: BLE001  # the parent does the work again, and says what is wrong
             found = None
         send(found)

@@ -1,8 +1,8 @@
-"""The garbage collector of a worker process."""
+"""The garbage collector of workers and commands."""
 
 import gc
 
-from phaseline.engine.worker.system import COLLECT, collecting_rarely
+from phaseline.engine.collecting import COLLECT, collecting_rarely
 
 
 def test_a_worker_leaves_the_collector_as_it_was() -> None:
