@@ -20,6 +20,9 @@ EXTRAS = {
     "rich": ("rich", "cli"),
     "zstandard": ("zstandard", "cli"),
     "nkeys": ("nkeys", "nkeys"),
+    "starlette": ("starlette", "http"),
+    "uvicorn": ("uvicorn", "http"),
+    "httptools": ("httptools", "http"),
 }
 """By module: the distribution that holds it, and the extra of Phaseline that installs that distribution."""
 

@@ -86,6 +86,17 @@ def quoted_id(entity_id: str) -> str:
     return ".".join(quote(part) for part in entity_id.split("/"))
 
 
+@lru_cache(maxsize=4096)
+def _shortened(part: str) -> str:
+    """A token for a part of an id that nobody has checked: it may be too long, or empty."""
+    return quote(_CONTROL.sub("?", part))[:SHORTENED] or "-"
+
+
+@lru_cache(maxsize=4096)
+def _shortened_id(entity_id: str) -> str:
+    return ".".join(map(_shortened, entity_id.split("/")[:12]))
+
+
 @lru_cache(maxsize=65536)
 def partition_of(root: str, partitions: int) -> int:
     """The partition of the tree whose root has the *encoded* token `root`. The hash is FNV-1a 32, as in the server."""
@@ -108,14 +119,21 @@ def ancestor_id(entity_id: str, arity: int) -> str:
     return entity_id.rsplit("/", above)[0] if above else entity_id
 
 
-def natural(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:
-    """A key that sorts ids part by part, `n2` before `n10`."""
-    return [_natural_part(part) for part in entity_id.split("/")]
+def natural(entity_id: str) -> str:
+    """A key that sorts ids part by part, `n2` before `n10`.
+
+    Each part ends in a character below all that an id holds. A number begins with one that is below those of a text,
+    then comes how many digits it has.
+    """
+    return "\0".join(
+        "".join([_as_number(piece) if piece.isdecimal() else f"\2{piece}" for piece in _NUMBER.split(part) if piece])
+        for part in entity_id.split("/")
+    )
 
 
-@lru_cache(maxsize=4096)
-def _natural_part(part: str) -> tuple[tuple[int, str | int], ...]:
-    return tuple([(0, int(piece)) if piece.isdecimal() else (1, piece) for piece in _NUMBER.split(part) if piece])
+def _as_number(digits: str) -> str:
+    number = str(int(digits))
+    return f"\1{chr(len(number))}{number}"
 
 
 def check_word(word: str) -> bool:
@@ -170,9 +188,11 @@ class Subjects:
 
     prefix: str = "pl"
     _skip: int = field(init=False, repr=False, default=0)
+    _due: str = field(init=False, repr=False, default="")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_skip", self.prefix.count(".") + 3)
+        object.__setattr__(self, "_due", f"{self.prefix}.due.")
 
     def event(self, kind: str, trigger: str, entity_id: str) -> str:
         """The subject to which a publisher sends an event."""
@@ -198,7 +218,7 @@ class Subjects:
 
     def is_due(self, subject: str) -> bool:
         """Whether a stored event is a timer that fired. Only the server can store a message at such a subject."""
-        return subject.startswith(f"{self.prefix}.due.")
+        return subject.startswith(self._due)
 
     def live(self, partition: int | str, resource_id: str) -> str:
         """The subject of the last observation of a Kubernetes object."""
@@ -230,9 +250,7 @@ class Subjects:
 
     def rejection(self, partition: int | str, kind: str, reason: str, entity_id: str) -> str:
         """The subject of a rejection in the log. Parts that are too long for a token are shortened."""
-        parts = [quote(_CONTROL.sub("?", part))[:SHORTENED] or "-" for part in entity_id.split("/")[:12]]
-        word = quote(_CONTROL.sub("?", kind))[:SHORTENED] or "-"
-        return f"{self.prefix}.log.{partition}.rejection.{word}.{reason}.{'.'.join(parts)}"
+        return f"{self.prefix}.log.{partition}.rejection.{_shortened(kind)}.{reason}.{_shortened_id(entity_id)}"
 
     def secrets(self, partition: int) -> str:
         """The rejections of a partition whose events held a raw Secret."""

@@ -4,7 +4,7 @@ Belongs here: which field of `records` becomes which field of `wire_types`. Does
 (`wire_types`), the bytes of any other body (`codec`), older versions of the shapes (`upcasting`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from sys import intern
 from typing import Any, NamedTuple
@@ -59,6 +59,29 @@ class _Decoders(NamedTuple):
     data: dict[str, Callable[[msgspec.Raw], Data]]
 
 
+class Numbered(NamedTuple):
+    """Which record of its event a record is: number `number` of `records`, from 0; `cause`: the event's position."""
+
+    cause: int
+    number: int
+    records: int
+
+
+class _Cause(msgspec.Struct, frozen=True, gc=False):
+    sequence: int
+    records: int
+
+
+class _Caused(msgspec.Struct, frozen=True, gc=False):
+    cause: _Cause
+
+
+class _WithCause(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    data: _Caused
+
+
+_cause_in_msgpack, _cause_in_json = msgspec.msgpack.Decoder(_WithCause), msgspec.json.Decoder(_WithCause)
 _msgpack, _json = (
     _Decoders(decoder(RecordMap[msgspec.Raw]).decode, {verb: decoder(shape).decode for verb, shape in SHAPES.items()})
     for decoder in (msgspec.msgpack.Decoder, msgspec.json.Decoder)
@@ -88,7 +111,19 @@ def write(
     JSON, is msgpack nevertheless.
     """
     wire = to_wire(record, index, records, installation, tables)
-    if as_json and (isinstance(record, Rejection) or codec.json_holds(record.entity.attributes)):
+    return next(bodies([record], [wire], as_json=as_json))
+
+
+def bodies(records: Iterable[Record], wires: Iterable[RecordMap[Data]], *, as_json: bool) -> Iterator[bytes]:
+    """The bodies of records, whose envelopes are `wires`; as in `write`."""
+    if as_json:
+        return map(_as_json, records, wires)
+    return map(codec.encode_struct, wires)
+
+
+def _as_json(record: Record, wire: RecordMap[Data]) -> bytes:
+    """The body of a record, as JSON if JSON holds it."""
+    if isinstance(record, Rejection) or codec.json_holds(record.entity.attributes):
         body = codec.encode_json(wire)
         if len(body) <= LARGEST_JSON:
             return body
@@ -127,6 +162,13 @@ def read_entity(body: bytes) -> EntityAfter:
     return entity_after(read(body))
 
 
+def numbered(body: bytes) -> Numbered:
+    """Which record of its event a record of the log is; raises `ValueError` for a body that is no record."""
+    found = (_cause_in_json if body[:1] == b"{" else _cause_in_msgpack).decode(body)
+    cause = found.data.cause
+    return Numbered(cause.sequence, int(found.id.rpartition("-")[2]), cause.records)
+
+
 def _read_current(body: bytes, decoders: _Decoders) -> Record | None:
     """The record in a body of the current version, decoded straight into its shape; None for any other body."""
     try:
@@ -152,7 +194,8 @@ def to_wire(record: Record, index: int, records: int, installation: str, tables:
     index, records: the record is number `index` of the `records` that its event made.
     tables: the version of the table that made it; empty if its kind is unknown.
     """
-    cause = _cause_to_wire(record.cause, records)
+    of = record.cause
+    cause = CauseMap(of.sequence, of.event, of.source, of.by, of.origin, of.time_text, records, of.extensions)
     data: Data
     if isinstance(record, Transition):
         verb, data = "transitioned", _transition_to_wire(record, cause)
@@ -163,7 +206,7 @@ def to_wire(record: Record, index: int, records: int, installation: str, tables:
         verb, data = "marked", MarkData(entity.kind, entity.id, entity.version, cause, entity_to_wire(entity))
     return RecordMap(
         "1.0",
-        f"{record.cause.sequence}-{index}",
+        f"{of.sequence}-{index}",
         installation,
         f"{data.kind}.{verb}",
         f"{data.kind}/{data.id}",
@@ -192,7 +235,7 @@ def entity_to_wire(entity: Entity) -> EntityMap:
         )
         for name, facet in facets_of(entity)
     }
-    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()}
+    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()} if entity.timers_ns else NONE
     return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
 
 
@@ -220,12 +263,6 @@ def moved_map(record: Transition) -> dict[str, Any]:
             "from": cause.origin, "time": cause.time_text,
         },
     }  # fmt: skip
-
-
-def _cause_to_wire(cause: Cause, records: int) -> CauseMap:
-    return CauseMap(
-        cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time_text, records, cause.extensions
-    )
 
 
 def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import click
 
-from phaseline.engine.cli import maps, render
+from phaseline.engine.cli import render
 from phaseline.engine.cli.output import Output
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
 from phaseline.machines.compiler.labels import Language

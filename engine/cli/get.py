@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 import click
 
-from phaseline.engine.cli import following, maps, names, options, render, terminal, undecided
+from phaseline.engine.cli import entity_name, following, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client import maps
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language, schedulable
+from phaseline.machines.compiler.labels import Language, facet_named, schedulable
 from phaseline.machines.docs import wording
 from phaseline.schemas.records import Transition
 
@@ -28,15 +29,21 @@ from phaseline.schemas.records import Transition
         ("phaseline get node c1/pool-a/n7 --json | jq .facets.phase.state", ""),
     ],
 )
-@click.argument("kind", type=names.KIND)
-@click.argument("entity_id", type=names.ID, metavar="ID")
 @options.at
 @options.language
 @following.follow
 @options.connected
 @options.output("json", "yaml", "wide", "name")
+@entity_name.argument()
 def get(
-    settings: Settings, kind: str, entity_id: str, *, at: When | None, lang: Language, follow: bool, output: Output
+    settings: Settings,
+    kind: str | None,
+    entity_id: str,
+    *,
+    at: When | None,
+    lang: Language,
+    follow: bool,
+    output: Output,
 ) -> int | None:
     """Show one entity: its state and label, since when, its attributes, and the last cause.
 
@@ -49,7 +56,8 @@ def get(
         async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             start = await view.next_place() if follow else 0
-            last = await view.last(kind, entity_id)
+            name = kind or await view.kind_of(entity_id)
+            last = await view.last(name, entity_id)
             entity = last.entity
             stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
             if output.is_data:
@@ -58,7 +66,7 @@ def get(
                 output.pairs(described(client.kinds, last, lang, time_of(view), stale))
             if follow:
                 await following.show(
-                    client, start, [last], lambda one: one.id == entity_id, output, lang, kind=kind, tree=entity_id
+                    client, start, [last], lambda one: one.id == entity_id, output, lang, kind=name, tree=entity_id
                 )
 
     return terminal.run(work())
@@ -82,7 +90,7 @@ def described(
         if name in entity.timers_ns:
             due = entity.timers_ns[name]
             yield "timer", render.text_of(f"{render.local_time(due)}, in {render.duration(due - now)}")
-        known = render.facet_of(kinds, entity.kind, name)
+        known = facet_named(kinds, entity.kind, name)
         fit = None if known is None else schedulable(known, facet.state)
         if fit is not None:
             yield "schedulable", render.text_of("yes" if fit else "no")

@@ -1,6 +1,6 @@
 """Where a reading command prints, and in which form: for people, or as JSON, YAML or names for programs.
 
-Belongs here: the forms of `-o`. Does not: what is in a JSON object (`maps`), how a table is laid out (`layout`).
+Belongs here: the forms of `-o`. Does not: what is in a JSON object (`client.maps`), how a table is laid out (`layout`).
 """
 
 import asyncio

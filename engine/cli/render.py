@@ -17,7 +17,7 @@ from phaseline.engine.cli.layout import GAP, Branch, Grid
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.explain.causes import is_of_snapshot
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language, label_of
+from phaseline.machines.compiler.labels import Language, facet_named, label_of
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, Rejection, State, Transition, facets_of
@@ -86,7 +86,7 @@ def colour(state: State, facet: Facet | None) -> str:
 
 def state(kinds: Kinds, kind: str, facet: str, found: State) -> Text:
     """`Failed [Balance]` in its colour."""
-    return _state(facet_of(kinds, kind, facet), found)
+    return _state(facet_named(kinds, kind, facet), found)
 
 
 @lru_cache(maxsize=4096)
@@ -94,18 +94,9 @@ def _state(facet: Facet | None, found: State) -> Text:
     return text_of(found, colour(found, facet))
 
 
-def facet_of(kinds: Kinds, kind: str, name: str) -> Facet | None:
-    """The facet of that name, where its kind is installed here."""
-    known = kinds.get(kind)
-    for facet in known.table.facets if known is not None else ():
-        if facet.name == name:
-            return facet
-    return None
-
-
 def label(kinds: Kinds, kind: str, facet: str, found: State, language: Language) -> Text:
     """The label of the state, if it says more than the phase does."""
-    return _label(facet_of(kinds, kind, facet), found, language)
+    return _label(facet_named(kinds, kind, facet), found, language)
 
 
 @lru_cache(maxsize=4096)
@@ -137,7 +128,7 @@ def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
 
 def facet_message(kinds: Kinds, entity: Entity, name: str, found: State) -> Text:
     """` (1 of 3 replicas are new)`: why a facet is not healthy, if its table keeps a message."""
-    facet = facet_of(kinds, entity.kind, name)
+    facet = facet_named(kinds, entity.kind, name)
     if facet is None or facet.message_from is None or found.phase in (facet.healthy, DELETED):
         return Text()
     message = entity.attributes.get(facet.message_from)

@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 
-from phaseline.engine.cli import maps, render, terminal
+from phaseline.engine.cli import render, terminal
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client import maps
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.recorded_log import Rebuilt
@@ -58,13 +60,13 @@ def show_missing(report: AuditReport) -> None:
         terminal.say(f"STATE lacks {counted(report.without_state, 'entity', 'entities')} of the log")
 
 
-def show_audit(report: AuditReport, *, as_json: bool) -> None:
+def show_audit(report: AuditReport, *, output: Output) -> None:
     """Print the result of an audit, and the first difference of each entity."""
     differences = list(report.divergences.values())
-    if as_json:
+    if output.is_data:
         divergences = [difference._asdict() for difference in differences]
         rewordings = [rewording._asdict() for rewording in report.rewordings]
-        render.show_json(
+        output.show(
             {
                 **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
                 "foreign": [found._asdict() for found in report.foreign],
@@ -112,10 +114,10 @@ def _loss_map(loss: Loss) -> dict[str, Any]:
     return {**found, "time": timestamp(loss.time_ns)}
 
 
-def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None:
+def show_difference(found: WhatIfReport, kinds: Kinds, *, output: Output) -> None:
     """Print what would differ with other tables."""
-    if as_json:
-        render.show_json(_difference_map(found))
+    if output.is_data:
+        output.show(_difference_map(found))
         return
     if found.gained or found.lost:
         render.show(_moves(found, kinds))
@@ -239,11 +241,11 @@ def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
     return None if states is None else {name: wire_codec.state_map(state) for name, state in states.items()}
 
 
-def show_states(found: Rebuilt, kinds: Kinds, begins: int, *, as_json: bool) -> None:
+def show_states(found: Rebuilt, kinds: Kinds, begins: int, *, output: Output) -> None:
     """Print the states that were rebuilt: each entity for programs, counts for people."""
-    if as_json:
+    if output.is_data:
         for entity in found.listed:
-            render.show_json(maps.entity_map(kinds, entity))
+            output.show(maps.entity_map(kinds, entity))
         return
     if found.counts:
         table = render.columns("KIND", "FACET", "STATE", "COUNT")

@@ -12,9 +12,10 @@ import click
 from phaseline.engine.cli import log_source, options, render_replay, side_by_side, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.replay_task import Found, Show, Source, Task
+from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.errors import NoRecords
-from phaseline.engine.exit_codes import Exit
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.load_tables import INSTALLED
@@ -50,11 +51,11 @@ from phaseline.machines.compiler.kinds import Kinds
     " for a server 1, so that the replay leaves the machine to others.",
 )  # fmt: skip
 @log_source.part
-@options.as_json
 @options.connected
+@options.output("json", "yaml")
 def replay(
     settings: Settings, *, audits: bool, changed: str | None, fail: bool, file: Path | None, most: int | None,
-    jobs: int | None, part: Part, as_json: bool,
+    jobs: int | None, part: Part, output: Output,
 ) -> int | None:  # fmt: skip
     """Decide recorded events again, without storing anything.
 
@@ -77,19 +78,19 @@ def replay(
     if fail and not changed:
         raise click.UsageError("--fail-on-difference needs --with")
 
-    task = Task(settings, file, most, part, audits, changed, as_json)
+    task = Task(settings, file, most, part, audits, changed, output.is_data)
 
     async def work() -> int:
         kinds = task.kinds()
         found, begins = await _found(task, kinds, jobs)
         if isinstance(found.outcome, AuditReport):
-            render_replay.show_audit(found.outcome, as_json=as_json)
+            render_replay.show_audit(found.outcome, output=output)
             code = 0 if found.outcome.holds else Exit.NO
         elif isinstance(found.outcome, WhatIfReport):
-            render_replay.show_difference(found.outcome, kinds, as_json=as_json)
+            render_replay.show_difference(found.outcome, kinds, output=output)
             code = Exit.NO if fail and not found.outcome.none else 0
         else:
-            render_replay.show_states(found.outcome, kinds, begins, as_json=as_json)
+            render_replay.show_states(found.outcome, kinds, begins, output=output)
             code = 0
         if found.damage is not None:
             raise found.damage

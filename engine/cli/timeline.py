@@ -8,27 +8,27 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, render, similar_ids, terminal
+from phaseline.engine.cli import entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid, Row
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.cli.svg import Texts, label, picture, tick
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
+from phaseline.engine.errors import EntityUnknown
+from phaseline.engine.log import latest
 from phaseline.engine.log.event_clock.event_time import SERVER, Clock
 from phaseline.engine.log.timeline import Interval, Lane, Timeline, ticks
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
-from phaseline.engine.staleness import shown
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language
-from phaseline.schemas import wire_codec
-from phaseline.schemas.records import SECOND, Entity, State, timestamp
+from phaseline.machines.compiler.labels import Language, facet_named
+from phaseline.schemas.records import SECOND, Entity, State
 
 GLYPHS = {"red": "█", "yellow": "▒", "magenta": "▓", "green": "━", "bright_black": "·"}
 """A glyph for each colour of a state, the worst first, so that a lane can be read without colours."""
@@ -49,8 +49,7 @@ SHORT = 24
         ("phaseline timeline c1 --from 03:00 --to 03:30 --svg night.svg", "a picture for the post-mortem"),
     ],
 )
-@click.argument("entity_id", type=names.ID, metavar="ID")
-@click.option("--kind", type=names.KIND, metavar="KIND", help="The kind of ID, if several kinds have this id.")
+@entity_name.option
 @click.option(
     "--from",
     "start",
@@ -65,8 +64,9 @@ SHORT = 24
 @options.language
 @options.connected
 @options.output("json", "yaml", "wide")
+@entity_name.argument()
 def timeline(
-    settings: Settings, entity_id: str, *, kind: str | None, start: When | None, end: When | None, depth: int | None,
+    settings: Settings, kind: str | None, entity_id: str, *, start: When | None, end: When | None, depth: int | None,
     clock: Clock, svg: Path | None, lang: Language, output: Output,
 ) -> int | None:  # fmt: skip
     """Show the states of an entity and of everything below it over time, one lane each.
@@ -78,13 +78,19 @@ def timeline(
 
     async def work() -> None:
         async with Client.open(settings) as client, similar_ids.suggested(client):
-            found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
+            found = await client.timeline(entity_id, start=start, end=end, depth=depth, clock=clock)
+            if kind is not None:
+                latest.check_name(client.kinds, kind, entity_id)
+                lanes = [one for one in found.lanes if entity_name.is_part_of(client.kinds, one.kind, kind)]
+                if not any(lane.id == entity_id for lane in lanes):
+                    raise EntityUnknown(kind=kind, id=entity_id)
+                found = found._replace(lanes=lanes)
             stale: Mapping[tuple[str, str], int] = {}
             if clock == SERVER:
                 stale = await (await client.at(end)).stale_since_ns(entities_of(found.lanes))
             if output.is_data:
                 for lane in found.lanes:
-                    output.show(lane_map(client.kinds, lane, lang, stale.get((lane.kind, lane.id))))
+                    output.show(maps.lane_map(client.kinds, lane, lang, stale.get((lane.kind, lane.id))))
             if svg is not None:
                 zone = datetime.now().astimezone().tzinfo or UTC
                 texts = Texts(entity_id, _colour(client.kinds), render.duration, zone)
@@ -111,7 +117,7 @@ def entities_of(lanes: Sequence[Lane]) -> list[Entity]:
 
 def _colour(kinds: Kinds) -> Callable[[str, str, State], str]:
     def colour(kind: str, facet: str, state: State) -> str:
-        return render.colour(state, render.facet_of(kinds, kind, facet))
+        return render.colour(state, facet_named(kinds, kind, facet))
 
     return colour
 
@@ -154,7 +160,7 @@ def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: int |
     """The line of a lane: the worst state of each piece of time. stale: since when nothing was heard, ns."""
     order = list(GLYPHS)
     cells = [len(order)] * width
-    facet = render.facet_of(kinds, lane.kind, lane.facet)
+    facet = facet_named(kinds, lane.kind, lane.facet)
     for interval in lane.intervals:
         rank = order.index(render.colour(interval.state, facet))
         first = min(width - 1, (interval.start_ns - start) * width // max(1, end - start))
@@ -189,25 +195,3 @@ def _interval(kinds: Kinds, lane: Lane, one: Interval) -> Row:
         render.text_of(render.duration(one.end_ns - one.start_ns)),
         render.cause(one.record),
     )
-
-
-def lane_map(kinds: Kinds, lane: Lane, language: Language = "en", stale: int | None = None) -> dict[str, Any]:
-    """A lane as JSON shows it."""
-    return {
-        "kind": lane.kind,
-        "id": lane.id,
-        "facet": lane.facet,
-        "intervals": [_interval_map(kinds, lane, one, language) for one in lane.intervals],
-        **shown(stale),
-    }
-
-
-def _interval_map(kinds: Kinds, lane: Lane, one: Interval, language: Language) -> dict[str, Any]:
-    return {
-        **wire_codec.state_map(one.state),
-        "label": maps.label(kinds, lane.kind, lane.facet, one.state, language),
-        "base": wire_codec.state_map(one.base),
-        "from": timestamp(one.start_ns),
-        "to": timestamp(one.end_ns),
-        **wire_codec.moved_map(one.record),
-    }

@@ -3,18 +3,22 @@
 Belongs here: its options and messages. Does not: starting and draining (`phaseline.engine.worker.system`).
 """
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import click
 
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.serve import check_libraries
 from phaseline.engine.cli.worker import installation
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.settings import DEFAULT_URL, Settings
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
+
+HTTP_PORT = 8223
 
 
 @click.command(
@@ -22,6 +26,7 @@ from phaseline.machines.built_in import installed
     examples=[
         ("phaseline up", "with a temporary directory, deleted at the end"),
         ("phaseline up --data ./phaseline-data --port 4222", "keep the data, on a fixed port"),
+        ("phaseline up --data ./phaseline-data --http", "with the page on http://127.0.0.1:8223"),
         ("phaseline up --data ./phaseline-data --workers 2 --sync always", "survive power cuts"),
     ],
 )
@@ -52,9 +57,14 @@ from phaseline.machines.built_in import installed
 )
 @click.option("--open", "is_open", is_flag=True, envvar="PHASELINE_OPEN", show_envvar=True,
               help="Let every user of this machine connect, without a key.")  # fmt: skip
+@click.option("--http", type=click.IntRange(0, 65535), is_flag=False, flag_value=HTTP_PORT, metavar="[PORT]",
+              envvar="PHASELINE_HTTP", show_envvar=True,
+              help=f"Serve the page and the API too, on this machine. PORT: {HTTP_PORT} if left out.")  # fmt: skip
 @options.connected
 @installation
-def up(settings: Settings, *, data: Path | None, port: int, workers: int, sync: str, is_open: bool) -> int | None:
+def up(
+    settings: Settings, *, data: Path | None, port: int, workers: int, sync: str, is_open: bool, http: int | None
+) -> int | None:  # fmt: skip
     """Run a whole system on an embedded NATS server, on the loopback interface, until Ctrl-C.
 
     It is meant for development, demonstrations and single machines. Only the user who starts it may connect, with the
@@ -63,16 +73,19 @@ def up(settings: Settings, *, data: Path | None, port: int, workers: int, sync: 
 
     The command says where everything is, and then shows warnings and errors only. -v shows all log lines.
     """
+    if http is not None:
+        check_libraries()
     terminal.log_like_a_server(quiet=True)
     quiet = not terminal.is_verbose()
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        async with system.system(
+        running = system.system(
             settings, installed(), data, port,
             workers=workers, sync_always=sync == "always", is_open=is_open, quiet=quiet,
-        ) as (server, _, task):  # fmt: skip
-            for line in welcome(server, workers, kept=data is not None):
+        )  # fmt: skip
+        async with running as (server, inner, task), served(inner, http) as url:
+            for line in welcome(server, workers, url, kept=data is not None):
                 terminal.say(line)
             await system.until(stop, task)
             terminal.say("stopping, after the commits under way ...")
@@ -80,8 +93,23 @@ def up(settings: Settings, *, data: Path | None, port: int, workers: int, sync: 
     return terminal.run(work())
 
 
-def welcome(server: EmbeddedServer, workers: int, *, kept: bool) -> Iterator[str]:
-    """What a system that has started says about itself, one line per thing. kept: whether its data stays."""
+@asynccontextmanager
+async def served(settings: Settings, port: int | None) -> AsyncIterator[str]:
+    """The page and the API while the block runs, and where they are; empty without a port."""
+    if port is None:
+        yield ""
+        return
+    from phaseline.engine.http import server  # noqa: PLC0415  # it needs libraries that not everybody has
+
+    async with server.serving(settings, installed(), f"127.0.0.1:{port}") as serving:
+        yield serving.url
+
+
+def welcome(server: EmbeddedServer, workers: int, url: str, *, kept: bool) -> Iterator[str]:
+    """What a system that has started says about itself, one line per thing.
+
+    url: where the page is; empty if it is not served. kept: whether its data stays.
+    """
     option = "" if server.url == DEFAULT_URL else f" --nats {server.url}"
     yield f"Phaseline listens on {server.url}. Stop it with Ctrl-C."
     yield f"  data     {server.data}{'' if kept else ', which is deleted at the end'}"
@@ -90,5 +118,7 @@ def welcome(server: EmbeddedServer, workers: int, *, kept: bool) -> Iterator[str
     else:
         yield f"  access   only you; other NATS clients need the key {server.key.path}"
     yield f"  workers  {workers}; each takes a share of the trees"
+    if url:
+        yield f"  page     {url}, with the API under /v1"
     yield f"  log      warnings appear here, -v shows more; the server writes to {server.log}"
     yield f"  try      phaseline publish{option} cluster create c1 --wait"

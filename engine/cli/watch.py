@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import maps, names, options, render, selection, terminal
+from phaseline.engine.cli import names, options, render, selection, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import NAME, Output
-from phaseline.engine.cli.selection import EVERYTHING, Selector
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.selection import EVERYTHING, Selector
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings

@@ -55,6 +55,7 @@ WORDS: Mapping[type, Word] = {
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
+        "state_class": None,
     }),
     Row: Word("row", {
         "source": "source", "trigger": "trigger", "to": "to", "condition": "condition", "sets": "sets",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from phaseline.machines.compiler.conditions import own_condition
-from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.language_tags import ENGLISH, text_in
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, Label
 from phaseline.schemas.records import State
@@ -69,3 +69,12 @@ def schedulable(facet: Facet, state: State) -> bool | None:
 def facets_of(where: Kind | Facet) -> tuple[Facet, ...]:
     """The facets of a kind, or the given facet alone."""
     return (where,) if isinstance(where, Facet) else where.table.facets
+
+
+def facet_named(kinds: Kinds, kind: str, name: str) -> Facet | None:
+    """The facet of that name, where its kind is installed here."""
+    known = kinds.get(kind)
+    for facet in known.table.facets if known is not None else ():
+        if facet.name == name:
+            return facet
+    return None

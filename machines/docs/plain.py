@@ -11,6 +11,7 @@ from typing import Any
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.judging import PendingPhase
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.state_classes import class_of_label
 from phaseline.machines.docs import wording
 from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.rules import declaration_of
@@ -79,7 +80,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "sticky": list(facet.sticky),
         "order": list(facet.order),
         "adopted": {"state": facet.adopted.phase, "conditions": list(facet.adopted.conditions)},
-        "labels": [_label(label) for label in facet.labels],
+        "labels": [_label(facet, label) for label in facet.labels],
         "rows": [_row(table, facet, row) for row in facet.rows],
         "views": [_view(facet, view) for view in facet.views],
         "timeouts": [_timeout(timeout) for timeout in facet.timeouts],
@@ -96,8 +97,15 @@ def _timeout(timeout: Timeout) -> dict[str, Any]:
     }
 
 
-def _label(label: Label) -> dict[str, Any]:
-    return {field.name: getattr(label, field.name) for field in fields(label)} | {"others": dict(label.others)}
+def _label(facet: Facet, label: Label) -> dict[str, Any]:
+    return {
+        "phase": label.phase,
+        "condition": label.condition,
+        "en": label.en,
+        "others": dict(label.others),
+        "schedulable": label.schedulable,
+        "class": class_of_label(facet, label),
+    }
 
 
 def _row(table: Table, facet: Facet, row: Row) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.state_classes import class_of_label
 from phaseline.machines.docs import wording
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.machines.language.predicates import or_list
@@ -58,10 +59,10 @@ def _states(name: str, facet: Facet) -> Section:
     others = sorted({tag for label in facet.labels for tag in label.others})
     rows = [
         (label.phase, label.condition or "", label.en, *(label.others.get(tag, "") for tag in others),
-         YES_NO[label.schedulable])
+         YES_NO[label.schedulable], class_of_label(facet, label))
         for label in facet.labels
     ]  # fmt: skip
-    columns = ("phase", "condition", ENGLISH, *others, "schedulable")
+    columns = ("phase", "condition", ENGLISH, *others, "schedulable", "class")
     return _section("states", columns, rows, name, wording.notes(facet))
 
 

@@ -13,6 +13,7 @@ from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, Com
 from phaseline.machines.language.misfits import columns
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.sources import LIVE, At, Live, Source
+from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import State
 
 __all__ = [
@@ -95,6 +96,7 @@ class Label:
     en: the label in English.
     others: the label in other languages, by their tags (BCP 47), such as `zh` or `pt-BR`.
     schedulable: for nodes, whether new pods may be scheduled there; None for other kinds.
+    state_class: what the state means, such as `bad`; None for what follows from the table (`state_classes`).
     """
 
     phase: str
@@ -102,6 +104,7 @@ class Label:
     en: str
     others: Mapping[str, str] = field(default_factory=dict)
     schedulable: bool | None = None
+    state_class: StateClass | None = None
 
 
 @columns

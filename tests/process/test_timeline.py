@@ -31,6 +31,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.timeline import Lane, Timeline, ticks, timeline
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, FacetState, State, Transition, nanoseconds
@@ -68,7 +69,7 @@ def under(records: list[Transition], root: str) -> list[Transition]:
 
 
 def how(kind: str, facet: str, state: State) -> str:
-    return render.colour(state, render.facet_of(KINDS, kind, facet))
+    return render.colour(state, facet_named(KINDS, kind, facet))
 
 
 def drawn(found: Timeline, title: str) -> str:

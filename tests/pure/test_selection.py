@@ -1,13 +1,19 @@
-"""`-l` and `--sort-by`: what they select and how they order, and what they refuse (engine/cli/selection.py)."""
+"""`-l` and `--sort-by`: what they select and how they order, and what they refuse (engine/client/selection.py)."""
 
+import re
 from typing import Any
 
 import click
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from phaseline.engine.cli.selection import FIELDS, Selector, SelectorType, in_order
+from phaseline.engine.cli.selection import SelectorType
+from phaseline.engine.client import maps
+from phaseline.engine.client.selection import FIELDS, Selector, in_order
 from phaseline.engine.errors import NameUnknown
 from phaseline.schemas.records import Cause, Entity, FacetState, State, Transition
+from phaseline.schemas.subjects import natural
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 
 POOL: dict[str, Any] = {
@@ -92,3 +98,32 @@ def test_orders() -> None:
         assert len(ids(field)) == 4
     with pytest.raises(NameUnknown, match=r"there is no field 'verison' \(did you mean version\?\)"):
         ids("verison")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_labels_are_sorted_as_they_are_shown(language: str) -> None:
+    phases = [name for name in KINDS["node"].machines[0].phases if name]
+    found = []
+    for phase in phases:
+        facet = FacetState(State(phase), State(phase), 1)
+        entity = Entity("node", f"c1/p/{phase}", 2, ("phase",), (facet,), {}, {})
+        found.append(
+            Transition("phase", None, facet.state, "adopt", None, None, Cause(1, "e", "/x", "event"), entity, 1)
+        )
+    ordered = in_order(KINDS, found, "label", "node", language)
+    labels = [maps.label(KINDS, "node", "phase", one.after, language) for one in ordered]
+    assert labels == sorted(labels, key=lambda label: tuple(natural(label)))
+    assert len(set(labels)) > 3
+
+
+def parts(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:
+    """What the natural order compares: part by part, numbers by value and before texts."""
+    return [
+        tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in re.split(r"(\d+)", part) if piece)
+        for part in entity_id.split("/")
+    ]
+
+
+@given(st.lists(st.text("ab019٣-/", min_size=1).filter(lambda text: "" not in text.split("/")), min_size=2))
+def test_the_natural_order_is_by_parts_and_numbers(ids: list[str]) -> None:
+    assert sorted(ids, key=natural) == sorted(ids, key=parts)

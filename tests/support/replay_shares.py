@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from phaseline.engine.cli import render_replay, side_by_side
+from phaseline.engine.cli.output import JSON, PEOPLE, Output
 from phaseline.engine.cli.replay_task import Found, Task
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.whatif import WhatIfReport
@@ -31,12 +32,14 @@ async def in_shares(one: Task, count: int) -> Found:
 def printed(found: Found, capsys: pytest.CaptureFixture[str]) -> Iterator[str]:
     """All that the command prints, in both forms."""
     kinds = installed()
-    for as_json in (False, True):
+    for form in (PEOPLE, JSON):
+        output = Output(form)
         if isinstance(found.outcome, AuditReport):
-            render_replay.show_audit(found.outcome, as_json=as_json)
+            render_replay.show_audit(found.outcome, output=output)
         elif isinstance(found.outcome, WhatIfReport):
-            render_replay.show_difference(found.outcome, kinds, as_json=as_json)
+            render_replay.show_difference(found.outcome, kinds, output=output)
         else:
-            render_replay.show_states(found.outcome, kinds, 1, as_json=as_json)
+            render_replay.show_states(found.outcome, kinds, 1, output=output)
+        output.flush()
     yield from capsys.readouterr()
     yield str(found.damage)

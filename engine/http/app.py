@@ -1,0 +1,170 @@
+"""From a request to its answer: find the route, ask who it is, read the parameters, call the handler, send.
+
+Belongs here: `HttpApp`, an ASGI application; `ETag`s, compression, errors. Does not: the routes (`routes`), who may
+(`access`), what is answered (`reading`).
+"""
+
+import asyncio
+import gzip
+import re
+import zlib
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from phaseline.engine import logs
+from phaseline.engine.errors import PhaselineError
+from phaseline.engine.http import openapi, parameters, problems
+from phaseline.engine.http.access.access import Access
+from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.http.routes import ROUTES, Route
+from phaseline.engine.http.service import Service
+from phaseline.engine.log.when import Moment
+from phaseline.engine.request_errors import BadParameter, MethodNotAllowed, PathUnknown
+from phaseline.schemas import codec
+from phaseline.schemas.records import timestamp
+from phaseline.schemas.similar import did_you_mean
+
+COMPRESSED, IN_THREAD = 1_000, 100_000
+"""Bytes from which on an answer is compressed, and from which on that happens beside the event loop."""
+LEVEL = 4
+FOR_EVER = "public, max-age=31536000, immutable"
+REVALIDATED = "no-cache"
+_PART = re.compile(r"\{(\w+)\}")
+
+log = logs.get_logger(__name__)
+
+
+class Router:
+    """Finds the route of a request."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        """The first route that fits counts."""
+        self._routes = [(re.compile(_pattern(route.path)), route) for route in routes]
+        self._paths = list(dict.fromkeys(route.path for _, route in self._routes))
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
+        """The route and the parameters in its path; raises `PathUnknown`, `MethodNotAllowed`."""
+        method = "GET" if method == "HEAD" else method
+        matching = [(route, found) for pattern, route in self._routes if (found := pattern.fullmatch(path))]
+        if not matching:
+            raise PathUnknown(path=path[:128], meant=did_you_mean(path, self._paths))
+        for route, found in matching:
+            if route.method == method:
+                return route, found.groupdict()
+        allowed = ", ".join(dict.fromkeys(route.method for route, _ in matching))
+        raise MethodNotAllowed(path=matching[0][0].path, method=method[:16], allowed=allowed)
+
+
+def _pattern(path: str) -> str:
+    """The regular expression of a path. The last parameter takes slashes too."""
+    head, last, tail = path.rpartition("{")
+    head = _PART.sub(r"(?P<\1>[^/]+)", head)
+    return head + _PART.sub(r"(?P<\1>.+)", last + tail) if last else path
+
+
+class HttpApp:
+    """The application that uvicorn runs."""
+
+    def __init__(self, service: Service, access: Access | None = None, routes: Iterable[Route] = ROUTES) -> None:
+        """HttpAnswer from this service. access: who is let in; by default everybody who reaches the server."""
+        routes = tuple(routes)
+        self._service, self._access, self._router = service, access or Access(), Router(routes)
+        self._version = zlib.crc32(service.kinds.digest.encode())
+        service.description = codec.encode_json(openapi.document(routes))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """HttpAnswer one request."""
+        if scope["type"] != "http":
+            return
+        request = Request(scope, receive)
+        response = await self._respond(request)
+        for name, value in self._access.headers.items():
+            response.headers.setdefault(name, value)
+        if request.method == "HEAD":
+            response.body = b""
+        await response(scope, receive, send)
+
+    async def _respond(self, request: Request) -> Response:
+        try:
+            return await self._answer(request)
+        except PhaselineError as error:
+            return _problem(request, error)
+        except Exception as error:
+            log.exception("request_failed", path=request.scope["path"], error=repr(error))
+            return _problem(request, error)
+
+    async def _answer(self, request: Request) -> Response:
+        path = _decoded(request.scope["raw_path"], "the path")
+        route, in_path = self._router.find(request.method, path)
+        caller = await self._access.admit(request, route.role)
+        given = _query(request.scope["query_string"])
+        values = parameters.read(route.parameters, given, in_path)
+        call = Call(self._service, request, values, caller, tuple(sorted(given)))
+        known = request.headers.get("if-none-match", "")
+        if known and "at" in values and values["at"] is None and not values.get("continue"):
+            fleet = await self._service.fleet()
+            if (tag := self._tag(call, fleet.place)) in known:
+                return Response(status_code=304, headers={"ETag": tag, "Cache-Control": REVALIDATED})
+        answer = await route.handler(call)
+        return await self._sent(call, answer) if isinstance(answer, HttpAnswer) else answer
+
+    async def _sent(self, call: Call, answer: HttpAnswer) -> Response:
+        headers = dict(answer.headers)
+        body = answer.body if isinstance(answer.body, bytes) else codec.encode_json(answer.body)
+        if answer.moment is not None:
+            body = _with_moment(answer.moment, body)
+            headers["ETag"] = tag = self._tag(call, answer.moment.place)
+            headers["Cache-Control"] = FOR_EVER if answer.is_past else REVALIDATED
+            if tag in call.request.headers.get("if-none-match", ""):
+                return Response(status_code=304, headers=headers)
+        headers.setdefault("Cache-Control", "no-store" if answer.status != 200 else REVALIDATED)
+        if len(body) >= COMPRESSED and "gzip" in call.request.headers.get("accept-encoding", ""):
+            body = await asyncio.to_thread(_compressed, body) if len(body) > IN_THREAD else _compressed(body)
+            headers["Content-Encoding"] = "gzip"
+        headers["Vary"] = "Accept-Encoding"
+        return Response(body, answer.status, headers, "application/json")
+
+    def _tag(self, call: Call, place: int) -> str:
+        """The `ETag` of an answer: its place, and what was asked of which tables."""
+        return f'W/"{place}-{zlib.crc32(call.query.encode(), self._version):08x}"'
+
+
+def _with_moment(moment: Moment, body: bytes) -> bytes:
+    """An answer with its place and time at the front."""
+    head = f'{{"place":{moment.place},"time":"{timestamp(moment.time_ns)}"'.encode()
+    return head + (b"}" if body == b"{}" else b"," + body[1:])
+
+
+def _compressed(body: bytes) -> bytes:
+    return gzip.compress(body, LEVEL, mtime=0)
+
+
+def _decoded(raw: bytes, what: str) -> str:
+    try:
+        return unquote_to_bytes(raw.partition(b"?")[0]).decode()
+    except UnicodeDecodeError:
+        raise BadParameter(name=what, problem="is not UTF-8, percent-encoded") from None
+
+
+def _query(raw: bytes) -> list[tuple[str, str]]:
+    """The names and values of a query; raises `BadParameter`."""
+    try:
+        return parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
+    except UnicodeDecodeError:
+        raise BadParameter(name="the query", problem="is not UTF-8, percent-encoded") from None
+    except ValueError as error:
+        raise BadParameter(name="the query", problem=str(error)) from None
+
+
+def _problem(request: Request, error: Exception) -> Response:
+    body = problems.problem(error, request.scope["path"][:256])
+    headers = {"Cache-Control": "no-store"}
+    if body["status"] in (503, 504):
+        headers["Retry-After"] = problems.RETRY_AFTER
+    if isinstance(error, MethodNotAllowed):
+        headers["Allow"] = error.allowed
+    return Response(codec.encode_json(body), body["status"], headers, problems.MEDIA_TYPE)

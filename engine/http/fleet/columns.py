@@ -1,0 +1,90 @@
+"""Many entities as columns: one list for each fact, an entry for each entity. Pure.
+
+Belongs here: the columns of a fleet, and counting by state. Does not: which entities are asked
+for (`reading.entities`).
+
+Columns of 100,000 entities take an eighth of the bytes of their records, and a browser reads them thirty times as fast.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from phaseline.engine import staleness
+from phaseline.engine.http.fleet.fleet import GONE, NONE, STALE, LiveFleet
+from phaseline.machines.language.table import DELETED
+
+
+def chosen(fleet: LiveFleet, kind: str | None, tree: str | None, *, deleted: bool) -> Sequence[int]:
+    """The numbers of the entities of a kind and of a tree, in order."""
+    numbers: Iterable[int] = fleet.order() if tree is None else fleet.below(tree)
+    if kind is not None:
+        numbers = [number for number in numbers if fleet.last[number].entity.kind == kind]
+    flags = fleet.flags
+    return [number for number in numbers if deleted or not flags[number] & GONE]
+
+
+def columns(fleet: LiveFleet, numbers: Sequence[int]) -> dict[str, Any]:
+    """The columns of these entities. What points to an entity or a state is its position in the answer, or -1."""
+    kinds: dict[str, int] = {}
+    entities = [fleet.last[number].entity for number in numbers]
+    kind = [kinds.setdefault(entity.kind, len(kinds)) for entity in entities]
+    position = {number: at for at, number in enumerate(numbers)}
+    states: dict[int, int] = {NONE: NONE}
+    every = [[_positions(states, column[number]) for number in numbers] for column in fleet.states]
+    return {
+        "kinds": list(kinds),
+        "states": [fleet.index.known[number].as_map() for number in states if number != NONE],
+        "id": [entity.id for entity in entities],
+        "kind": kind,
+        "parent": [position.get(fleet.parents[number], NONE) for number in numbers],
+        "state": every[0] if every else [],
+        "more": [column for column in every[1:] if any(one != NONE for one in column)],
+        "flags": _flags(fleet, numbers),
+        "since": [fleet.since[number] for number in numbers],
+    }
+
+
+def _positions(states: dict[int, int], number: int) -> int:
+    found = states.get(number)
+    if found is None:
+        found = states[number] = len(states) - 1
+    return found
+
+
+def _flags(fleet: LiveFleet, numbers: Sequence[int]) -> list[int]:
+    """The flags of each entity, with `STALE`."""
+    flags = [fleet.flags[number] for number in numbers]
+    if fleet.silent:
+        for at, number in enumerate(numbers):
+            if staleness.stale_since(fleet.kinds, fleet.last[number].entity, fleet.silent) is not None:
+                flags[at] |= STALE
+    return flags
+
+
+def tally(fleet: LiveFleet, numbers: Sequence[int] | None = None) -> dict[str, Any]:
+    """How many of these entities are in which state, by kind and facet; and in which class, by their first facet.
+
+    numbers: None for all that are not deleted.
+    """
+    if numbers is None:
+        return _shown(fleet, {one: count for one, count in fleet.in_state.items() if count and one != NONE}, DELETED)
+    counted = Counter(column[number] for column in fleet.states for number in numbers)
+    counted.pop(NONE, None)
+    return _shown(fleet, counted, None)
+
+
+def _shown(fleet: LiveFleet, counted: Mapping[int, int], without: str | None) -> dict[str, Any]:
+    kinds: dict[str, dict[str, Counter[str]]] = {}
+    classes: Counter[str] = Counter()
+    total = 0
+    for number, count in sorted(counted.items()):
+        known = fleet.index.known[number]
+        if known.state.phase == without:
+            continue
+        facets = kinds.setdefault(known.kind, {})
+        facets.setdefault(known.facet, Counter())[known.state.phase] += count
+        if next(iter(facets)) == known.facet:
+            total += count
+            classes[known.state_class] += count
+    return {"total": total, "classes": dict(classes), "kinds": kinds}

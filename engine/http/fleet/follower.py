@@ -1,0 +1,203 @@
+"""Keeps the fleet up to date: loads it from STATE, then follows LOG.
+
+Belongs here: which messages to read, from where, and when the fleet is exact. Does not: what a record changes
+(`fleet`), who reads the fleet.
+
+STATE copies LOG in order, and a state in it names its place in LOG. Before STATE is read, the place up to which it is
+complete is noted; LOG is followed from there. A state that was newer changes nothing when its record comes again. Once
+the newest place found in STATE is reached, the fleet is exact at its place, and stays so.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from phaseline.engine import logs
+from phaseline.engine.errors import PhaselineError
+from phaseline.engine.http.fleet.cascades import Cascades, Placed
+from phaseline.engine.http.fleet.fleet import LiveFleet
+from phaseline.engine.jetstream.direct_get import origin
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.stream_reader import read_all, reader_of
+from phaseline.engine.log import as_of, checkpoint, foreign, latest
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import record_in_log, record_in_state
+from phaseline.engine.request_errors import PlaceAhead, StillLoading
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import Mark, Transition
+
+SLICE = 500
+"""Messages that are taken at once. After each slice others have a turn."""
+PATIENCE = 10.0
+"""Seconds that messages wait for the rest of an event. After that its worker has died, and nobody owns the
+partition."""
+LOOK = 1.0
+"""Seconds between two looks at what waits."""
+
+log = logs.get_logger(__name__)
+Taker = Callable[[Sequence[Placed]], None]
+"""Takes messages of whole events, after the fleet has taken them."""
+
+
+class Follower:
+    """One fleet, and what keeps it up to date: `run`. `takers` are called with what the fleet has taken."""
+
+    def __init__(self, installation: Installation) -> None:
+        """Nothing is read yet."""
+        self.installation = installation
+        self.fleet = LiveFleet(installation.kinds)
+        self.takers: list[Taker] = []
+        self.began = 0
+        """The place after which LOG is followed, once the fleet is loaded."""
+        self.is_exact = asyncio.Event()
+        """Set once the fleet is exact at its place."""
+        self.exact_at = 0
+        """The place at which that was so first. Takers get what follows it."""
+        self.failure: PhaselineError | None = None
+        self._cascades = Cascades()
+        self._held_since = 0.0
+        self._moved = asyncio.Event()
+
+    async def run(self) -> None:
+        """Load and follow, until cancelled. Errors end it: `failure`."""
+        try:
+            states = await self._load()
+            if states.is_ours:
+                await self._follow(states)
+            log.warning("fleet_from_log", entities=len(self.fleet))
+            self.fleet, self.began, self._cascades = LiveFleet(self.installation.kinds), 0, Cascades()
+            await self._follow(None)
+        except PhaselineError as error:
+            log.error("fleet_failed", error=str(error))  # noqa: TRY400  # the error says all
+            self.failure = error
+            self._move()
+
+    async def ready(self, timeout: float) -> LiveFleet:
+        """The fleet, once it is exact; raises `StillLoading`, or the error that ended the following."""
+        try:
+            async with asyncio.timeout(timeout):
+                while not self.is_exact.is_set():
+                    self._raise_failure()
+                    await self._moved.wait()
+        except TimeoutError:
+            raise StillLoading(entities=len(self.fleet), place=self.fleet.place) from None
+        self._raise_failure()
+        return self.fleet
+
+    async def reach(self, place: int, timeout: float) -> None:
+        """Wait until the fleet stands at this place or after it; raises `PlaceAhead`."""
+        try:
+            async with asyncio.timeout(timeout):
+                while self.fleet.place < place:
+                    self._raise_failure()
+                    await self._moved.wait()
+        except TimeoutError:
+            raise PlaceAhead(place=place, last=self.fleet.place) from None
+
+    def _raise_failure(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
+    async def _load(self) -> "_States":
+        """Load the states."""
+        wire, layout = self.installation.wire, self.installation.layout
+        began = time.monotonic()
+        self.began = await latest.copied(self.installation)
+        self.fleet.stand_at(self.began, (await as_of.resolve(self.installation, self.began)).time_ns)
+        states = _States(self.installation)
+        async for messages in read_all(wire, layout.state, []):
+            for place, record in states.read(messages):
+                self.fleet.apply(place, record)
+            await asyncio.sleep(0)
+        self.fleet.order()
+        seconds = round(time.monotonic() - began, 3)
+        log.info("fleet_loaded", entities=len(self.fleet), place=self.began, seconds=seconds)
+        return states
+
+    async def _follow(self, states: "_States | None") -> None:
+        """Read LOG after the place at which the states were noted. Ends only if the states turn out to lack some."""
+        wire, layout, prefix = self.installation.wire, self.installation.layout, self.installation.prefix
+        feed = [f"{prefix}.transition.>", f"{prefix}.rejection.>"]
+        newest = 0 if states is None else states.newest
+        async with reader_of(wire, layout.log, [], self.began + 1, feed) as reader:
+            while True:
+                if not self.is_exact.is_set() and reader.caught_up and self.fleet.place >= newest:
+                    if states is not None and not states.suffice(self.fleet):
+                        return
+                    self.exact_at = self.fleet.place
+                    self.is_exact.set()
+                    self._move()
+                for stored in await reader.take(SLICE, LOOK):
+                    self._take(stored)
+                if not self._cascades.is_whole and time.monotonic() - self._held_since > PATIENCE:
+                    log.warning("cascade_unfinished", place=self.fleet.place)
+                    self._apply(self._cascades.give_up())
+                await asyncio.sleep(0)
+
+    def _take(self, stored: Stored) -> None:
+        placed, numbered = self._read(stored)
+        if self._cascades.is_whole:
+            self._held_since = time.monotonic()
+        self._apply(self._cascades.take(placed, numbered))
+
+    def _read(self, stored: Stored) -> tuple[Placed, wire_codec.Numbered | None]:
+        """A message of LOG, and which record of its event it is."""
+        place, prefix = Placed(stored.sequence, stored.time_ns), self.installation.prefix
+        is_log = stored.subject.startswith(f"{prefix}.log.")
+        if not is_log and ".transition.mark." not in stored.subject[len(prefix) :]:
+            return place, None
+        if foreign.is_json_copy(stored.block):
+            return place, None
+        record = record_in_log(self.installation.layout.log, stored)
+        if record is None:
+            return place, None
+        numbered = wire_codec.numbered(stored.data)
+        return place if isinstance(record, Mark) else place._replace(record=record, body=stored.data), numbered
+
+    def _apply(self, group: Sequence[Placed]) -> None:
+        if not group:
+            return
+        fleet = self.fleet
+        for placed in group:
+            if isinstance(placed.record, Transition):
+                fleet.apply(placed.place, placed.record)
+        fleet.stand_at(group[-1].place, group[-1].time_ns)
+        for taker in self.takers if self.is_exact.is_set() else ():
+            taker(group)
+        self._move()
+
+    def _move(self) -> None:
+        """Wake all who wait for a place."""
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
+
+
+class _States:
+    """Reads the messages of STATE. newest: the newest place in LOG among them. is_ours: whether workers wrote all."""
+
+    def __init__(self, installation: Installation) -> None:
+        self._installation = installation
+        self._expected: dict[int, int] = {}
+        self.newest, self.is_ours = 0, True
+
+    def read(self, messages: Sequence[Stored]) -> Iterator[tuple[int, Transition]]:
+        """The last record of each entity in these messages, with its place."""
+        for stored in messages:
+            partition, kind = stored.subject.removeprefix(f"{self._installation.prefix}.state.").split(".", 2)[:2]
+            place = origin(stored.block)
+            self.newest = max(self.newest, place)
+            if kind == "checkpoint":
+                found = checkpoint.read(stored)
+                self._expected[int(partition)] = 0 if found is None else found.entities
+            elif kind not in latest.NO_KINDS and stored.data:
+                record = record_in_state(self._installation.layout.state, stored)
+                if isinstance(record, Transition):
+                    yield place, record
+                else:
+                    self.is_ours = False
+
+    def suffice(self, fleet: LiveFleet) -> bool:
+        """Whether the fleet has as many entities of each partition as the checkpoints count."""
+        counted = Counter(self._installation.partition_of(record.entity.id) for record in fleet.last)
+        return all(counted[partition] >= count for partition, count in self._expected.items())

@@ -1,0 +1,180 @@
+"""Entities: one, a list, their counts, all as columns.
+
+Belongs here: the handlers of these routes, and the tokens of further pages. Does not: selecting entities
+(`fleet.fleet_moment`, `client.selection`), how an entity looks as JSON (`client.maps`).
+"""
+
+import base64
+import json
+import zlib
+from collections import Counter
+from typing import NamedTuple
+
+from phaseline.engine.client import maps
+from phaseline.engine.client.selection import EVERYTHING, Selector, in_order
+from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.http.fleet import columns
+from phaseline.engine.http.fleet.fleet import LiveFleet
+from phaseline.engine.http.fleet.fleet_moment import FleetMoment
+from phaseline.engine.http.fleet.history import PastFleet
+from phaseline.engine.http.service import ViewAt
+from phaseline.engine.log import latest
+from phaseline.engine.log.watch import RecordFilter, chosen
+from phaseline.engine.log.when import NOW, START, Moment
+from phaseline.engine.request_errors import BadParameter, OtherQuery, StillLoading
+from phaseline.schemas import codec
+from phaseline.schemas.records import Transition, timestamp
+
+
+class PageToken(NamedTuple):
+    """Where a list goes on: at an offset of the list at a place. query: the checksum of the query it belongs to."""
+
+    place: int
+    offset: int
+    query: int
+
+    def write(self) -> str:
+        """The text that a client sends back."""
+        return base64.urlsafe_b64encode(json.dumps(self).encode()).decode().rstrip("=")
+
+    @classmethod
+    def read(cls, text: str, query: int) -> "PageToken":
+        """The token in a text; raises `OtherQuery`."""
+        try:
+            place, offset, own = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+            found = cls(int(place), int(offset), int(own))
+        except (ValueError, TypeError):
+            raise OtherQuery(what="no list of this server") from None
+        if found.query != query or found.offset < 0 or found.place < 0:
+            raise OtherQuery(what="another query")
+        return found
+
+
+async def entities(call: Call) -> HttpAnswer:
+    """A page of the entities that fit, with counts of all that fit."""
+    values, query = call.values, zlib.crc32(call.query_without("continue", "limit").encode())
+    token = None if values["continue"] is None else PageToken.read(values["continue"], query)
+    at = values["at"] if token is None else str(token.place)
+    view = await call.service.view(at, values["min"])
+    found = await _listed(call, view, query)
+    offset, limit = 0 if token is None else token.offset, values["limit"]
+    page = found[offset : offset + limit]
+    stale = await view.entities.stale_since_ns([record.entity for record in page])
+    more = offset + len(page) < len(found)
+    if more:
+        call.service.keep(view)
+    body = {
+        "counts": Counter(record.entity.facets[0].state.phase for record in found),
+        "total": len(found),
+        "items": [
+            maps.entity_map(call.service.kinds, one, values["lang"], stale.get((one.entity.kind, one.entity.id)))
+            for one in page
+        ],
+        "continue": PageToken(view.moment.place, offset + len(page), query).write() if more else None,
+    }
+    return HttpAnswer(body, view.moment, is_past=view.is_past)
+
+
+async def _listed(call: Call, view: ViewAt, query: int) -> list[Transition]:
+    """All entities that fit, in order. A list of several pages is made once."""
+    service, values = call.service, call.values
+    key = (view.moment.place, query)
+    if (known := service.lists.get(key)) is not None:
+        return known
+    choice = chosen(values["state"], values["condition"])
+    kind, tree = values["kind"], values["tree"]
+    RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(service.kinds)
+    selector = _selector(values["label"])
+    fits = choice.selects if choice.looks_at_conditions else None
+    if isinstance(view.states, FleetMoment):
+        found = view.states.select(kind, tree, choice.phase, deleted=values["deleted"], fits=fits)
+    else:
+        found = await view.states.states(kind, tree, choice.phase, deleted=values["deleted"])
+        found = [one for one in found if fits is None or any(fits(facet.state) for facet in one.entity.facets)]
+    if selector is not EVERYTHING:
+        selector.check(service.kinds, kind, found)
+        found = [record for record in found if selector.selects(record.entity)]
+    if values["sort"] is not None:
+        found = in_order(service.kinds, found, values["sort"], kind)
+    if len(found) > values["limit"]:
+        service.lists.put(key, found)
+    return found
+
+
+def _selector(text: str | None) -> Selector:
+    try:
+        return EVERYTHING if text is None else Selector.read(text)
+    except ValueError as error:
+        raise BadParameter(name="label", problem=str(error)) from None
+
+
+async def entity(call: Call) -> HttpAnswer:
+    """One entity."""
+    values = call.values
+    view = await call.service.view(values["at"], values["min"])
+    last = await view.entities.last(values["kind"], values["id"])
+    stale = (await view.entities.stale_since_ns([last.entity])).get((last.entity.kind, last.entity.id))
+    body = maps.entity_map(call.service.kinds, last, values["lang"], stale)
+    return HttpAnswer({"entity": body}, view.moment, is_past=view.is_past)
+
+
+async def counts(call: Call) -> HttpAnswer:
+    """How many entities are in which state."""
+    values = call.values
+    view = await call.service.view(values["at"], values["min"])
+    kind, tree = values["kind"], values["tree"]
+    RecordFilter(kind=kind, below=tree).check(call.service.kinds)
+    fleet = await _fleet_of(call, view, kind, tree)
+    everything = kind is tree is None and not values["deleted"] and not isinstance(fleet, PastFleet)
+    numbers = None if everything else columns.chosen(fleet, kind, tree, deleted=values["deleted"])
+    return HttpAnswer(columns.tally(fleet, numbers), view.moment, is_past=view.is_past)
+
+
+async def all_columns(call: Call) -> HttpAnswer:
+    """All entities of a kind and a tree as columns."""
+    values, service = call.values, call.service
+    view = await service.view(values["at"], values["min"])
+    key = (view.moment.place, call.query)
+    body = service.bodies.get(key)
+    if body is None:
+        kind, tree = values["kind"], values["tree"]
+        RecordFilter(kind=kind, below=tree).check(service.kinds)
+        fleet = await _fleet_of(call, view, kind, tree)
+        numbers = columns.chosen(fleet, kind, tree, deleted=values["deleted"])
+        body = codec.encode_json(columns.columns(fleet, numbers))
+        service.bodies.put(key, body)
+    return HttpAnswer(body, view.moment, is_past=view.is_past)
+
+
+async def strip(call: Call) -> HttpAnswer:
+    """How many transitions there were when, by the class of the state that they led to."""
+    values, service = call.values, call.service
+    fleet = await service.fleet()
+    history = service.history.history
+    if history is None:
+        raise StillLoading(entities=len(fleet), place=fleet.place)
+    first = None if values["from"] in (None, START) else await service.moment(values["from"])
+    last = await service.moment(values["to"] or NOW)
+    oldest = history.times[0] if len(history) else last.time_ns
+    begins = oldest if first is None else max(first.time_ns, oldest)
+    found = history.strip(min(begins, last.time_ns), last.time_ns, values["buckets"])
+    body = {
+        "begins": history.begins, "times": list(map(timestamp, found.times)), "places": found.places,
+        "classes": found.classes,
+    }  # fmt: skip
+    return HttpAnswer(body, Moment(fleet.place, fleet.time_ns))
+
+
+async def _fleet_of(call: Call, view: ViewAt, kind: str | None, tree: str | None) -> LiveFleet:
+    """The fleet itself, if it stands at the moment; else one of what was there at the moment."""
+    fleet = await call.service.fleet()
+    if fleet.place == view.moment.place:
+        return fleet
+    place, history = view.moment.place, call.service.history
+    if history.history is not None and history.covers(place):
+        return PastFleet(fleet, history.history.columns_at(place, len(fleet)), place)
+    past = LiveFleet(call.service.kinds)
+    latest.patterns(call.service.installation, kind, tree)
+    for place, record in enumerate(await view.states.states(kind, tree, deleted=True)):
+        past.apply(place + 1, record)
+    return past

@@ -1,0 +1,135 @@
+"""The table of all requests. The router, the description (`openapi`) and docs/http.md are made from it.
+
+Belongs here: method and path, parameters, what is answered, the role that a request needs, its handler. Does not: the
+handlers (`reading`, and one room for what changes something), how a request is read (`app`).
+"""
+
+from typing import NamedTuple
+
+from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
+from phaseline.engine.http.access.caller import Role
+from phaseline.engine.http.call import Handler
+from phaseline.engine.http.live.frames import COLUMNS, RECORDS
+from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.reading import about, entities, installation, past, rejections, transitions
+
+JSON, PAGE = "application/json", "text/html"
+
+
+class Route(NamedTuple):
+    """One request. name: the operation id. summary: a sentence. problems: the statuses of errors to expect.
+
+    path: parts in braces are parameters; the last one takes the rest of the path, slashes included.
+    """
+
+    method: str
+    path: str
+    name: str
+    handler: Handler
+    summary: str
+    parameters: tuple[Parameter, ...] = ()
+    answer: str = JSON
+    role: Role = "read"
+    problems: tuple[int, ...] = ()
+
+
+KIND = Parameter("kind", "only this kind", example="node")
+TREE = Parameter("tree", "only the entity with this id and everything below it", example="c1/pool-a")
+AT = Parameter("at", "a place in the log, a time (RFC 3339), or how long ago", "moment", example="15m")
+MIN = Parameter("min", "wait until this place is reached: read what you wrote", "integer", least=0, example=0)
+DELETED = Parameter("deleted", "deleted entities too", "flag", default=False)
+LANG = Parameter("lang", "the language of labels, such as `zh`", default="en")
+OF_KIND = Parameter("kind", "the kind", is_path=True, example="node")
+OF_ID = Parameter("id", "the id, each part percent-encoded", is_path=True, example="c1/pool-a/n1")
+STATE = Parameter("state", "only in this state: a phase, or `{Failed,[Balance,*]}`", example="Failed")
+CONDITION = Parameter("condition", "only with this condition; of several, all must stand", many=True, example="Balance")
+LABEL = Parameter("label", "a selector as kubectl has, over attributes and labels: `a=b`, `a in (x,y)`, `!a`")
+SORT = Parameter("sort", "the field or attribute to sort by, instead of the id", example="since")
+CONTINUE = Parameter("continue", "where the former page ended: all pages are of one place")
+LIMIT = Parameter("limit", "the most entities of one page", "integer", default=500, least=1, most=10_000, example=100)
+FACET = Parameter("facet", "only transitions of this facet", example="phase")
+FROM = Parameter("from", "the first place or time; without it, what is to come", "moment", example="1")
+FROM_TIME = Parameter("from", "where it begins: a place or a time; without it, as early as is known", "moment")
+TO = Parameter("to", "the last place or time", "moment", example="now")
+BUCKETS = Parameter("buckets", "how many parts of equal time", "integer", default=200, least=1, most=2_000, example=10)
+REJECTIONS = Parameter("rejections", "rejections too", "flag", default=False)
+FORM = Parameter("form", "CloudEvents, or rows of place, kind, id, facet, state, conditions, class, flags, since",
+                 default=RECORDS, options=(RECORDS, COLUMNS))  # fmt: skip
+MOST = Parameter("limit", "the most records of a range, and the rest of the last event", "integer", default=1_000,
+                 least=1, most=10_000)  # fmt: skip
+FROM_HISTORY = Parameter("from", "the first place or time; without it, the last `limit` transitions", "moment")
+SINCE = Parameter("from", "the first moment: a place, a time, or how long ago", "moment", default="1h", example="15m")
+DEPTH = Parameter("depth", "how many levels below; without it, all", "integer", least=0, most=100, example=1)
+REASON = Parameter("reason", "only with this reason", example="illegal")
+SOURCE = Parameter("source", "only of this source", example="/agent/c1")
+PLACE = Parameter("place", "the place of the rejection in the log", "integer", is_path=True, least=1, example=1)
+STATUS = (
+    Parameter("shape", "EMCO's design notes (`source`), or later EMCO", default="source", options=SHAPES),
+    Parameter("output", "how much of it", default="all", options=OUTPUTS),
+    Parameter("type", "what rsync has, what the cluster has; both without it", many=True, options=TYPES),
+    Parameter("status", "only for the shape `emco`: this status", options=STATUSES),
+    Parameter("app", "only these apps", many=True),
+    Parameter("cluster", "only these clusters", many=True),
+    Parameter("resource", "only these resources", many=True),
+    Parameter("instance", "the app context, in place of the present one"),
+    *(Parameter(name, f"only for the shape `emco`: the names of the {name}", "flag", default=False) for name in LISTS),
+)
+VERBOSE = Parameter("verbose", "say more", "flag", default=False)
+FILE = Parameter("file", "the name", is_path=True, example="index.html")
+READ = (400, 404, 503)
+
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/v1/entities", "listEntities", entities.entities,
+          "Entities that fit, page by page, with counts of all that fit.",
+          (KIND, TREE, STATE, CONDITION, LABEL, SORT, DELETED, LIMIT, CONTINUE, AT, MIN, LANG), problems=READ),
+    Route("GET", "/v1/entities/{kind}/{id}", "getEntity", entities.entity,
+          "One entity.", (OF_KIND, OF_ID, AT, MIN, LANG), problems=READ),
+    Route("GET", "/v1/counts", "countEntities", entities.counts,
+          "How many entities are in which state, and in which class.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
+    Route("GET", "/v1/columns", "listColumns", entities.all_columns,
+          "All entities in bulk: a column for each fact.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
+    Route("GET", "/v1/why/{kind}/{id}", "explainEntity", past.why,
+          "Why an entity is in its state, back to the events from outside.", (OF_KIND, OF_ID, AT, MIN), problems=READ),
+    Route("GET", "/v1/history/{kind}/{id}", "getHistory", past.history,
+          "The transitions of one entity, oldest first: the last ones, or those from a place on.",
+          (OF_KIND, OF_ID, FROM_HISTORY, TO, LIMIT, LANG), problems=READ),
+    Route("GET", "/v1/timeline/{kind}/{id}", "getTimeline", past.timeline,
+          "The states of an entity and of those below it over time.",
+          (OF_KIND, OF_ID, FROM_TIME, TO, DEPTH, LANG), problems=READ),
+    Route("GET", "/v1/tree/{id}", "getTree", past.tree,
+          "An entity and everything below it, nested.", (OF_ID, DEPTH, DELETED, AT, MIN, LANG), problems=READ),
+    Route("GET", "/v1/changes", "listChanges", past.changes,
+          "What differs between two moments, and how often it changed in between.",
+          (SINCE, TO, TREE, KIND, LIMIT), problems=READ),
+    Route("GET", "/v1/strip", "getStrip", entities.strip,
+          "How many transitions there were when, by the class of the state that they led to.",
+          (FROM_TIME, TO, BUCKETS), problems=READ),
+    Route("GET", "/v1/transitions", "followTransitions", transitions.transitions,
+          "What happened, and what happens: server-sent events that resume at any place, or a range at once.",
+          (KIND, FACET, STATE, CONDITION, TREE, FROM, TO, REJECTIONS, FORM, MOST), answer=transitions.EVENTS,
+          problems=(400, 404, 410, 503)),
+    Route("GET", "/v1/rejections", "listRejections", rejections.rejections,
+          "The last rejected events, newest first, and how many there are by reason, kind and source.",
+          (KIND, TREE, REASON, SOURCE, FROM_TIME, TO, LIMIT), problems=READ),
+    Route("GET", "/v1/rejections/{place}", "getRejection", rejections.rejection,
+          "One rejection with its event.", (PLACE,), problems=READ),
+    Route("POST", "/v1/rejections/{place}/resend", "resendRejection", rejections.resend,
+          "Send the event of a rejection again.", (PLACE,), role="operate", problems=READ),
+    Route("GET", "/v1/status/{kind}/{id}", "getStatus", installation.status,
+          "The status of an EMCO resource, in both shapes; of a repository, a bundle or a deployment its counts.",
+          (Parameter("kind", "the kind", is_path=True, example="emco_resource"), OF_ID, AT, *STATUS), problems=READ),
+    Route("GET", "/v1/summary", "getSummary", installation.summary,
+          "Counts, silent places, workers, partitions with their owners and backlogs, streams, tables.",
+          problems=(503,)),
+    Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
+    Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
+          "The table of one kind.", (OF_KIND,), problems=(404,)),
+    Route("GET", "/livez", "livez", about.livez, "Whether the process answers.", role=""),
+    Route("GET", "/readyz", "readyz", about.readyz,
+          "Whether the states are loaded and followed.", (VERBOSE,), role="", problems=(503,)),
+    Route("GET", "/openapi.json", "getDescription", about.openapi, "This description.", role=""),
+    Route("GET", "/", "getPage", about.index, "The page.", answer=PAGE, role=""),
+    Route("GET", "/page/{file}", "getPageFile", about.page,
+          "A file of the page.", (FILE,), answer="*/*", role="", problems=(404,)),
+)  # fmt: skip
+"""All requests, in the order of the documentation."""

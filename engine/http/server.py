@@ -1,0 +1,95 @@
+"""Listening for requests: uvicorn within our event loop.
+
+Belongs here: the socket, starting and stopping. Does not: requests (`app`), the fleet (`service`). The only importer of
+`uvicorn`.
+"""
+
+import asyncio
+import errno
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import NamedTuple
+
+import uvicorn
+
+from phaseline.engine.errors import BadSetting, PortTaken
+from phaseline.engine.http.app import HttpApp
+from phaseline.engine.http.service import HISTORY, Service, running
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+
+DEFAULT_LISTEN = "127.0.0.1:8223"
+STOP = 2
+"""Seconds that requests may take to end when the server stops."""
+
+
+class Serving(NamedTuple):
+    """A server that listens. url: where."""
+
+    url: str
+    service: Service
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to whoever runs the event loop."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Do nothing."""
+        yield
+
+
+def address_of(listen: str) -> tuple[str, int]:
+    """The host and the port of `HOST:PORT`, `[HOST]:PORT`, `PORT`, or `HOST`; raises `BadSetting`."""
+    host, colon, port = listen.rpartition(":")
+    if not colon:
+        host, port = ("127.0.0.1", listen) if listen.isdecimal() else (listen, "8223")
+    if not port.isdecimal() or int(port) > 65_535 or not host:
+        raise BadSetting(name="listen", problem=f"must be HOST:PORT, such as {DEFAULT_LISTEN}, found {listen[:128]!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens; raises `PortTaken`, `BadSetting`."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise PortTaken(port=port) from None
+        raise BadSetting(name="listen", problem=f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+
+
+@asynccontextmanager
+async def serving(
+    settings: Settings, kinds: Kinds, listen: str = DEFAULT_LISTEN, history: int = HISTORY
+) -> AsyncIterator[Serving]:
+    """Listen while the block runs, and follow the installation. Port 0 is any free port.
+
+    history: how many transitions are kept in memory.
+    """
+    host, port = address_of(listen)
+    with bound(host, port) as listening:
+        port = listening.getsockname()[1]
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        async with running(settings, kinds, history) as service, _listening(HttpApp(service), listening):
+            try:
+                yield Serving(url, service)
+            finally:
+                service.close()
+
+
+@asynccontextmanager
+async def _listening(app: HttpApp, listening: socket.socket) -> AsyncIterator[None]:
+    config = uvicorn.Config(
+        app, http="httptools", ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
+        timeout_graceful_shutdown=STOP, timeout_keep_alive=75,
+    )  # fmt: skip
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task

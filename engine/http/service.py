@@ -1,0 +1,248 @@
+"""What one server has: the connection, the client, the fleet. It starts, follows, and ends as a whole.
+
+Belongs here: `Service`. Does not: requests (`app`), what keeps the fleet up to date (`fleet.follower`).
+"""
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from phaseline.engine import logs
+from phaseline.engine.client.client import Client
+from phaseline.engine.client.entity_view import EntityView
+from phaseline.engine.client.session import Session
+from phaseline.engine.errors import NoAnswer, NotProvisioned, PhaselineError
+from phaseline.engine.http.fleet.fleet import LiveFleet
+from phaseline.engine.http.fleet.fleet_moment import FleetMoment
+from phaseline.engine.http.fleet.follower import Follower
+from phaseline.engine.http.fleet.history_loader import HistoryLoader
+from phaseline.engine.http.kept import Kept
+from phaseline.engine.http.live.hub import Hub
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import as_of
+from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import direct, message_in
+from phaseline.engine.log.when import NOW, Moment, Time, parse
+from phaseline.engine.publish.compose import default_source
+from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.records import Transition
+
+READY = 2.0
+"""Seconds that a request waits for the states to be loaded."""
+REACH = 10.0
+"""Seconds that a request with `min` waits for its place."""
+RETRY = 0.5
+"""Seconds between two tries to find the installation."""
+VIEWS, CHANGED = 16, 20_000
+"""How many views of earlier places are kept for the next pages of lists, and how many changes each may hold."""
+LISTS, BODIES = 16, 8
+HISTORY = 2_000_000
+"""Transitions that are kept in memory, at most: about 30 bytes each."""
+
+log = logs.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewAt:
+    """The entities at one moment. is_past: whether it was asked for by its moment, so that no answer can change."""
+
+    states: FleetMoment | AsOf
+    is_past: bool = False
+
+    @property
+    def moment(self) -> Moment:
+        """The moment."""
+        return self.states.moment
+
+    @property
+    def entities(self) -> EntityView[Moment]:
+        """The reads of a client."""
+        return EntityView(self.states, self.states.moment)
+
+
+@dataclass(slots=True)
+class _Connected:
+    installation: Installation
+    client: Client
+    follower: Follower
+    hub: Hub
+    history: HistoryLoader
+
+
+class Service:
+    """The parts that answers are made of. `running` starts them."""
+
+    def __init__(self, settings: Settings, kinds: Kinds, history: int = HISTORY) -> None:
+        """Nothing is connected yet. history: how many transitions are kept in memory."""
+        self.settings, self.kinds, self._most = settings, kinds, history
+        self._parts: _Connected | None = None
+        self._failure: PhaselineError | None = None
+        self.description = b"{}"
+        """The description of the API, as JSON."""
+        self.lists = Kept[tuple[int, int], list[Transition]](LISTS)
+        """Lists of several pages, by place and query."""
+        self.bodies = Kept[tuple[int, str], bytes](BODIES)
+        """Large answers, by place and query."""
+        self._views: OrderedDict[int, FleetMoment] = OrderedDict()
+
+    @property
+    def follower(self) -> Follower:
+        """What keeps the fleet up to date; raises `StillLoading` before there is a connection."""
+        return self._connected().follower
+
+    @property
+    def client(self) -> Client:
+        """A client on the same connection."""
+        return self._connected().client
+
+    @property
+    def installation(self) -> Installation:
+        """The installation."""
+        return self._connected().installation
+
+    @property
+    def hub(self) -> Hub:
+        """What hands out new records."""
+        return self._connected().hub
+
+    @property
+    def history(self) -> HistoryLoader:
+        """The transitions in memory."""
+        return self._connected().history
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether NATS can be reached at this moment."""
+        return self._parts is not None and self._parts.installation.wire.connected
+
+    def _connected(self) -> _Connected:
+        if self._failure is not None:
+            raise self._failure
+        if self._parts is None:
+            raise StillLoading(entities=0, place=0)
+        return self._parts
+
+    async def reaching(self) -> Follower:
+        """What keeps the fleet up to date, once the fleet is exact; raises `StillLoading`."""
+        await self.follower.ready(READY)
+        return self.follower
+
+    async def fleet(self) -> LiveFleet:
+        """The fleet, exact at its place; raises `StillLoading`."""
+        return await self.follower.ready(READY)
+
+    async def moment(self, when: str) -> Moment:
+        """The moment that a parameter names; raises `PlaceAhead`, `NameUnknown`."""
+        fleet = await self.fleet()
+        if when == NOW:
+            return Moment(fleet.place, fleet.time_ns)
+        named = parse(when)
+        if isinstance(named, Time) and named.ns <= 0:
+            return Moment(0, 0)
+        if isinstance(named, int) and named > fleet.place:
+            info = await self.installation.wire.api(f"STREAM.INFO.{self.installation.layout.log}")
+            if named > (last := int(info["state"]["last_seq"])):
+                raise PlaceAhead(place=named, last=last)
+        return await as_of.resolve(self.installation, when)
+
+    async def view(self, at: str | None = None, least: int | None = None) -> ViewAt:
+        """The entities at a moment; raises `PlaceAhead`, `NameUnknown`.
+
+        at: None for the present. least: a place that the view must have reached.
+        """
+        if least is not None:
+            await (await self.reaching()).reach(least, REACH)
+        if at in (None, NOW):
+            return self.at(await self.fleet(), None)
+        return self.at(await self.fleet(), await self.moment(at))
+
+    def at(self, fleet: LiveFleet, moment: Moment | None) -> ViewAt:
+        """The entities at a moment; None: now."""
+        if moment is None:
+            return ViewAt(FleetMoment(self.installation, fleet))
+        if (kept := self._views.get(moment.place)) is not None:
+            return ViewAt(kept, is_past=True)
+        if moment.place == fleet.place:
+            return ViewAt(FleetMoment(self.installation, fleet), is_past=True)
+        return ViewAt(AsOf(self.installation, moment), is_past=True)
+
+    def keep(self, view: ViewAt) -> None:
+        """Keep a view of the fleet for the next page of its list. The log has it too, but reading it takes longer."""
+        if isinstance(view.states, FleetMoment):
+            self._views[view.moment.place] = view.states
+            self._views.move_to_end(view.moment.place)
+        for place, kept in list(self._views.items()):
+            if len(self._views) > VIEWS or kept.kept > CHANGED:
+                del self._views[place]
+
+    async def check_kept(self, place: int) -> None:
+        """Raise `PlaceTrimmed` if the log no longer holds what was at this place."""
+        installation = self.installation
+        first = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["first_seq"])
+        if place >= first:
+            return
+        reply = await direct(installation.wire, installation.layout.log, json.dumps({"seq": first}).encode())
+        subject = "" if reply is None else message_in(reply).subject
+        # A log begins with checkpoints and notes of tables; of the checkpoints, only the last one stays.
+        if not subject.startswith((f"{installation.prefix}.tables.", f"{installation.prefix}.mark.")):
+            raise PlaceTrimmed(place=place, first=first)
+
+    def close(self) -> None:
+        """Let all streams end."""
+        if self._parts is not None:
+            self._parts.hub.close()
+
+    async def _follow(self) -> None:
+        """Connect, find the installation, load the fleet and follow the log."""
+        async with Wire.open(self.settings, name="phaseline-serve", patient=True) as wire:
+            session = Session(wire, self.settings, self.kinds, default_source("http"))
+            installation = await _found(session)
+            follower = Follower(installation)
+            hub, history = Hub(self.kinds, follower), HistoryLoader(follower, self._most)
+            follower.takers += [history.take, hub.take]
+            self._parts = _Connected(installation, Client(session), follower, hub, history)
+            tasks = [asyncio.create_task(work) for work in (hub.run(), history.run())]
+            try:
+                await follower.run()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run(self) -> None:
+        try:
+            await self._follow()
+        except PhaselineError as error:
+            log.error("serve_failed", error=str(error))  # noqa: TRY400  # the error says all
+            self._failure = error
+
+
+async def _found(session: Session) -> Installation:
+    """The installation, as soon as it is there."""
+    waits = False
+    while True:
+        try:
+            return await session.installation()
+        except (NoAnswer, NotProvisioned) as error:
+            if not waits:
+                log.warning("serve_waits", error=str(error))
+            waits = True
+            await asyncio.sleep(RETRY)
+
+
+@asynccontextmanager
+async def running(settings: Settings, kinds: Kinds, history: int = HISTORY) -> AsyncIterator[Service]:
+    """A service that follows the installation while the block runs."""
+    service = Service(settings, kinds, history)
+    task = asyncio.create_task(service._run())  # noqa: SLF001  # a part of this module
+    try:
+        yield service
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,47 @@
+"""The files of the page, as they are installed.
+
+Belongs here: finding and reading them, the type of each. Does not: what is in them.
+"""
+
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
+
+INDEX = "index.html"
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".webmanifest": "application/manifest+json",
+}
+"""The content types of what a page is made of, by the end of a name. Files with other ends are not served."""
+
+
+class PageFile(NamedTuple):
+    """A file of the page. `name`: its path below the package, with `/`."""
+
+    name: str
+    type: str
+    body: bytes
+
+
+@cache
+def files() -> dict[str, PageFile]:
+    """All files of the page, by name. They are read once."""
+    return {one.name: one for one in _below(resources.files(__package__), "")}
+
+
+def _below(folder: Traversable, path: str) -> list[PageFile]:
+    found: list[PageFile] = []
+    for one in sorted(folder.iterdir(), key=lambda each: each.name):
+        if one.is_dir():
+            found += _below(one, f"{path}{one.name}/")
+        elif (type_ := TYPES.get(f".{one.name.rpartition('.')[2]}")) is not None:
+            found.append(PageFile(f"{path}{one.name}", type_, one.read_bytes()))
+    return found

@@ -1,0 +1,50 @@
+"""The class of a state: good, busy, bad, excused, gone or unknown, as its table says, or as follows from the table.
+
+Belongs here: choosing the class. Does not: the words (`language.state_classes`), the classes that tables name (the
+table of each kind), labels (`labels`).
+"""
+
+from functools import cache
+
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import facet_named
+from phaseline.machines.language.state_classes import CLASSES, StateClass
+from phaseline.machines.language.table import ABSENT, DELETED, OK, PROGRESSING, Facet, Label
+from phaseline.schemas.records import State
+
+
+def class_in(kinds: Kinds, kind: str, facet: str, state: State) -> StateClass:
+    """The class of a state of a kind; `unknown` where the kind is not installed here."""
+    found = facet_named(kinds, kind, facet)
+    return "unknown" if found is None else class_of(found, state)
+
+
+@cache
+def class_of(facet: Facet, state: State) -> StateClass:
+    """The class of a state. Of those of several conditions, the worst one counts."""
+    if state.phase in (ABSENT, DELETED):
+        return "gone" if state.phase == DELETED else "unknown"
+    named = {(label.phase, label.condition): label.state_class for label in facet.labels}
+    found = {
+        named.get((state.phase, condition)) or derived(facet, state.phase, condition)
+        for condition in state.conditions or (None,)
+    }
+    return min(found, key=CLASSES.index)
+
+
+def class_of_label(facet: Facet, label: Label) -> StateClass:
+    """The class of the state that a label names."""
+    return label.state_class or derived(facet, label.phase, label.condition)
+
+
+def derived(facet: Facet, phase: str, condition: str | None) -> StateClass:
+    """The class that follows from the table, where no label names one."""
+    if phase == facet.accumulates_in:
+        return "bad"
+    if condition == PROGRESSING or phase in facet.pending:
+        return "busy"
+    if phase == facet.healthy:
+        return "good" if condition in (None, OK) else "excused"
+    if condition is None:
+        return "unknown"
+    return "excused" if condition == OK else "bad"

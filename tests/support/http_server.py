@@ -1,0 +1,60 @@
+"""`phaseline serve` in this process, on a free port.
+
+Belongs here: starting it, and a client of it. Does not: the tests.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+import httpx2
+
+from phaseline.engine.http.server import serving
+from phaseline.engine.http.service import Service
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas import codec
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+
+LIMIT = 120
+
+
+class Api(NamedTuple):
+    """A server, and what to ask it with. url: where it listens."""
+
+    url: str
+    service: Service
+    http: httpx2.AsyncClient
+
+    async def get(self, path: str, status: int = 200, /, **parameters: Any) -> Any:
+        """The JSON of an answer with that status."""
+        wanted = {name.rstrip("_"): value for name, value in parameters.items()}
+        answer = await self.http.get(path, params=wanted or None)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    async def place(self) -> int:
+        """The last place of the log, once the server has reached it."""
+        place = (await self.service.client.moment("now")).place
+        await self.service.follower.reach(place, LIMIT)
+        return place
+
+
+def as_json(value: Any) -> Any:
+    """The value as JSON has it."""
+    return json.loads(codec.encode_json(value))
+
+
+@asynccontextmanager
+async def http_server(settings: Settings, kinds: Kinds = BUILT_IN_KINDS) -> AsyncIterator[Api]:
+    """A server of the installation, once its fleet is loaded."""
+    async with (
+        serving(settings, kinds, "127.0.0.1:0") as served,
+        httpx2.AsyncClient(base_url=served.url, timeout=LIMIT, trust_env=False, verify=False) as http,
+    ):
+        async with asyncio.timeout(LIMIT):
+            while (await http.get("/readyz")).status_code != 200:
+                await asyncio.sleep(0.01)
+        yield Api(served.url, served.service, http)
