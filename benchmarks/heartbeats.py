@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.embedded.server import EmbeddedServer

@@ -8,7 +8,6 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable
 
-from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.collecting import collecting_rarely

@@ -16,7 +16,6 @@ from typing import Any
 
 from benchmarks import aggregates
 from benchmarks.workload import Workload, installation
-from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.embedded.server import EmbeddedServer
@@ -31,6 +30,7 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, 
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects, partition_of

@@ -4,7 +4,6 @@ import statistics
 import time
 from typing import Any
 
-from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.embedded.server import EmbeddedServer
@@ -16,6 +15,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects

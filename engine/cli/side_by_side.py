@@ -19,11 +19,11 @@ from typing import Any, BinaryIO
 from phaseline.engine.cli import terminal
 from phaseline.engine.cli.log_source import Part
 from phaseline.engine.cli.replay_task import Found, Show, Source, Task
-from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.embedded.server import end_with_parent
 from phaseline.engine.embedded.supervisor import how_it_ended
 from phaseline.engine.replay.log_writer import STANDARD
 from phaseline.engine.setup_errors import ReplayProcessEnded
+from phaseline.engine.worker.collecting import collecting_rarely
 
 EACH = 100_000
 """Events that are worth a process of their own: they take longer than its start."""

@@ -14,7 +14,6 @@ import click
 
 from phaseline.engine import logs
 from phaseline.engine.cli.controls import plain, plain_event
-from phaseline.engine.collecting import collecting_rarely
 
 
 def styled(text: str, colour: str) -> str:
@@ -36,8 +35,7 @@ def say(text: str, mark: str = "") -> None:
 
 def run(work: Coroutine[Any, Any, int | None]) -> int | None:
     """Run a command's coroutine to its end."""
-    with collecting_rarely():
-        return asyncio.run(work)
+    return asyncio.run(work)
 
 
 def log_like_a_server(*, quiet: bool = False) -> None:

@@ -11,7 +11,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from phaseline.engine import logs
-from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.process import EventCounts
 from phaseline.engine.embedded import server_key
 from phaseline.engine.embedded.server import EmbeddedServer
