@@ -25,8 +25,11 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 )
 @click.option("--listen", default="127.0.0.1:8223", metavar="HOST:PORT", envvar="PHASELINE_LISTEN", show_envvar=True,
               show_default=True, help="Where to listen. Port 0 picks a free one.")  # fmt: skip
+@click.option("--history", type=click.IntRange(0), default=2_000_000, metavar="N", envvar="PHASELINE_HISTORY",
+              show_envvar=True, show_default=True,
+              help="Transitions of the past that are kept in memory, 30 bytes each.")  # fmt: skip
 @options.connected
-def serve(settings: Settings, *, listen: str) -> int | None:
+def serve(settings: Settings, *, listen: str, history: int) -> int | None:
     """Serve the page and the API of an installation by HTTP, until Ctrl-C.
 
     The process keeps nothing. It folds the log into memory and follows it; run as many as you like. Without NATS it
@@ -39,7 +42,7 @@ def serve(settings: Settings, *, listen: str) -> int | None:
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        async with server.serving(settings, installed(), listen) as serving:
+        async with server.serving(settings, installed(), listen, history) as serving:
             terminal.say(f"The page and the API are at {serving.url}. Stop with Ctrl-C.")
             await stop.wait()
 

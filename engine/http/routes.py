@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from phaseline.engine.http.access.caller import Role
 from phaseline.engine.http.call import Handler
+from phaseline.engine.http.live.frames import COLUMNS, RECORDS
 from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.reading import about, entities
+from phaseline.engine.http.reading import about, entities, transitions
 
 JSON, PAGE = "application/json", "text/html"
 
@@ -45,6 +46,16 @@ LABEL = Parameter("label", "a selector as kubectl has, over attributes and label
 SORT = Parameter("sort", "the field or attribute to sort by, instead of the id", example="since")
 CONTINUE = Parameter("continue", "where the former page ended: all pages are of one place")
 LIMIT = Parameter("limit", "the most entities of one page", "integer", default=500, least=1, most=10_000, example=100)
+FACET = Parameter("facet", "only transitions of this facet", example="phase")
+FROM = Parameter("from", "the first place or time; without it, what is to come", "moment", example="1")
+FROM_TIME = Parameter("from", "where it begins: a place or a time; without it, as early as is known", "moment")
+TO = Parameter("to", "the last place or time", "moment", example="now")
+BUCKETS = Parameter("buckets", "how many parts of equal time", "integer", default=200, least=1, most=2_000, example=10)
+REJECTIONS = Parameter("rejections", "rejections too", "flag", default=False)
+FORM = Parameter("form", "CloudEvents, or rows of place, kind, id, facet, state, conditions, class, flags, since",
+                 default=RECORDS, options=(RECORDS, COLUMNS))  # fmt: skip
+MOST = Parameter("limit", "the most records of a range, and the rest of the last event", "integer", default=1_000,
+                 least=1, most=10_000)  # fmt: skip
 VERBOSE = Parameter("verbose", "say more", "flag", default=False)
 FILE = Parameter("file", "the name", is_path=True, example="index.html")
 READ = (400, 404, 503)
@@ -59,6 +70,13 @@ ROUTES: tuple[Route, ...] = (
           "How many entities are in which state, and in which class.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
     Route("GET", "/v1/columns", "listColumns", entities.all_columns,
           "All entities in bulk: a column for each fact.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
+    Route("GET", "/v1/strip", "getStrip", entities.strip,
+          "How many transitions there were when, by the class of the state that they led to.",
+          (FROM_TIME, TO, BUCKETS), problems=READ),
+    Route("GET", "/v1/transitions", "followTransitions", transitions.transitions,
+          "What happened, and what happens: server-sent events that resume at any place, or a range at once.",
+          (KIND, FACET, STATE, CONDITION, TREE, FROM, TO, REJECTIONS, FORM, MOST), answer=transitions.EVENTS,
+          problems=(400, 404, 410, 503)),
     Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
     Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
           "The table of one kind.", (OF_KIND,), problems=(404,)),

@@ -15,7 +15,7 @@ import uvicorn
 
 from phaseline.engine.errors import BadSetting, PortTaken
 from phaseline.engine.http.app import HttpApp
-from phaseline.engine.http.service import Service, running
+from phaseline.engine.http.service import HISTORY, Service, running
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 
@@ -62,14 +62,22 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 @asynccontextmanager
-async def serving(settings: Settings, kinds: Kinds, listen: str = DEFAULT_LISTEN) -> AsyncIterator[Serving]:
-    """Listen while the block runs, and follow the installation. Port 0 is any free port."""
+async def serving(
+    settings: Settings, kinds: Kinds, listen: str = DEFAULT_LISTEN, history: int = HISTORY
+) -> AsyncIterator[Serving]:
+    """Listen while the block runs, and follow the installation. Port 0 is any free port.
+
+    history: how many transitions are kept in memory.
+    """
     host, port = address_of(listen)
     with bound(host, port) as listening:
         port = listening.getsockname()[1]
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        async with running(settings, kinds) as service, _listening(HttpApp(service), listening):
-            yield Serving(url, service)
+        async with running(settings, kinds, history) as service, _listening(HttpApp(service), listening):
+            try:
+                yield Serving(url, service)
+            finally:
+                service.close()
 
 
 @asynccontextmanager

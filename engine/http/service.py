@@ -4,6 +4,7 @@ Belongs here: `Service`. Does not: requests (`app`), what keeps the fleet up to 
 """
 
 import asyncio
+import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,14 +18,17 @@ from phaseline.engine.errors import NoAnswer, NotProvisioned, PhaselineError
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.follower import Follower
+from phaseline.engine.http.fleet.history_loader import HistoryLoader
 from phaseline.engine.http.kept import Kept
+from phaseline.engine.http.live.hub import Hub
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import direct, message_in
 from phaseline.engine.log.when import NOW, Moment, parse
 from phaseline.engine.publish.compose import default_source
-from phaseline.engine.request_errors import PlaceAhead, StillLoading
+from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Transition
@@ -38,6 +42,8 @@ RETRY = 0.5
 VIEWS, CHANGED = 16, 20_000
 """How many views of earlier places are kept for the next pages of lists, and how many changes each may hold."""
 LISTS, BODIES = 16, 8
+HISTORY = 2_000_000
+"""Transitions that are kept in memory, at most: about 30 bytes each."""
 
 log = logs.get_logger(__name__)
 
@@ -65,14 +71,16 @@ class _Connected:
     installation: Installation
     client: Client
     follower: Follower
+    hub: Hub
+    history: HistoryLoader
 
 
 class Service:
     """The parts that answers are made of. `running` starts them."""
 
-    def __init__(self, settings: Settings, kinds: Kinds) -> None:
-        """Nothing is connected yet."""
-        self.settings, self.kinds = settings, kinds
+    def __init__(self, settings: Settings, kinds: Kinds, history: int = HISTORY) -> None:
+        """Nothing is connected yet. history: how many transitions are kept in memory."""
+        self.settings, self.kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
         self._failure: PhaselineError | None = None
         self.description = b"{}"
@@ -97,6 +105,16 @@ class Service:
     def installation(self) -> Installation:
         """The installation."""
         return self._connected().installation
+
+    @property
+    def hub(self) -> Hub:
+        """What hands out new records."""
+        return self._connected().hub
+
+    @property
+    def history(self) -> HistoryLoader:
+        """The transitions in memory."""
+        return self._connected().history
 
     @property
     def is_connected(self) -> bool:
@@ -161,14 +179,39 @@ class Service:
             if len(self._views) > VIEWS or kept.kept > CHANGED:
                 del self._views[place]
 
+    async def check_kept(self, place: int) -> None:
+        """Raise `PlaceTrimmed` if the log no longer holds what was at this place."""
+        installation = self.installation
+        first = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["first_seq"])
+        if place >= first:
+            return
+        reply = await direct(installation.wire, installation.layout.log, json.dumps({"seq": first}).encode())
+        subject = "" if reply is None else message_in(reply).subject
+        # A log begins with checkpoints and notes of tables; of the checkpoints, only the last one stays.
+        if not subject.startswith((f"{installation.prefix}.tables.", f"{installation.prefix}.mark.")):
+            raise PlaceTrimmed(place=place, first=first)
+
+    def close(self) -> None:
+        """Let all streams end."""
+        if self._parts is not None:
+            self._parts.hub.close()
+
     async def _follow(self) -> None:
         """Connect, find the installation, load the fleet and follow the log."""
         async with Wire.open(self.settings, name="phaseline-serve", patient=True) as wire:
             session = Session(wire, self.settings, self.kinds, default_source("http"))
             installation = await _found(session)
             follower = Follower(installation)
-            self._parts = _Connected(installation, Client(session), follower)
-            await follower.run()
+            hub, history = Hub(self.kinds, follower), HistoryLoader(follower, self._most)
+            follower.takers += [history.take, hub.take]
+            self._parts = _Connected(installation, Client(session), follower, hub, history)
+            tasks = [asyncio.create_task(work) for work in (hub.run(), history.run())]
+            try:
+                await follower.run()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _run(self) -> None:
         try:
@@ -192,9 +235,9 @@ async def _found(session: Session) -> Installation:
 
 
 @asynccontextmanager
-async def running(settings: Settings, kinds: Kinds) -> AsyncIterator[Service]:
+async def running(settings: Settings, kinds: Kinds, history: int = HISTORY) -> AsyncIterator[Service]:
     """A service that follows the installation while the block runs."""
-    service = Service(settings, kinds)
+    service = Service(settings, kinds, history)
     task = asyncio.create_task(service._run())  # noqa: SLF001  # a part of this module
     try:
         yield service

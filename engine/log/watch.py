@@ -61,6 +61,24 @@ class RecordFilter:
         """Whether a record on one of the `filters` is selected."""
         return self.choice is None or isinstance(record, Rejection) or self.choice.selects(record.after)
 
+    def selects(self, record: Transition | Rejection) -> bool:
+        """Whether a record is selected, without the help of the `filters`."""
+        if isinstance(record, Rejection):
+            kind, entity_id = record.kind, record.id
+            wanted = self.rejections and self.reason in (None, record.reason)
+        else:
+            kind, entity_id = record.entity.kind, record.entity.id
+            wanted = (
+                self.transitions and self.facet in (None, record.facet) and self.state in (None, record.after.phase)
+            )
+        return (
+            wanted
+            and self.kind in (None, kind)
+            and self.id in (None, entity_id)
+            and (self.below is None or f"{entity_id}/".startswith(f"{self.below}/"))
+            and self.fits(record)
+        )
+
     def filters(self, installation: Installation) -> list[str]:
         """The filter subjects of LOG for these records."""
         everything = self.kind is self.facet is self.state is self.below is self.reason is self.id is None

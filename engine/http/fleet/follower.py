@@ -20,7 +20,7 @@ from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all, reader_of
-from phaseline.engine.log import checkpoint, foreign, latest
+from phaseline.engine.log import as_of, checkpoint, foreign, latest
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log, record_in_state
 from phaseline.engine.request_errors import PlaceAhead, StillLoading
@@ -103,7 +103,8 @@ class Follower:
         """Load the states."""
         wire, layout = self.installation.wire, self.installation.layout
         began = time.monotonic()
-        self.began = self.fleet.place = await latest.copied(self.installation)
+        self.began = await latest.copied(self.installation)
+        self.fleet.stand_at(self.began, (await as_of.resolve(self.installation, self.began)).time_ns)
         states = _States(self.installation)
         async for messages in read_all(wire, layout.state, []):
             for place, record in states.read(messages):

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named, label_of, languages
 from phaseline.machines.compiler.state_classes import class_in
+from phaseline.machines.language.contact import SILENT
 from phaseline.machines.language.state_classes import StateClass
-from phaseline.schemas.records import State
+from phaseline.schemas.records import CONTACT, State
 
 
 class IndexedState(NamedTuple):
@@ -20,6 +21,11 @@ class IndexedState(NamedTuple):
     state: State
     state_class: StateClass
     labels: dict[str, str]
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it says that nothing was heard of a place lately."""
+        return self.facet == CONTACT and self.state.phase == SILENT
 
     def as_map(self) -> dict[str, Any]:
         """It, as answers show it."""

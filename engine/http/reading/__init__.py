@@ -1,5 +1,5 @@
 """Answers to what is read.
 
-Belongs here: one module for each group of routes, with a handler for each route: `entities`, `about`. Does not: the
-table of routes (`http.routes`), what changes something.
+Belongs here: one module for each group of routes, with a handler for each route: `entities`, `transitions`, `about`.
+Does not: the table of routes (`http.routes`), what changes something.
 """

@@ -16,12 +16,14 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
+from phaseline.engine.http.fleet.history import PastFleet
 from phaseline.engine.http.service import ViewAt
 from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
-from phaseline.engine.request_errors import BadParameter, OtherQuery
+from phaseline.engine.log.when import NOW, START, Moment
+from phaseline.engine.request_errors import BadParameter, OtherQuery, StillLoading
 from phaseline.schemas import codec
-from phaseline.schemas.records import Transition
+from phaseline.schemas.records import Transition, timestamp
 
 
 class PageToken(NamedTuple):
@@ -123,7 +125,7 @@ async def counts(call: Call) -> HttpAnswer:
     kind, tree = values["kind"], values["tree"]
     RecordFilter(kind=kind, below=tree).check(call.service.kinds)
     fleet = await _fleet_of(call, view, kind, tree)
-    everything = kind is tree is None and not values["deleted"]
+    everything = kind is tree is None and not values["deleted"] and not isinstance(fleet, PastFleet)
     numbers = None if everything else columns.chosen(fleet, kind, tree, deleted=values["deleted"])
     return HttpAnswer(columns.tally(fleet, numbers), view.moment, is_past=view.is_past)
 
@@ -144,11 +146,33 @@ async def all_columns(call: Call) -> HttpAnswer:
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
 
+async def strip(call: Call) -> HttpAnswer:
+    """How many transitions there were when, by the class of the state that they led to."""
+    values, service = call.values, call.service
+    fleet = await service.fleet()
+    history = service.history.history
+    if history is None:
+        raise StillLoading(entities=len(fleet), place=fleet.place)
+    first = None if values["from"] in (None, START) else await service.moment(values["from"])
+    last = await service.moment(values["to"] or NOW)
+    oldest = history.times[0] if len(history) else last.time_ns
+    begins = oldest if first is None else max(first.time_ns, oldest)
+    found = history.strip(min(begins, last.time_ns), last.time_ns, values["buckets"])
+    body = {
+        "begins": history.begins, "times": list(map(timestamp, found.times)), "places": found.places,
+        "classes": found.classes,
+    }  # fmt: skip
+    return HttpAnswer(body, Moment(fleet.place, fleet.time_ns))
+
+
 async def _fleet_of(call: Call, view: ViewAt, kind: str | None, tree: str | None) -> LiveFleet:
     """The fleet itself, if it stands at the moment; else one of what was there at the moment."""
     fleet = await call.service.fleet()
     if fleet.place == view.moment.place:
         return fleet
+    place, history = view.moment.place, call.service.history
+    if history.history is not None and history.covers(place):
+        return PastFleet(fleet, history.history.columns_at(place, len(fleet)), place)
     past = LiveFleet(call.service.kinds)
     latest.patterns(call.service.installation, kind, tree)
     for place, record in enumerate(await view.states.states(kind, tree, deleted=True)):

@@ -1,0 +1,87 @@
+"""Loads the history of a fleet from LOG, in the background, and keeps it up to date.
+
+Belongs here: how much of the log is read, and joining it with what comes meanwhile. Does not: what a history knows
+(`history`).
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from phaseline.engine import logs
+from phaseline.engine.errors import PhaselineError
+from phaseline.engine.http.fleet.cascades import Placed
+from phaseline.engine.http.fleet.follower import Follower
+from phaseline.engine.http.fleet.history import Base, FleetHistory
+from phaseline.engine.jetstream.stream_reader import reader_of
+from phaseline.engine.log.log_records import logged
+from phaseline.schemas.records import Transition
+
+SLICE = 200
+"""Messages after which requests have a turn."""
+LARGER = 1.1
+"""A history may grow by this factor before its oldest part goes."""
+
+log = logs.get_logger(__name__)
+
+
+class HistoryLoader:
+    """The history of one fleet, once it is loaded: `history`. most: how many transitions it holds."""
+
+    def __init__(self, follower: Follower, most: int) -> None:
+        """Nothing is read yet."""
+        self.history: FleetHistory | None = None
+        self._follower, self._most = follower, most
+        self._waiting: list[Placed] = []
+
+    def covers(self, place: int) -> bool:
+        """Whether the history knows all states at a place."""
+        return self.history is not None and place >= self.history.begins
+
+    def take(self, group: Sequence[Placed]) -> None:
+        """New messages of whole events, which the fleet has taken."""
+        if self.history is None:
+            self._waiting += [placed for placed in group if placed.record is not None]
+            return
+        self._add(self.history, group)
+        if len(self.history) > self._most * LARGER:
+            self.history.forget(self._most, len(self._follower.fleet))
+
+    async def run(self) -> None:
+        """Load the history. An error leaves it out: earlier places are then read from the log, one by one."""
+        try:
+            await self._follower.is_exact.wait()
+            self.history = await self._load()
+        except PhaselineError as error:
+            log.warning("history_not_loaded", error=str(error))
+            self._waiting.clear()
+
+    async def _load(self) -> FleetHistory:
+        installation, fleet, end = self._follower.installation, self._follower.fleet, self._follower.exact_at
+        began, filter_ = time.monotonic(), f"{installation.prefix}.log.*.transition.>"
+        info = await installation.wire.api(f"STREAM.INFO.{installation.layout.log}")
+        is_short = int(info["state"]["messages"]) <= self._most
+        begins = 0 if is_short else max(0, end - self._most)
+        history, base = FleetHistory(begins), Base()
+        async with reader_of(installation.wire, installation.layout.log, [filter_], begins + 1) as reader:
+            while not reader.caught_up:
+                for stored in await reader.take(SLICE):
+                    found = logged(installation.layout.log, stored) if stored.sequence <= end else None
+                    if found is not None and isinstance(found.record, Transition):
+                        base.take(fleet, found.record)
+                        history.take(fleet, stored.sequence, stored.time_ns, found.record)
+                await asyncio.sleep(0)
+        waiting, self._waiting = self._waiting, []
+        for placed in waiting:
+            if isinstance(placed.record, Transition):
+                base.take(fleet, placed.record)
+        self._add(history, waiting)
+        history.rest_on(base.columns(fleet))
+        seconds = round(time.monotonic() - began, 3)
+        log.info("history_loaded", transitions=len(history), place=begins, seconds=seconds)
+        return history
+
+    def _add(self, history: FleetHistory, group: Sequence[Placed]) -> None:
+        for placed in group:
+            if isinstance(placed.record, Transition):
+                history.take(self._follower.fleet, placed.place, placed.time_ns, placed.record)

@@ -1,0 +1,5 @@
+"""Transitions as they happen: frames that readers share, and the same from the log for who begins earlier.
+
+Belongs here: `hub` (one frame for each filter and tick), `frames` (records as bytes), `replay` (frames from the log).
+Does not: requests and answers (`reading.transitions`), the entities (`fleet`).
+"""

@@ -1,0 +1,96 @@
+"""Records as the bytes that readers get: CloudEvents, or rows of columns.
+
+Belongs here: both forms, and the frames of a stream of server-sent events. Does not: which records (`hub`, `replay`).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from phaseline.engine.client import maps
+from phaseline.engine.http.fleet.cascades import Placed
+from phaseline.engine.http.fleet.fleet import flags_of
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.state_classes import class_in
+from phaseline.schemas import codec
+from phaseline.schemas.records import SECOND, Transition
+
+Form = Literal["records", "columns"]
+RECORDS: Form = "records"
+COLUMNS: Form = "columns"
+KEYS: dict[Form, bytes] = {RECORDS: b"records", COLUMNS: b"rows"}
+
+
+class Piece(NamedTuple):
+    """A record as JSON, with its place."""
+
+    place: int
+    data: bytes
+
+
+class Frame(NamedTuple):
+    """Records of whole events, up to a place. data: the frame as a server-sent event."""
+
+    place: int
+    pieces: tuple[Piece, ...]
+    data: bytes
+
+
+def piece(kinds: Kinds, placed: Placed, form: Form) -> Piece | None:
+    """A record in a form; None for what the form does not show."""
+    record = placed.record
+    if record is None:
+        return None
+    if form == RECORDS:
+        shown: Any = maps.record_map(kinds, placed.place, record, codec.decode(placed.body))
+    elif isinstance(record, Transition):
+        shown = row(kinds, placed.place, record)
+    else:
+        return None
+    return Piece(placed.place, codec.encode_json(shown))
+
+
+def row(kinds: Kinds, place: int, record: Transition) -> list[Any]:
+    """A transition as a row: place, kind, id, facet, phase, conditions, class, flags, since in seconds."""
+    entity, after = record.entity, record.after
+    facet = entity.facets[entity.names.index(record.facet)]
+    state_class = class_in(kinds, entity.kind, record.facet, after)
+    return [
+        place, entity.kind, entity.id, record.facet, after.phase, after.conditions, state_class, flags_of(entity),
+        facet.since_ns // SECOND,
+    ]  # fmt: skip
+
+
+def joined(pieces: Iterable[Piece]) -> bytes:
+    """The pieces as a JSON list."""
+    return b"[%s]" % b",".join(one.data for one in pieces)
+
+
+def frame(place: int, pieces: Sequence[Piece], form: Form) -> Frame:
+    """The frame of these pieces; everything up to `place` is in it or before it."""
+    body = b'{"place":%d,"%s":%s}' % (place, KEYS[form], joined(pieces))
+    return Frame(place, tuple(pieces), b"id: %d\nevent: batch\ndata: %s\n\n" % (place, body))
+
+
+def after(found: Frame, place: int, form: Form) -> Frame:
+    """The frame without what is not after a place."""
+    if found.pieces and found.pieces[0].place > place:
+        return found
+    return frame(found.place, [one for one in found.pieces if one.place > place], form)
+
+
+def at_place(place: int, time: str) -> bytes:
+    """The bookmark: nothing was left out up to this place."""
+    return b'id: %d\nevent: place\ndata: {"place":%d,"time":"%s"}\n\n' % (place, place, time.encode())
+
+
+def resync(place: int) -> bytes:
+    """Tells a reader who was too slow that records are missing: read the states at this place, and go on."""
+    return b'id: %d\nevent: resync\ndata: {"place":%d}\n\n' % (place, place)
+
+
+def bye(place: int) -> bytes:
+    """The end of a stream. The reader may go on from this place, elsewhere or later."""
+    return b'id: %d\nevent: bye\ndata: {"place":%d}\n\n' % (place, place)
+
+
+HEARTBEAT = b":\n\n"

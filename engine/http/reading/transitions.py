@@ -1,0 +1,180 @@
+"""Transitions, and rejections: as server-sent events that go on, or a range of them at once.
+
+Belongs here: the handler, the forms of its answer, and where a stream begins. Does not: making frames (`live`).
+"""
+
+import random
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from starlette.responses import Response, StreamingResponse
+
+from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.http.live import frames, replay
+from phaseline.engine.http.live.frames import COLUMNS, Form
+from phaseline.engine.http.live.hub import Channel, Topic
+from phaseline.engine.http.service import REACH
+from phaseline.engine.log.watch import RecordFilter, chosen
+from phaseline.engine.log.when import NOW, START, Moment, parse
+from phaseline.engine.request_errors import BadParameter
+from phaseline.schemas.records import timestamp
+
+EVENTS, LINES = "text/event-stream", "application/x-ndjson"
+BATCH, JSON = "application/cloudevents-batch+json", "application/json"
+HEARTBEAT, BOOKMARK = 15.0, 5.0
+"""Seconds without anything after which a comment is sent; and between two bookmarks."""
+RETRY = (1_000, 4_000)
+"""The bounds of the milliseconds after which a reader comes again. At random, so that not all come at once."""
+STREAM_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+PLACE = "Phaseline-Place"
+"""The header of a range: the place up to which it is complete."""
+
+
+async def transitions(call: Call) -> HttpAnswer | Response:
+    """What happened from a place on, and what happens."""
+    topic = _topic(call)
+    service = call.service
+    after = await _begins(call)
+    up_to = None if call.values["to"] is None else await _ends(call, call.values["to"])
+    form = _media_type(call.request.headers.get("accept", ""))
+    if form == EVENTS:
+        stream = _Stream(call, topic, after, up_to)
+        return StreamingResponse(stream.run(), headers=STREAM_HEADERS, media_type=EVENTS)
+    fleet = await service.fleet()
+    end = fleet.place if up_to is None else min(up_to, fleet.place)
+    if form == LINES:
+        headers = {**STREAM_HEADERS, PLACE: str(max(after, end))}
+        return StreamingResponse(_lines(call, topic, after, end), headers=headers, media_type=LINES)
+    place, found = await _range(call, topic, after, end)
+    if form == BATCH:
+        return Response(frames.joined(found), headers={PLACE: str(place)}, media_type=BATCH)
+    body = b'{"%s":%s}' % (frames.KEYS[topic.form], frames.joined(found))
+    return HttpAnswer(body, Moment(place, fleet.time_ns), headers={PLACE: str(place)})
+
+
+def _topic(call: Call) -> Topic:
+    values = call.values
+    choice = chosen(values["state"], values["condition"])
+    wanted = RecordFilter(
+        kind=values["kind"], facet=values["facet"], state=choice.phase, below=values["tree"],
+        rejections=values["rejections"], choice=choice if choice.looks_at_conditions else None,
+    )  # fmt: skip
+    wanted.check(call.service.kinds)
+    form: Form = values["form"]
+    if form == COLUMNS and values["rejections"]:
+        raise BadParameter(name="form", problem="columns have no rejections: leave `rejections` out")
+    return Topic(wanted, form)
+
+
+def _media_type(accept: str) -> str:
+    """The form that a client prefers; server-sent events if it does not say."""
+    for wanted in accept.split(","):
+        name = wanted.partition(";")[0].strip().lower()
+        if name in (EVENTS, LINES, BATCH, JSON):
+            return name
+    return EVENTS
+
+
+async def _begins(call: Call) -> int:
+    """The place after which the records begin; waits until the fleet has reached it."""
+    service, resumed, start = call.service, call.request.headers.get("last-event-id"), call.values["from"]
+    fleet = await service.fleet()
+    if resumed is not None:
+        if not (resumed.isascii() and resumed.isdecimal() and len(resumed) < 19):
+            raise BadParameter(name="Last-Event-ID", problem=f"must be a place, found {resumed[:64]!r}")
+        after = int(resumed)
+    elif start in (None, NOW):
+        return fleet.place
+    elif start == START:
+        after = 0
+    else:
+        named = parse(start)
+        after = named - 1 if isinstance(named, int) else (await service.moment(start)).place
+    await service.check_kept(after + 1)
+    if after > fleet.place:
+        await service.follower.reach(after, REACH)
+    return max(after, 0)
+
+
+async def _ends(call: Call, text: str) -> int:
+    """The last place of a range."""
+    named = parse(text)
+    return named if isinstance(named, int) else (await call.service.moment(text)).place
+
+
+async def _lines(call: Call, topic: Topic, after: int, end: int) -> AsyncIterator[bytes]:
+    async for _, found in replay.pieces(call.service.installation, topic, after, end):
+        yield b"".join(one.data + b"\n" for one in found)
+
+
+async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, list[frames.Piece]]:
+    """The records of a range, at most `limit` and the rest of the last event; and how far they are complete."""
+    found: list[frames.Piece] = []
+    place = max(after, end)
+    async for reached, pieces in replay.pieces(call.service.installation, topic, after, end):
+        found += pieces
+        if len(found) >= call.values["limit"]:
+            place = reached
+            break
+    return place, found
+
+
+@dataclass
+class _Stream:
+    """One stream of server-sent events. place: everything up to it is sent."""
+
+    call: Call
+    topic: Topic
+    place: int
+    up_to: int | None
+
+    async def run(self) -> AsyncIterator[bytes]:
+        """The frames, until the reader or the server goes, or `up_to` is reached."""
+        service = self.call.service
+        yield b"retry: %d\n\n" % random.randint(*RETRY)  # noqa: S311  # no secret
+        with service.hub.reading(self.topic) as channel:
+            while self.place < (begins := channel.begins if self.up_to is None else min(channel.begins, self.up_to)):
+                async for one in replay.replayed(service.installation, self.topic, self.place, begins):
+                    yield one.data
+                self.place = begins
+            yield self._bookmark()
+            async for data in self._live(channel):
+                yield data
+        yield frames.bye(self.place)
+
+    async def _live(self, channel: Channel) -> AsyncIterator[bytes]:
+        hub = self.call.service.hub
+        sent = marked = time.monotonic()
+        while not hub.is_closing and (self.up_to is None or self.place < self.up_to):
+            if self.place < channel.begins:
+                self.place = channel.place
+                yield frames.resync(self.place)
+                continue
+            found = channel.after(self.place)
+            now = time.monotonic()
+            if found is not None:
+                data, self.place = self._cut(frames.after(found, self.place, self.topic.form))
+                yield data
+                sent = now
+            elif self.place < channel.place and now - marked >= BOOKMARK:
+                self.place = channel.place
+                yield self._bookmark()
+                sent = marked = now
+            elif now - sent >= HEARTBEAT:
+                yield frames.HEARTBEAT
+                sent = now
+            elif self.up_to is not None and channel.place >= self.up_to:
+                self.place = self.up_to
+            else:
+                await hub.news(BOOKMARK)
+
+    def _cut(self, found: frames.Frame) -> tuple[bytes, int]:
+        """The frame up to the end of the stream."""
+        if self.up_to is None or found.place <= self.up_to:
+            return found.data, found.place
+        pieces = [one for one in found.pieces if one.place <= self.up_to]
+        return frames.frame(self.up_to, pieces, self.topic.form).data, self.up_to
+
+    def _bookmark(self) -> bytes:
+        return frames.at_place(self.place, timestamp(self.call.service.follower.fleet.time_ns))
