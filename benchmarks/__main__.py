@@ -22,6 +22,8 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 NOTES = Path(__file__).with_name("NOTES.md")
 TITLES = {
     "throughput": "Throughput",
+    "workers": "Several workers",
+    "server": "The server's CPU per event",
     "feeds": "The feed in msgpack, JSON or both",
     "alternatives": "Against what people would take instead",
     "latency": "Latency at 50 events/s",

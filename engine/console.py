@@ -8,8 +8,8 @@ import gc
 import sys
 from typing import NoReturn
 
-from phaseline.engine.collecting import collecting_rarely
-from phaseline.engine.exit_codes import Exit
+from phaseline.engine.error_help.exit_codes import Exit
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.schemas import libraries
 
 

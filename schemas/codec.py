@@ -19,7 +19,7 @@ from msgspec.msgpack import Ext
 
 from phaseline.schemas import bounds
 
-JSON_STARTS = (b"{", b" ", b"\n", b"\r", b"\t")
+JSON_STARTS = frozenset({b"{", b" ", b"\n", b"\r", b"\t"})
 """A msgpack map never starts with any of these bytes, so the first byte tells the two formats apart."""
 
 BOM = "\ufeff"

@@ -97,8 +97,13 @@ class PlainEvent(Event, frozen=True, gc=False, forbid_unknown_fields=True):
     """An event without any extension attribute, and without data in base64: the common sort."""
 
 
-_decode_known = msgspec.msgpack.Decoder(PlainEvent).decode
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+class _ScalarEvent(PlainEvent, frozen=True, gc=False):
+    """The same with nothing nested in `data`."""
+
+    data: dict[str, str | int | float | bool | None] | None = None
+
+
+_decode_scalars = msgspec.msgpack.Decoder(_ScalarEvent).decode
 
 
 class _RawEvent(PlainEvent, frozen=True, gc=False):
@@ -134,12 +139,10 @@ def _decode_plain(body: bytes) -> Event | None:
     `codec.decode`: it takes keys that are not text.
     """
     try:
-        event = _decode_known(body)
+        event = _decode_scalars(body)
     except (ValueError, RecursionError):
         return None
-    if event.data_base64 is not None or (event.data and not _SCALARS.issuperset(map(type, event.data.values()))):
-        return None
-    return event
+    return event if event.data_base64 is None else None
 
 
 def _decode_manifests(body: bytes) -> Event | None:

@@ -255,7 +255,7 @@ def _second(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def timestamp(time_ns: int) -> str:
     """A time in ns as an RFC 3339 timestamp in UTC, to the nanosecond."""
     second, rest = divmod(time_ns, SECOND)

@@ -188,9 +188,11 @@ class Subjects:
 
     prefix: str = "pl"
     _skip: int = field(init=False, repr=False, default=0)
+    _due: str = field(init=False, repr=False, default="")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_skip", self.prefix.count(".") + 3)
+        object.__setattr__(self, "_due", f"{self.prefix}.due.")
 
     def event(self, kind: str, trigger: str, entity_id: str) -> str:
         """The subject to which a publisher sends an event."""
@@ -216,7 +218,7 @@ class Subjects:
 
     def is_due(self, subject: str) -> bool:
         """Whether a stored event is a timer that fired. Only the server can store a message at such a subject."""
-        return subject.startswith(f"{self.prefix}.due.")
+        return subject.startswith(self._due)
 
     def live(self, partition: int | str, resource_id: str) -> str:
         """The subject of the last observation of a Kubernetes object."""

@@ -182,7 +182,8 @@ def to_wire(record: Record, index: int, records: int, installation: str, tables:
     index, records: the record is number `index` of the `records` that its event made.
     tables: the version of the table that made it; empty if its kind is unknown.
     """
-    cause = _cause_to_wire(record.cause, records)
+    of = record.cause
+    cause = CauseMap(of.sequence, of.event, of.source, of.by, of.origin, of.time_text, records, of.extensions)
     data: Data
     if isinstance(record, Transition):
         verb, data = "transitioned", _transition_to_wire(record, cause)
@@ -193,7 +194,7 @@ def to_wire(record: Record, index: int, records: int, installation: str, tables:
         verb, data = "marked", MarkData(entity.kind, entity.id, entity.version, cause, entity_to_wire(entity))
     return RecordMap(
         "1.0",
-        f"{record.cause.sequence}-{index}",
+        f"{of.sequence}-{index}",
         installation,
         f"{data.kind}.{verb}",
         f"{data.kind}/{data.id}",
@@ -222,7 +223,7 @@ def entity_to_wire(entity: Entity) -> EntityMap:
         )
         for name, facet in facets_of(entity)
     }
-    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()}
+    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()} if entity.timers_ns else NONE
     return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
 
 
@@ -250,12 +251,6 @@ def moved_map(record: Transition) -> dict[str, Any]:
             "from": cause.origin, "time": cause.time_text,
         },
     }  # fmt: skip
-
-
-def _cause_to_wire(cause: Cause, records: int) -> CauseMap:
-    return CauseMap(
-        cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time_text, records, cause.extensions
-    )
 
 
 def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from phaseline.engine.cli.help import Page
-from phaseline.engine.exit_codes import MEANINGS, Exit
+from phaseline.engine.error_help.exit_codes import MEANINGS, Exit
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__

@@ -14,8 +14,8 @@ from phaseline.engine.cli import log_source, options, render_replay, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part
 from phaseline.engine.cli.output import Output
+from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.errors import BadLogFile, NoRecords
-from phaseline.engine.exit_codes import Exit
 from phaseline.engine.replay.audit import Audit, compare_states
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.load_tables import INSTALLED, load_kinds

@@ -72,7 +72,8 @@ def _decide(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, 
     if not steps:
         records = [] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard)
         return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
-    if entity is not None and missing is None and kind.fast_path_ok and len(steps) == 1 and not is_heard:
+    is_alone = kind.fast_path_ok and missing is None and not is_heard and arrival.timer is None
+    if entity is not None and is_alone and len(steps) == 1:
         record = fast_path(tree, kind, entity, arrival, *steps[0])
         if record is not None:
             return Decision([record])

@@ -1,7 +1,7 @@
 """The fast path: the transition of an event that changes one entity and can trigger nothing else. Pure.
 
-What follows from the table alone is worked out once for each trigger and state, as a `Plan`; what follows from data or
-from other entities is asked for each event.
+What follows from the table alone is worked out once for each trigger and state, as a `MovePlan`. What follows from data
+or from other entities is asked for each event.
 Belongs here: making plans, following them. Does not: an event that may change other entities (`changeset`). Where both
 ways are possible, they make the same record. Next: `tree.evolve`.
 """
@@ -15,7 +15,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import INTERRUPTED, Step
-from phaseline.machines.compiler.short_ways import Crossing, Plan
+from phaseline.machines.compiler.short_ways import Crossing, MovePlan
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import ancestor_id
@@ -78,7 +78,7 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
     return None if plan is None else _follow(tree, kind, entity, arrival, plan)
 
 
-def _plan_of_trigger(tree: Tree, kind: Kind, trigger: str, facets: Sequence[FacetState]) -> Plan | None:
+def _plan_of_trigger(tree: Tree, kind: Kind, trigger: str, facets: Sequence[FacetState]) -> MovePlan | None:
     """The plan for a trigger without guards; None if its step depends on data, or if it may change more."""
     try:
         steps = kind.select(trigger, facets, tree, "", _ANY_DATA).steps
@@ -92,7 +92,7 @@ def _plan_of_trigger(tree: Tree, kind: Kind, trigger: str, facets: Sequence[Face
     return _plan(kind, index, step, facets[index], base, interrupted)
 
 
-def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, interrupted: str | None) -> Plan | None:
+def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, interrupted: str | None) -> MovePlan | None:
     """The plan for a step from the facet `old` to `base`; None if an event that takes it changes more, or may do so."""
     trigger, row = step.row.trigger, step.row
     begins = old.base.phase in (ABSENT, DELETED)
@@ -104,7 +104,7 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     unasked = trigger in kind.reports and kind.is_unasked(index, trigger, old.base, base)
     asks = kind.roles[trigger] == "intent" or base.phase == DELETED
     is_viewed = bool(kind.machines[index].views[base.phase])
-    return Plan(index, base, interrupted, asks, unasked, is_viewed, cascades, {})
+    return MovePlan(index, base, interrupted, asks, unasked, is_viewed, cascades, {})
 
 
 def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: State) -> tuple[Crossing, ...] | None:
@@ -132,7 +132,7 @@ def _may_fire(cascade: Cascade, trigger: str, old: State, base: State) -> bool:
         return True
 
 
-def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Plan) -> Transition | None:
+def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: MovePlan) -> Transition | None:
     """The transition of a plan; None if the event changes more after all."""
     index, base, trigger, data = plan.facet, plan.base, arrival.trigger, arrival.data
     old = entity.facets[index]

@@ -5,7 +5,7 @@ reading and committing (`worker.partition`), reading an event's bytes (`intake`)
 kind.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -37,6 +37,9 @@ LONGEST_ERROR = 1_024
 COPY = b"\r\nNats-Stream:"
 """A header of every answer to a direct get. The server stores such an answer where a request's reply subject says."""
 
+
+NO_SCHEDULES: Mapping[str, Schedule] = {}
+"""Those of an event that changes no timer."""
 
 PARKED = "workers ended while they decided this event"
 """The end of the first clause of a parked event's message. The records of such an event are never made again."""
@@ -130,6 +133,11 @@ class Batch:
         return len(self.messages) + len(self.schedules)
 
 
+def _kind_of(record: Record) -> str:
+    """The kind whose table made a record."""
+    return record.kind if isinstance(record, Rejection) else record.entity.kind
+
+
 def pieces(events: Iterable[InboxEvent]) -> Iterator[list[InboxEvent]]:
     """The events in order, some at a time: at most `AHEAD`, and none that follows on `AHEAD_BYTES`."""
     piece: list[InboxEvent] = []
@@ -182,22 +190,22 @@ class Processor:
         """
         arrivals = [self._read(event) for event in piece]
         answers: list[list[Record]] = []
-        is_full, waiting = False, 0
+        count = len(batch.messages)
+        is_full = False
         for event, arrival in zip(piece, arrivals, strict=True):
             decision = self._decide(event, arrival)
-            schedules = self._schedules(decision, len(batch.messages) + waiting)
-            size = batch.size + waiting + len(decision.records) + len(schedules)
+            schedules = self._schedules(decision, count) if decision.timers else NO_SCHEDULES
+            count += len(decision.records)
+            size = count + len(schedules) + len(batch.schedules)
             if batch.events and size > self.limit:
                 is_full = True
                 break
             self._add(batch, event, decision, schedules)
             answers.append(decision.records)
-            waiting += len(decision.records)
             if enough(event) or size >= self.limit:
                 is_full = True
                 break
-        for records in answers:
-            batch.messages += self.messages(records)
+        batch.messages += self._written(answers, as_json=self.as_json)
         return is_full
 
     def park(self, event: InboxEvent, position: int, workers: int) -> Batch:
@@ -208,7 +216,7 @@ class Processor:
             event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
         )
         batch = Batch(position, self.messages([rejection]))
-        self._add(batch, event, Decision([rejection]), {})
+        self._add(batch, event, Decision([rejection]), NO_SCHEDULES)
         return batch
 
     def answer(self, event: InboxEvent) -> Decision:
@@ -238,23 +246,30 @@ class Processor:
 
     def messages(self, records: list[Record], like: Sequence[Message] = ()) -> list[Message]:
         """The records of one event as log messages. `like`: the messages in the log whose format they get, if given."""
-        total = len(records)
         as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
+        return self._written([records], as_json=as_json)
+
+    def _written(self, answers: Iterable[list[Record]], *, as_json: bool) -> list[Message]:
+        """The records of some events as log messages."""
+        installation, versions = self.installation, self.tree.kinds.versions
         return [
             Message(
                 self._subject(record),
-                wire_codec.write(record, index, total, self.installation, self._table_version(record), as_json=as_json),
+                wire_codec.write(
+                    record, index, len(records), installation, versions.get(_kind_of(record), ""), as_json=as_json
+                ),
             )
+            for records in answers
             for index, record in enumerate(records)
         ]
 
-    def _add(self, batch: Batch, event: InboxEvent, decision: Decision, schedules: dict[str, Schedule]) -> None:
+    def _add(self, batch: Batch, event: InboxEvent, decision: Decision, schedules: Mapping[str, Schedule]) -> None:
         """Add the records of one event to the tree, and the event to the batch, but for its messages."""
         records = decision.records
         for record in records:
             evolve(self.tree, record)
         if schedules:
-            batch.schedules |= schedules
+            batch.schedules.update(schedules)
         batch.events += 1
         batch.position = event.sequence
         last = records[-1] if records else None
@@ -270,8 +285,6 @@ class Processor:
 
     def _schedules(self, decision: Decision, start: int) -> dict[str, Schedule]:
         """The schedules that an event sets or cancels. `start`: the index of its first record in the batch."""
-        if not decision.timers:
-            return {}
         return timers.schedules(self.subjects, self.partition, decision.records, decision.timers, start)
 
     def _copied(self, event: InboxEvent) -> Decision:
@@ -295,11 +308,6 @@ class Processor:
             event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
         )
         return Decision([rejection], fault=error)
-
-    def _table_version(self, record: Record) -> str:
-        """The version of the table that made a record."""
-        kind = record.kind if isinstance(record, Rejection) else record.entity.kind
-        return self.tree.kinds.versions.get(kind, "")
 
     def _subject(self, record: Record) -> str:
         if isinstance(record, Transition):

@@ -78,11 +78,12 @@ class Tree:
             parent = ancestor_id(entity_id, kind.parent_arity)
             self.below[kind.name].setdefault(parent, []).append(entity_id)
         for counted in kind.counted:
-            facet = entity.facets[counted.facet]
-            if old is not None and old.facets[counted.facet] is facet:
+            state = entity.facets[counted.facet].state
+            before = None if old is None else old.facets[counted.facet].state
+            if before is state:
                 continue
-            new_phase = counted.phase(facet.state)
-            old_phase = ABSENT if old is None else counted.phase(old.facets[counted.facet].state)
+            new_phase = counted.phase(state)
+            old_phase = ABSENT if before is None else counted.phase(before)
             if new_phase != old_phase:
                 tallies = self.tallies[counted.kind, kind.name, counted.facet, counted.has]
                 recount(tallies.setdefault(ancestor_id(entity_id, counted.arity), {}), old_phase, new_phase)

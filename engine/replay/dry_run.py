@@ -92,9 +92,10 @@ async def dry_run(
     tree.silence_after = eras[-1].silence_after if eras else 0.0
     processor = Processor(tree, subjects, partition)
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
-    records, _, fault = processor.answer(event)
-    if fault is not None:
-        log_fault(event, fault)
+    decision = processor.answer(event)
+    records = decision.records
+    if decision.fault is not None:
+        log_fault(event, decision.fault)
     address = subjects.address(subject)
     return DryRun(
         sequence,

@@ -11,7 +11,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from phaseline.engine import logs
-from phaseline.engine.collecting import collecting_rarely
 from phaseline.engine.core.process import EventCounts
 from phaseline.engine.embedded import server_key
 from phaseline.engine.embedded.server import EmbeddedServer
@@ -19,6 +18,7 @@ from phaseline.engine.embedded.supervisor import Supervisor
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import INBOX, JETSTREAM, Settings
 from phaseline.engine.worker import worker_processes
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds

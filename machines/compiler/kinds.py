@@ -18,7 +18,7 @@ from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
 from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
-    Plan,
+    MovePlan,
     PlanKey,
     derives_messages,
     hears_alone,
@@ -90,9 +90,9 @@ class Kind:
     __slots__ = (
         "_judged_by_state", "_steps", "_tables", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
         "births", "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by",
-        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name",
-        "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts", "table",
-        "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
+        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
+        "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
+        "table", "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
     )  # fmt: skip
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
@@ -148,7 +148,7 @@ class Kind:
         self.fast_path_ok = (
             not any(facet.timeouts for facet in own) and not looks_at_itself(table) and not derives_messages(table)
         )
-        self.plans: dict[PlanKey, Plan | None] = {}
+        self.plans: dict[PlanKey, MovePlan | None] = {}
         self.unguarded = dict(unguarded(table)) if self.fast_path_ok else {}
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)

@@ -26,7 +26,7 @@ class Crossing(NamedTuple):
     enters: str
 
 
-class Plan(NamedTuple):
+class MovePlan(NamedTuple):
     """What a step does to one facet in one state, as far as it follows from the table alone.
 
     facet: its index. base, interrupted: the facet's after the step. asks: whether the event counts as a request.

@@ -93,8 +93,11 @@ def assess(
 def assess_live(live: Manifest, overrides: Overrides, scripts: ScriptRunner, now: int) -> HealthResult | None:
     """The health of a live object, by a script, a plugin's rule or the built-in rule: the first that exists."""
     live = masked(live)
-    if _annotation(live, IGNORE_HEALTH) == "true":
-        return None
+    try:
+        if _annotation(live, IGNORE_HEALTH) == "true":
+            return None
+    except UnreadableManifest as error:
+        return unknown(str(error))
     group, kind = group_kind(live)
     script, rule = overrides.script_of(group, kind), plugin_rules().get(f"{group}/{kind}")
     if script is not None:
@@ -190,7 +193,11 @@ def _annotation(found: Manifest, name: str) -> str:
 
 
 def _options(found: Manifest) -> Sequence[str]:
-    return [word.strip() for word in _annotation(found, COMPARE_OPTIONS).split(",")]
+    """The words of an annotation; none if it holds no text."""
+    try:
+        return [word.strip() for word in _annotation(found, COMPARE_OPTIONS).split(",")]
+    except UnreadableManifest:
+        return []
 
 
 def _hidden(

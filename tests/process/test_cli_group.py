@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import phaseline
 from phaseline.engine.cli import cli, reference
 from phaseline.engine.cli.help import Page
-from phaseline.engine.exit_codes import MEANINGS
+from phaseline.engine.error_help.exit_codes import MEANINGS
 from phaseline.machines.built_in import installed
 from phaseline.machines.docs import markdown, mermaid
 from tests.support.command import ROOT, Shell

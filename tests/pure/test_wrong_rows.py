@@ -30,6 +30,8 @@ from phaseline.machines.language.table import (
 )
 from tests.support.lamp_table import FACET, HOT, LABELS, ROWS, lamp, refusal
 
+LATER = (("Off", "Dust"), ("Ready", OK), ("Clean", OK))
+
 
 def stuck(*rows: Row) -> Table:
     """A lamp that is never thrown away."""
@@ -51,16 +53,17 @@ def pending(*rows: Row, views: tuple[View, ...] = ()) -> Table:
 
 
 def interrupted() -> Table:
-    """A lamp that is cleaned only if it was Off, broke, and got dirty: Off comes back with the last cause."""
-    labels = (*LABELS, Label("Off", "Dust", "Off"), Label("Ready", OK, "Ready"), Label("Clean", OK, "Clean"))
+    """A lamp that is cleaned only if it was Off, broke, and got dirty: Off comes back with the last cause.
+
+    It can be Off only after it has been dirty, so what is broken and dirty must be looked at a second time.
+    """
+    labels = (*LABELS[:3], *(Label(phase, condition, phase) for phase, condition in LATER))
     rows = (
         Row((ABSENT, DELETED), "create", "On"),
-        Row(("On",), "prepare", "Ready"),
         Row(("On", "Off"), "heat", "Broken", condition="Heat"),
-        Row(("Broken",), "rust", "Broken", condition="Rust"),
         Row(("Broken",), "dirty", SAME, sets="Dust"),
         Row((At("Broken", has="Heat"),), "cooled", SAME, clears=("Heat",)),
-        Row((At("Broken", has="Rust"),), "polished", SAME, clears=("Rust",)),
+        Row((At("Broken", has="Dust"),), "prepare", "Ready", clears=("Dust",)),
         Row(("Ready",), "switched_off", "Off"),
         Row((At("Off", has="Dust"),), "cleaned", "Clean", clears=("Dust",)),
         Row((LIVE,), "deleted", DELETED),

@@ -1,7 +1,7 @@
 """How rarely a process of ours collects garbage.
 
-Belongs here: the thresholds of the collector, and a block with them. Does not: which processes have them (`console`,
-`worker.system`).
+Belongs here: the thresholds of the collector, and a block with them. Does not: which processes have them
+(`engine.console`, `system`).
 """
 
 import gc
