@@ -52,7 +52,7 @@ export class Header {
     const { status, heard } = app.stream;
     if (app.past) {
       fill(this.connection, el("span", { class: "dot past" }), el("span", { class: "cut" }, t("past", { place: app.at, time: app.store.time ? clock(app.store.time) : "…" })),
-        el("button", { on: { click: () => app.live() } }, t("backToLive")));
+        el("button", { on: { click: () => app.goLive() } }, t("backToLive")));
     } else {
       const text = status === "away" ? t("away", { age: span((Date.now() - heard) / 1000) }) : t(status);
       fill(this.connection, el("span", { class: `dot ${status}` }), el("span", { class: "cut" }, text));

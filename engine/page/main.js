@@ -22,11 +22,11 @@ const SECOND = 1000;
 class App {
   constructor() {
     this.machines = new Map();
-    this.live_ = new Store(this.machines);
-    this.past_ = new Past(this.machines);
+    this.live = new Store(this.machines);
+    this.behind = new Past(this.machines);
     this.at = "";
     this.earlier = [];
-    this.stream = new Stream(this.live_, (structure) => this.touch(structure));
+    this.stream = new Stream(this.live, (structure) => this.touch(structure));
     this.router = new Router(() => this.moved());
     choose(this.query.lang);
     this.header = new Header(this, document.getElementById("header"));
@@ -36,15 +36,15 @@ class App {
 
   get query() { return this.router.now.query; }
   get past() { return Boolean(this.query.at); }
-  get store() { return this.past ? this.past_.store : this.live_; }
-  get loaded() { return this.past ? this.past_.last >= 0 : this.live_.structure > 0; }
+  get store() { return this.past ? this.behind.store : this.live; }
+  get loaded() { return this.past ? this.behind.last >= 0 : this.live.structure > 0; }
 
   /** Now, or the moment that is shown, in seconds. */
   clock() { return this.past ? this.store.time : Date.now() / SECOND; }
 
   /** The rows of what happened just before what is shown. */
   recent() {
-    return this.past ? this.past_.rows.slice(0, this.past_.done) : [...this.earlier, ...this.stream.recent];
+    return this.past ? this.behind.rows.slice(0, this.behind.done) : [...this.earlier, ...this.stream.recent];
   }
 
   nameOf(number) { return `${this.store.kinds[this.store.kind[number]]}/${this.store.ids[number]}`; }
@@ -91,7 +91,7 @@ class App {
   }
 
   async #earlier() {
-    const { place } = this.live_;
+    const { place } = this.live;
     const found = await get("/v1/transitions", { form: "columns", from: Math.max(1, place - BEFORE), to: place, limit: BEFORE }).catch(() => null);
     this.earlier = found?.rows ?? [];
     this.touch();
@@ -118,34 +118,34 @@ class App {
     this.seeking = (this.seeking ?? Promise.resolve()).then(async () => {
       if (this.query.at !== wanted) return;
       try {
-        const place = await this.past_.seek(wanted);
+        const place = await this.behind.seek(wanted);
         if (String(place) !== wanted) {
           this.at = String(place);
           this.router.set({ at: place });
         }
       } catch (problem) {
-        this.announce(problem.message);
-        this.strip.say(t("failed", { problem: problem.message }));
+        this.announce(t("failed", { problem: problem.message }));
+        this.goLive();
       }
     });
     await this.seeking;
   }
 
   /** Show a place; null is live. */
-  live() { this.goTo(null); }
+  goLive() { this.goTo(null); }
   goTo(place) {
     this.playing = place === null ? false : this.playing;
     this.router.set({ at: place }, !this.past && place !== null);
   }
-  toggleLive() { this.goTo(this.past ? null : this.live_.place); }
+  toggleLive() { this.goTo(this.past ? null : this.live.place); }
 
   /** One event on or back; whether there was one. */
   async step(direction) {
     if (!this.past) {
       if (direction > 0) return false;
-      await this.past_.seek(String(this.live_.place));
+      await this.behind.seek(String(this.live.place));
     }
-    const place = direction > 0 ? await this.past_.next() : await this.past_.previous();
+    const place = direction > 0 ? await this.behind.next() : await this.behind.previous();
     if (place === null) {
       if (direction < 0) this.announce(t("atStart"));
       return false;
