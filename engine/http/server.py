@@ -14,6 +14,7 @@ from typing import NamedTuple
 import uvicorn
 
 from phaseline.engine.errors import BadSetting, PortTaken
+from phaseline.engine.http.access import access
 from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.service import HISTORY, Service, running
 from phaseline.engine.settings import Settings
@@ -73,6 +74,7 @@ async def serving(
     history: how many transitions are kept in memory.
     """
     host, port = address_of(listen)
+    access.check_reach(host)
     with bound(host, port) as listening:
         port = listening.getsockname()[1]
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
